@@ -1,9 +1,10 @@
-// Publishes an application's own access units as a custom track into a room: here, an H.264 file played in a loop.
+// Publishes an application's own frames as a custom track into a room: here, an H.264 file played in a loop.
 //
 //     swift run custom-track FILE.264 [PICTURES A SECOND]
 //
-// What is written is what viewers get; nothing is encoded again. A file can't make an IDR when one is asked for, so the
-// track says so, and the host's own encoder makes one from the last picture for who joins when the file's own is too old.
+// What is written is what viewers get; nothing is encoded again. A file can't make a key frame on request, so the track
+// says so, and the host's own encoder makes one from the last picture for viewers who join long after the file's last
+// one.
 
 import Foundation
 import H264
@@ -34,7 +35,7 @@ enum CustomTrack {
         let track = CustomVideoTrack(
             makesKeyFrames: false,
             feedback: CustomVideoTrack.Feedback(
-                keyFrameWanted: { say("a viewer needs an IDR") },
+                keyFrameWanted: { say("a viewer needs a key frame") },
                 targetBitRateChanged: { say("the viewers' paths carry \($0.bitsPerSecond / 1000) kbit/s") },
                 watchedChanged: { say($0 ? "somebody watches" : "nobody watches") }))
         guard host.publish(track) else { exit(70) }

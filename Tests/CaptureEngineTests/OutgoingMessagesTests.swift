@@ -14,7 +14,7 @@ struct OutgoingMessagesTests {
     private let notice = PictureNotice(
         sequenceNumber: 7, damage: PixelRectangle(x: 0, y: 0, width: 16, height: 16), quantizer: 20)
 
-    @Test("a small picture is its notice and its units, the last of which says so")
+    @Test("a small picture is sent as its notice and its units, the last of which is marked as last")
     func smallPicture() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))
@@ -31,7 +31,7 @@ struct OutgoingMessagesTests {
         #expect(outgoing.bytesSent == UInt64(host.count))
     }
 
-    @Test("a legacy host gets the units alone")
+    @Test("a legacy host gets only the units")
     func legacy() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(form: .legacy40, epoch: 3))
@@ -131,7 +131,7 @@ struct OutgoingMessagesTests {
         #expect(outgoing.idle(on: host.connection) == nil)
     }
 
-    @Test("a host that is gone is told from a unit that no host takes")
+    @Test("a lost host and a unit that is too long are different errors")
     func failures() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))

@@ -9,7 +9,7 @@ extension EndToEndInBrowser {
     @Suite("Several viewers", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserAudienceTests {
         @Test(
-            "three watch one capture, one leaves unnoticed, and a fourth sees a still screen without a new IDR picture",
+            "three watch one capture, one leaves unnoticed, and a fourth sees a still screen without a new key frame",
             .timeLimit(.minutes(2)))
         func several() throws {
             let desktop = try SharedDesktop(scene: ["--fps", "20"])
@@ -26,11 +26,11 @@ extension EndToEndInBrowser {
             desktop.scene.freeze()
             let drawn = try desktop.drawnCounter()
             for viewer in viewers.dropFirst() { try viewer.waitForCounter(past: drawn - 1, within: .seconds(5)) }
-            let pictures = desktop.host.occurrences(of: "IDR picture")
+            let pictures = desktop.host.occurrences(of: "debug: key frame ")
             let fourth = try ViewerPage(desktop.link, in: browser)
             try fourth.waitUntilPlaying(within: .seconds(5))
             #expect(try fourth.waitForCounter(past: drawn - 1, within: .seconds(5)) == drawn)
-            #expect(desktop.host.occurrences(of: "IDR picture") == pictures)
+            #expect(desktop.host.occurrences(of: "debug: key frame ") == pictures)
             #expect(pictures >= 1)
 
             desktop.scene.thaw()

@@ -118,7 +118,7 @@ extension EndToEnd {
                     payloadCount: payload.count, captureTime: now(), endsFrame: true)
                 try sender?.send(header + payload)
             }
-            let words = "NAL units could not be used"
+            let words = " units could not be used"
             try host.waitForLog(words)
             // However many they are, there is one line a second at most.
             let begin = now()
@@ -195,13 +195,13 @@ extension EndToEnd {
 
         /// What ends a connection at once, and what the log says about it.
         private static let endings: [(String, [UInt8], String)] = [
-            ("a length of 2^63", header(kind: 0, length: 1 << 63), "announces a NAL unit of 9223372036854775808 bytes"),
+            ("a length of 2^63", header(kind: 0, length: 1 << 63), "announces a unit of 9223372036854775808 bytes"),
             (
                 "a length of all ones", header(kind: 0, length: .max),
-                "announces a NAL unit of 18446744073709551615 bytes"
+                "announces a unit of 18446744073709551615 bytes"
             ),
             ("a long control message", header(kind: 1, length: 1 << 20), "announces 1048576 bytes; the limit is 65536"),
-            ("a NAL unit cut short", header(kind: 0, length: 3) + [0, 0, 0], "announces a NAL unit of 3 bytes"),
+            ("a NAL unit cut short", header(kind: 0, length: 3) + [0, 0, 0], "announces a unit of 3 bytes"),
             ("no start code", header(kind: 0, length: 6) + [1, 2, 3, 4, 5, 6], "does not begin with 00 00 00 01"),
             (
                 "a hello cut short", header(kind: 1, length: 4) + [1, 0, 1, 1],

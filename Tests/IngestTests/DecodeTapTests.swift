@@ -23,7 +23,7 @@ struct DecodeTapTests {
         for number in UInt64(1)...3 {
             let began = now()
             tap?.awaitRoom(for: unit)
-            _ = tap?.take(DecodeTap.Delivery(unit: unit, epoch: 1, arrival: began, number: number))
+            _ = tap?.take(DecodeTap.Delivery(frame: unit, epoch: 1, arrival: began, number: number))
             #expect(now() - began < .seconds(5), "it waited as long as it may")
         }
         tap = nil

@@ -127,7 +127,7 @@ extension CaptureAgent {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
             wantsKeyFrame = false
-            log.debug("IDR picture \(statistics.idrPictures)")
+            log.debug("key frame \(statistics.idrPictures)")
         }
         if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
         recentWork.tookPicture(

@@ -8,8 +8,8 @@ import RateControl
 import RecordingFiles
 public import Threading
 
-/// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes them, and
-/// writes them to the host.
+/// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes
+/// them, and writes them to the host.
 ///
 /// Everything runs on the thread that calls `run`, which sleeps in ppoll(2) on the display, the link and the signals.
 public final class CaptureAgent {
@@ -151,7 +151,7 @@ public final class CaptureAgent {
     private func adoptSharing() {
         let now: SharingState = isHeld ? .paused : screen.isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
-        log.info(now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
+        log.info(now == .live ? "sharing goes on" : "viewers now see a notice: \(slateWords(now))")
         sharing = now
         link.send(.sharing(now))
         demandKeyFrame()
@@ -191,7 +191,7 @@ public final class CaptureAgent {
             if sharing != .live { link.send(.sharing(sharing)) }
             pointer.tellAnew()
         case .requestKeyFrame:
-            log.debug("the host wants an IDR picture")
+            log.debug("the host wants a key frame")
             demandKeyFrame()
         case .unwatched:
             log.debug("the host wants no pictures")
@@ -208,7 +208,7 @@ public final class CaptureAgent {
         case .sharpen: sharpen(.now())
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }
-            log.info(format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")
+            log.info(format == .yuv420 ? "a viewer can't decode 4:4:4: switching to 4:2:0" : "switching back to 4:4:4")
             setChroma(format)
         case .frameRate(let wanted):
             let most = FrameRate(framesPerSecond: configuration.framesPerSecond)

@@ -1,12 +1,12 @@
 public import MediaTypes
 
-/// The reason why an access unit gave no usable picture.
+/// The reason why a frame gave no usable picture.
 public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConvertible {
     /// libavcodec has no H.264 decoder, or the decoder can't be opened.
     case decoderUnavailable(reason: String)
-    /// The access unit is empty, or longer than `H264Decoder.largestAccessUnit`.
+    /// The frame is empty, or longer than `H264Decoder.largestAccessUnit`.
     case unusableAccessUnit(bytes: Int)
-    /// Something in or before the access unit is missing or invalid. The receiver should ask for an IDR picture.
+    /// Something in or before the frame is missing or invalid. The receiver should ask for a key frame.
     case damaged(reason: String)
     /// The samples are not 8-bit 4:2:0 or 4:4:4; `format` is FFmpeg's name for the format, or the bit depth.
     case unsupportedFormat(format: String, size: PictureSize)
@@ -18,7 +18,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
     /// The system has no memory left for the picture or the packet.
     case outOfMemory
 
-    /// Whether an IDR picture may help.
+    /// Whether a key frame may help.
     public var wantsKeyFrame: Bool {
         switch self {
         case .damaged, .unusableAccessUnit: true
@@ -30,7 +30,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .decoderUnavailable(let reason): "no H.264 decoder: \(reason)"
         case .unusableAccessUnit(let bytes):
-            "an access unit of \(bytes) bytes can't be decoded; it may have 1 to \(H264Decoder.largestAccessUnit)"
+            "a frame of \(bytes) bytes can't be decoded; it may have 1 to \(H264Decoder.largestAccessUnit)"
         case .damaged(let reason): "the picture is damaged: \(reason)"
         case .unsupportedFormat(let format, let size):
             "a \(size) picture of the format \(format); only 8-bit 4:2:0 and 4:4:4 (yuv420p, yuvj420p, yuv444p, yuvj444p) can be used"

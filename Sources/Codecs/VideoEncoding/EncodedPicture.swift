@@ -1,9 +1,9 @@
 /// One coded picture, as units in the sense of `CodedFrame.units`. They are in the encoder's memory and valid until the
 /// encoder's next call: nothing is copied before it goes to the host or into a recording.
 public struct EncodedPicture: RandomAccessCollection {
-    /// Whether decoding can begin with it. Its first units are then those that prepare a decoder.
+    /// Whether decoding can begin with it. Its first units are then its headers.
     public let isRandomAccess: Bool
-    /// The number of coded bytes that rate control counts: those of all units but the ones that prepare a decoder.
+    /// The number of coded bytes that rate control counts: those of all units except headers.
     public let byteCount: Int
     private let units: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
 

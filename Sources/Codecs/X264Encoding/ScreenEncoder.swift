@@ -103,7 +103,7 @@ public final class ScreenEncoder: PictureEncoder {
         return try assembly.picture()
     }
 
-    /// A random access picture is an IDR picture.
+    /// A key frame is an IDR picture.
     public func encode(
         _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
         time: MediaTime

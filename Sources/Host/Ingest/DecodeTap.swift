@@ -7,11 +7,11 @@ import VideoDecoding
 
 /// Decodes the track's stream on a thread of its own, without delaying it.
 ///
-/// It checks that the stream can be decoded, keeps the last picture, and makes an IDR from it if the source can't make
-/// one. It never holds up a source that makes IDRs: if it falls behind, it skips units up to the next IDR.
+/// It checks that the stream can be decoded, keeps the last picture, and makes a key frame from it if the source can't
+/// make one. It never holds up a source that makes key frames: if it falls behind, it skips frames up to the next one.
 final class DecodeTap: Sendable {
     /// The most that may wait to be decoded: a second of pictures, or a few large ones.
-    private static let waitingUnits = 60
+    private static let waitingFrames = 60
     private static let waitingBytes = 16 << 20
 
     private let inbox: Mutex<Inbox>
@@ -22,25 +22,25 @@ final class DecodeTap: Sendable {
 
     /// The work that waits for the tap's thread.
     struct Inbox {
-        var units: [Delivery] = []
+        var frames: [Delivery] = []
         var byteCount = 0
-        /// Closed once units were dropped.
+        /// Closed once frames were dropped.
         var gate = RandomAccessGate(isClosed: false)
-        /// When to make an IDR from the last picture, unless the source's own IDR arrives first.
-        var makeIDRAt: MonotonicTime?
+        /// When to make a key frame from the last picture, unless the source's own key frame arrives first.
+        var makeKeyFrameAt: MonotonicTime?
         var makesKeyFrames = false
         var snapshots: [SnapshotRequest] = []
         var isStopped = false
-        /// Whether it is time to make an IDR.
+        /// Whether it is time to make a key frame.
         var isKeyFrameDue = false
     }
 
-    /// One access unit of the source.
+    /// One frame of the source.
     struct Delivery {
-        var unit: CodedFrame
+        var frame: CodedFrame
         var epoch: UInt64
         var arrival: MonotonicTime
-        /// The unit's number; the source's units are counted from 1.
+        /// The frame's number; the source's frames are counted from 1.
         var number: UInt64
     }
 
@@ -48,7 +48,7 @@ final class DecodeTap: Sendable {
     struct SnapshotRequest {
         var from: MonotonicTime?
         var deadline: MonotonicTime
-        /// Called with the picture and the number of the source's unit that it shows.
+        /// Called with the picture and the number of the source's frame that it shows.
         var completion: @Sendable (I420Picture?, UInt64) -> Void
     }
 
@@ -71,9 +71,9 @@ final class DecodeTap: Sendable {
     /// Starts the thread.
     ///
     /// - Throws: if the system has no thread left. Without the thread nobody would answer a snapshot, and a source
-    ///   without IDRs would wait for an inbox that is never emptied.
+    ///   without key frames would wait for an inbox that is never emptied.
     /// - Parameters:
-    ///   - onFailure: called when a picture can't be decoded and an IDR is needed.
+    ///   - onFailure: called when a picture can't be decoded and a key frame is needed.
     ///   - onPicture: called with each picture that the host's own encoder makes, and with the epoch and number of the
     ///     delivery that it shows; returns whether the host's encoder carries the track now.
     ///   - startThread: starts the thread.
@@ -90,7 +90,7 @@ final class DecodeTap: Sendable {
         let started = startThread("decode-tap") { [weak self] in
             let work = TapWork(log: log, onFailure: onFailure, onPicture: onPicture)
             while let taken = self?.takeInbox(), work.perform(taken) {
-                wake.wait(until: min(work.nextDeadline, taken.makeIDRAt ?? .distantFuture))
+                wake.wait(until: min(work.nextDeadline, taken.makeKeyFrameAt ?? .distantFuture))
             }
             work.abandon()
         }
@@ -108,51 +108,51 @@ final class DecodeTap: Sendable {
         room.signal()
     }
 
-    /// Waits, for 5 s at most, until there is room for `unit` if the source makes no IDRs; returns at once if it does.
-    func awaitRoom(for unit: CodedFrame) {
+    /// If the source makes no key frames, waits until there is room for `frame`, for 5 s at most.
+    func awaitRoom(for frame: CodedFrame) {
         let deadline = MonotonicTime.now() + .seconds(5)
         while MonotonicTime.now() < deadline {
             let mustWait = inbox.withLock { inbox in
                 !inbox.makesKeyFrames && !inbox.isStopped && inbox.byteCount > 0
-                    && inbox.byteCount + unit.bytes.count > Self.waitingBytes
+                    && inbox.byteCount + frame.bytes.count > Self.waitingBytes
             }
             guard mustWait else { return }
             room.wait(until: deadline)
         }
     }
 
-    /// Takes the source's next access unit. Returns false if the tap has fallen behind with this unit and now skips
-    /// units up to the next IDR.
+    /// Takes the source's next frame. Returns false if the tap has fallen behind with this frame and now skips frames
+    /// up to the next key frame.
     func take(_ delivery: Delivery) -> Bool {
         let isFirstLoss = inbox.withLock { inbox in
-            if delivery.unit.isRandomAccess { inbox.makeIDRAt = nil }
+            if delivery.frame.isRandomAccess { inbox.makeKeyFrameAt = nil }
             let isFull =
-                (inbox.makesKeyFrames && inbox.units.count >= Self.waitingUnits)
-                || inbox.byteCount + delivery.unit.bytes.count > Self.waitingBytes
+                (inbox.makesKeyFrames && inbox.frames.count >= Self.waitingFrames)
+                || inbox.byteCount + delivery.frame.bytes.count > Self.waitingBytes
             let wasClosed = inbox.gate.isClosed
             if isFull {
-                inbox.units.removeAll()
+                inbox.frames.removeAll()
                 inbox.byteCount = 0
                 inbox.gate.close()
             }
-            guard inbox.gate.passes(isRandomAccess: delivery.unit.isRandomAccess) else { return !wasClosed }
-            inbox.units.append(delivery)
-            inbox.byteCount += delivery.unit.bytes.count
+            guard inbox.gate.passes(isRandomAccess: delivery.frame.isRandomAccess) else { return !wasClosed }
+            inbox.frames.append(delivery)
+            inbox.byteCount += delivery.frame.bytes.count
             return false
         }
         wake.signal()
         return !isFirstLoss
     }
 
-    /// Sets whether the source makes IDRs when asked. If it doesn't, the tap goes on decoding after an error.
+    /// Sets whether the source makes key frames when asked. If it doesn't, the tap goes on decoding after an error.
     func sourceChanged(makesKeyFrames: Bool) {
         inbox.withLock { $0.makesKeyFrames = makesKeyFrames }
         wake.signal()
     }
 
-    /// Makes an IDR from the last picture at `moment`, unless an IDR of the source arrives before then.
+    /// Makes a key frame from the last picture at `moment`, unless a key frame of the source arrives before then.
     func makeKeyFrame(at moment: MonotonicTime) {
-        inbox.withLock { inbox in inbox.makeIDRAt = min(moment, inbox.makeIDRAt ?? .distantFuture) }
+        inbox.withLock { inbox in inbox.makeKeyFrameAt = min(moment, inbox.makeKeyFrameAt ?? .distantFuture) }
         wake.signal()
     }
 
@@ -166,19 +166,19 @@ final class DecodeTap: Sendable {
         wake.signal()
     }
 
-    /// Takes the units and requests out of the inbox; its other values stay.
+    /// Takes the frames and requests out of the inbox; its other values stay.
     ///
-    /// While units wait to be decoded, no IDR is due: a newer picture is on its way, and perhaps the source's own IDR.
-    /// The thread looks again when it has decoded them.
+    /// While frames wait to be decoded, no key frame is due: a newer picture is on its way, and perhaps the source's
+    /// own key frame. The thread looks again when it has decoded them.
     private func takeInbox() -> Inbox {
         let now = MonotonicTime.now()
         let taken = inbox.withLock { inbox in
-            if let due = inbox.makeIDRAt, due <= now, inbox.units.isEmpty {
-                inbox.makeIDRAt = nil
+            if let due = inbox.makeKeyFrameAt, due <= now, inbox.frames.isEmpty {
+                inbox.makeKeyFrameAt = nil
                 inbox.isKeyFrameDue = true
             }
             let taken = inbox
-            inbox.units = []
+            inbox.frames = []
             inbox.byteCount = 0
             inbox.snapshots = []
             inbox.isKeyFrameDue = false

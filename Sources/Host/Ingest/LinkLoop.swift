@@ -13,7 +13,7 @@ final class LinkLoop {
     private static let strangersTime = Interval.milliseconds(100)
     /// The most bytes of incomplete messages that all of them together may have sent.
     private static let strangersBytes = 4 << 20
-    /// How many bytes to read at once; an IDR of a common size takes a few reads.
+    /// How many bytes to read at once; a key frame of a common size takes a few reads.
     private static let readSize = 256 << 10
 
     private let listener: LinkListener?

@@ -58,7 +58,7 @@ final class LinkPeer {
         lines: LineBudget
     ) {
         self.watcher = watcher
-        // What we started ourselves doesn't share its budget with strangers on this machine.
+        // A capture that we started ourselves doesn't share a budget with strangers on this machine.
         log = lines(of: came == nil ? "our own capture" : connection.remote ?? "")
         silence = PeerSilence(patience: silencePatience)
         pictures = PeerPictures(
@@ -75,8 +75,7 @@ final class LinkPeer {
         source = LinkSource(wake: wake)
         recording = recorder.map(PeerRecording.init)
         if let check { send(check.challenge) }
-        // Send this at once: our own captures wait for it before they send anything but NAL units. A legacy sender
-        // never reads it.
+        // Sent at once, since our own captures send only units until it comes. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), makesKeyFrames: true)))
     }
 
@@ -120,8 +119,7 @@ final class LinkPeer {
             case .bytes(let count):
                 silence.heard(at: now)
                 decoder.push(buffer[..<count])
-                // Record what follows a message that ends the connection, too: it may contain the fault that someone is
-                // looking for.
+                // Also record what follows a message that ends the connection: it may show what was wrong.
                 defer { recording?.take(buffer[..<count], at: now) }
                 pictures.bytesArrived(at: now)
                 while let message = try decoder.next() {
@@ -275,7 +273,9 @@ final class LinkPeer {
     }
 
     private func deliver(now: MonotonicTime) {
-        while let (unit, epoch) = pictures.next(now) { ingest.deliver(unit, from: source, epoch: epoch, arrival: now) }
+        while let (frame, epoch) = pictures.next(now) {
+            ingest.deliver(frame, from: source, epoch: epoch, arrival: now)
+        }
         pictures.logFaults(now)
     }
 

@@ -13,7 +13,7 @@ public final class LinkRecorder: Sendable {
     /// The file's path.
     public let path: String
     private let queue: RecordingQueue
-    /// How long pictures may change without an IDR picture before the source is asked for one.
+    /// How long pictures may change without a key frame before the source is asked for one.
     let keyFramePeriod: Interval
     private let listeners: Listeners
 

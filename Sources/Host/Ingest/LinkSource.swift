@@ -6,10 +6,10 @@ import TrackHub
 
 /// A capture as the rest of the host sees it: any thread may call it, and the link's thread sends the messages.
 final class LinkSource: PictureSource {
-    private let makesIDRs = Flag()
+    private let keyFrameAbility = Flag()
     private let hasBothChromaFormats = Flag()
     private let reportsPointer = Flag()
-    var makesKeyFrames: Bool { makesIDRs.isSet }
+    var makesKeyFrames: Bool { keyFrameAbility.isSet }
     var tellsPointer: Bool { reportsPointer.isSet }
     var changesChroma: Bool { hasBothChromaFormats.isSet }
     private let known = Mutex<SourceTiming?>(nil)
@@ -25,7 +25,7 @@ final class LinkSource: PictureSource {
 
     /// Takes from the capture's hello what it can do.
     func greeted(with hello: Hello) {
-        makesIDRs.set(hello.makesKeyFrames)
+        keyFrameAbility.set(hello.makesKeyFrames)
         reportsPointer.set(hello.tellsPointer)
         hasBothChromaFormats.set(hello.changesChroma)
     }

@@ -3,8 +3,7 @@ import MediaTypes
 import Threading
 import TrackHub
 
-/// Assembles a peer's messages into access units of the track, and converts their capture times to our clock if
-/// possible.
+/// Assembles a peer's messages into frames of the track, and converts their capture times to our clock if possible.
 ///
 /// Belongs to the link's thread.
 struct PeerPictures {
@@ -48,33 +47,33 @@ struct PeerPictures {
     /// Ends the stream: nothing follows.
     mutating func finish() { assembler.finish() }
 
-    /// Returns the next complete access unit, and the epoch of the capture that it belongs to.
-    mutating func next(_ now: MonotonicTime) -> (unit: CodedFrame, epoch: UInt64)? {
+    /// Returns the next complete frame, and the epoch of the capture that it belongs to.
+    mutating func next(_ now: MonotonicTime) -> (frame: CodedFrame, epoch: UInt64)? {
         guard let assembled = assembler.next() else { return nil }
         let epoch = isReplay ? assembled.epoch ^ replayNumber : assembled.epoch
         return (placed(assembled.frame, now), epoch)
     }
 
-    /// Ends an access unit if the rest of it hasn't arrived in time. Returns whether `next` may have a unit now.
+    /// Ends a frame if the rest of it hasn't arrived in time. Returns whether `next` may have a frame now.
     mutating func timeoutIfDue(_ now: MonotonicTime) -> Bool {
         guard let deadline = assembler.nextDeadline, deadline <= now else { return false }
         assembler.timeout(now)
         return true
     }
 
-    /// The unit with its capture time on our clock, or without one.
-    private mutating func placed(_ unit: CodedFrame, _ now: MonotonicTime) -> CodedFrame {
+    /// The frame with its capture time on our clock, or without one.
+    private mutating func placed(_ frame: CodedFrame, _ now: MonotonicTime) -> CodedFrame {
         // A recording's times are from another day, so its pictures are placed by arrival and have no capture time.
-        if isReplay { return unit.withoutCaptureTime }
-        guard isElsewhere else { return unit }
-        return unit.withCaptureTime(unit.captureTime.flatMap { clock?.ours($0, now: now) })
+        if isReplay { return frame.withoutCaptureTime }
+        guard isElsewhere else { return frame }
+        return frame.withCaptureTime(frame.captureTime.flatMap { clock?.ours($0, now: now) })
     }
 
     /// Logs how much of what has arrived can't be used, at most once a second unless `isLast` is true.
     mutating func logFaults(_ now: MonotonicTime, isLast: Bool = false) {
         let faults = assembler.faults
         if faults == loggedFaults || now < faultLineDue && !isLast { return }
-        log.warning("link: \(faults - loggedFaults) NAL units could not be used (\(faults) in all)")
+        log.warning("link: \(faults - loggedFaults) units could not be used (\(faults) in all)")
         loggedFaults = faults
         faultLineDue = now + Self.faultLinePeriod
     }

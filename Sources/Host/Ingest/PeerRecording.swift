@@ -50,8 +50,8 @@ final class PeerRecording {
         if splitter?.fault != nil { splitter = nil }
     }
 
-    /// Returns whether the recording needs an IDR picture after `message`, which came from a source that makes IDR
-    /// pictures when asked.
+    /// Returns whether the recording needs a key frame after `message`, which came from a source that makes key frames
+    /// when asked.
     func wantsKeyFrame(behind message: LinkMessage, at time: MonotonicTime) -> Bool {
         isBegun && keyFrames.recorded(message, at: time) && recorder.isRecording
     }

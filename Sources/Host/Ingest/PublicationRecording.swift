@@ -21,22 +21,22 @@ public struct PublicationRecording {
         add(encoder.encode(.hello(hello)), at: time)
     }
 
-    /// Records `unit`, which arrived at `time`. A publisher doesn't say what has changed, so each picture counts as a
+    /// Records `frame`, which arrived at `time`. A publisher doesn't say what has changed, so each picture counts as a
     /// change.
     ///
-    /// - Returns: whether the recording needs an IDR picture now.
+    /// - Returns: whether the recording needs a key frame now.
     @discardableResult
-    public mutating func record(_ unit: CodedFrame, at time: MonotonicTime) -> Bool {
+    public mutating func record(_ frame: CodedFrame, at time: MonotonicTime) -> Bool {
         // After a gap, recording resumes at a picture notice, so each picture has one.
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         let notice = PictureNotice(sequenceNumber: count, damage: nothing)
         count &+= 1
-        add(encoder.encode(.picture(notice), captureTime: unit.captureTime), at: time)
-        // A unit that the link would not take isn't recorded either.
-        for message in (try? encoder.headers(for: unit)) ?? [] {
-            add(message.header + unit.bytes[message.payload], at: time)
+        add(encoder.encode(.picture(notice), captureTime: frame.captureTime), at: time)
+        // A frame that the link would not take isn't recorded either.
+        for message in (try? encoder.headers(for: frame)) ?? [] {
+            add(message.header + frame.bytes[message.payload], at: time)
         }
-        return keyFrames.recorded(isRandomAccess: unit.isRandomAccess, showsChange: true, at: time)
+        return keyFrames.recorded(isRandomAccess: frame.isRandomAccess, showsChange: true, at: time)
             && recorder.isRecording
     }
 

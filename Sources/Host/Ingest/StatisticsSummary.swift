@@ -4,7 +4,7 @@ extension CaptureStatistics {
     /// The statistics on one line, for the log.
     var summary: String {
         var line =
-            "\(pictures) pictures, \(idrPictures) of them IDR, in \(bytes) bytes; \(residentBytes) bytes resident"
+            "\(pictures) pictures, \(idrPictures) of them key frames, \(bytes) bytes; \(residentBytes) bytes resident"
         guard let recent else { return line }
         line +=
             "; in the last \(recent.duration / 1_000_000) ms \(recent.pictures) pictures, \(recent.bytes) bytes, encoded in "

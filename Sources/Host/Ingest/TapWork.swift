@@ -28,11 +28,11 @@ final class TapWork {
     /// after it.
     private var lastPictureArrival: MonotonicTime?
     private var lastEpoch: UInt64 = 0
-    /// The number of the last of the source's units that was decoded.
+    /// The number of the last of the source's frames that was decoded.
     private var lastNumber: UInt64 = 0
     /// Whether the pointer is drawn in the last picture.
     private var lastHasPointer = true
-    /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next IDR.
+    /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next key frame.
     private var isCarrying = false
     private var encoder = HostEncoder()
     private var snapshots: [DecodeTap.SnapshotRequest] = []
@@ -54,13 +54,13 @@ final class TapWork {
         snapshots += inbox.snapshots
         if inbox.isStopped { return false }
         sourceMakesKeyFrames = inbox.makesKeyFrames
-        for delivery in inbox.units { decode(delivery) }
+        for delivery in inbox.frames { decode(delivery) }
         answerSnapshots()
         if inbox.isKeyFrameDue { makeKeyFrame() }
         return true
     }
 
-    /// Encodes the last picture as an IDR, with which the host's encoder takes over the track.
+    /// Encodes the last picture as a key frame, with which the host's encoder takes over the track.
     private func makeKeyFrame() {
         guard let picture = lastPicture() else { return }
         encode(picture, forceIDR: true)
@@ -73,31 +73,31 @@ final class TapWork {
     }
 
     private func decode(_ delivery: DecodeTap.Delivery) {
-        let unit = delivery.unit
-        if unit.isRandomAccess {
+        let frame = delivery.frame
+        if frame.isRandomAccess {
             isCarrying = false
-            if let format = unit.format { codec = format.codec }
-            let headers = leadingHeaders(of: unit)
+            if let format = frame.format { codec = format.codec }
+            let headers = leadingHeaders(of: frame)
             if headers != self.headers || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
             self.headers = headers
         }
-        // A source that makes IDRs has been asked for one; until it arrives, every picture would only fail again.
-        guard gate.passes(isRandomAccess: unit.isRandomAccess) || !sourceMakesKeyFrames else { return }
+        // A source that makes key frames has been asked for one; until it arrives, every picture would only fail again.
+        guard gate.passes(isRandomAccess: frame.isRandomAccess) || !sourceMakesKeyFrames else { return }
         do throws(VideoDecodingError) {
             let decoder = try currentDecoder()
             let before = decoder.pictureCount
-            try decoder.decode(unit, copying: false)
+            try decoder.decode(frame, copying: false)
             guard decoder.pictureCount > before else { return }
             failures = 0
             lastPictureArrival = delivery.arrival
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
-            lastHasPointer = unit.isPointerDrawn
+            lastHasPointer = frame.isPointerDrawn
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
             gate.close()
-            if failures == 1 { log.warning("a picture can't be decoded (\(error)); an IDR is wanted") }
+            if failures == 1 { log.warning("a picture can't be decoded (\(error)); a key frame is wanted") }
             if failures == Self.failuresBeforeNewDecoder { dropDecoder() }
             if error.wantsKeyFrame { onFailure() }
         }
@@ -124,16 +124,16 @@ final class TapWork {
         }
     }
 
-    private func leadingHeaders(of unit: CodedFrame) -> [UInt8] {
-        unit.units.prefix { codec.coding.facts(of: unit.bytes[$0])?.contains(.header) == true }
-            .flatMap { unit.bytes[$0] }
+    private func leadingHeaders(of frame: CodedFrame) -> [UInt8] {
+        frame.units.prefix { codec.coding.facts(of: frame.bytes[$0])?.contains(.header) == true }
+            .flatMap { frame.bytes[$0] }
     }
 
     private func encode(_ picture: I420Picture, forceIDR: Bool) {
         do {
-            var unit = try encoder.encode(picture, forceIDR: forceIDR)
-            if !lastHasPointer { unit.attachment = .pointerLeftOut }
-            isCarrying = onPicture(unit, lastEpoch, lastNumber)
+            var frame = try encoder.encode(picture, forceIDR: forceIDR)
+            if !lastHasPointer { frame.attachment = .pointerLeftOut }
+            isCarrying = onPicture(frame, lastEpoch, lastNumber)
         } catch {
             log.error("the host's own encoder failed: \(error)")
         }

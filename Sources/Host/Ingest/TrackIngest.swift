@@ -28,7 +28,7 @@ public final class TrackIngest: TrackObserver {
         onPointer: @escaping @Sendable (PointerReport) -> Void = { _ in }
     ) throws(IngestError) {
         self.hub = hub
-        // A source may cause lines at will, with pictures that can't be decoded, and so may viewers who come and go.
+        // Anybody could fill the log: a source by pictures that can't be decoded, and viewers by coming and going.
         let log = LineBudget(log)(of: "")
         self.log = log
         self.onStateChange = onStateChange
@@ -54,7 +54,7 @@ public final class TrackIngest: TrackObserver {
                     ? "the source is asked for 4:2:0: a viewer has no 4:4:4" : "the source is asked for 4:4:4 again")
         case .sourceChanged(let canMakeKeyFrames): tap.sourceChanged(makesKeyFrames: canMakeKeyFrames)
         case .makeKeyFrame(let delay): tap.makeKeyFrame(at: MonotonicTime.now() + delay)
-        case .noteHostCarries: log.info("the source makes no IDR now: the host's own encoder carries on")
+        case .noteHostCarries: log.info("the source makes no key frame now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)
         case .report(let report): onPointer(report)
         case .tell, .requestKeyFrame, .requestPicture, .setSharerPaused, .setPointerMode: break
@@ -71,8 +71,8 @@ public final class TrackIngest: TrackObserver {
         hub.detach(source, reason: reason, now: MonotonicTime.now())
     }
 
-    /// Takes the next frame of `source`, in order, on the source's thread. A frame of another source than the track's is
-    /// left out.
+    /// Takes the next frame of `source`, in order, on the source's thread. A frame of another source than the track's
+    /// is left out.
     ///
     /// Waits while the tap is far behind a source that makes no key frames: if a picture of such a stream were dropped,
     /// nothing after it could be decoded. Never waits for a source that makes key frames.
@@ -81,7 +81,7 @@ public final class TrackIngest: TrackObserver {
     ) {
         if !source.makesKeyFrames, hub.source === source { tap.awaitRoom(for: frame) }
         hub.deliver(frame, from: source, epoch: epoch, arrival: arrival) { number in
-            !tap.take(DecodeTap.Delivery(unit: frame, epoch: epoch, arrival: arrival, number: number))
+            !tap.take(DecodeTap.Delivery(frame: frame, epoch: epoch, arrival: arrival, number: number))
         }
     }
 

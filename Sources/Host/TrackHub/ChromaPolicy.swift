@@ -16,7 +16,7 @@ public enum ChromaAbility: Sendable {
 /// each picture is encoded only once. Pure: the time is an argument.
 public struct ChromaPolicy: Sendable {
     /// How long 4:2:0 stays after the last viewer that needed it has left, so that reloading a page doesn't cost two
-    /// IDRs.
+    /// key frames.
     public static let patience = Interval.seconds(2)
 
     /// The format that all viewers can decode.

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// Limits how often the source is asked for an IDR: at most once in 500 ms, however many readers want one.
+/// Limits how often the source is asked for a key frame: at most once in 500 ms, however many readers want one.
 public struct KeyFramePolicy: Sendable {
     /// The minimum time between two requests to the source.
     public static let leastInterval = Interval.milliseconds(500)
@@ -11,7 +11,7 @@ public struct KeyFramePolicy: Sendable {
     /// A policy that has asked for nothing yet.
     public init() {}
 
-    /// Notes that somebody wants an IDR.
+    /// Notes that somebody wants a key frame.
     ///
     /// - Returns: whether to ask the source now. If not, the request is kept until ``isDue(now:)`` returns true.
     public mutating func want(now: MonotonicTime) -> Bool {
@@ -28,7 +28,7 @@ public struct KeyFramePolicy: Sendable {
         return true
     }
 
-    /// Notes that an IDR has arrived, which satisfies every request.
+    /// Notes that a key frame has arrived, which satisfies every request.
     public mutating func idrArrived() {
         isPending = false
     }

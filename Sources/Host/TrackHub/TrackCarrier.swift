@@ -6,7 +6,7 @@ struct TrackCarrier: Sendable {
     private(set) var delivered: UInt64 = 0
     /// The number of the frame with which the gate last opened.
     private var openedAt: UInt64 = 0
-    /// The number of the source's last IDR; 0 if there was none.
+    /// The number of the source's last key frame; 0 if there was none.
     private var lastIDR: UInt64 = 0
     /// Decides what viewers may see while the sharer pauses.
     var gate = SharingGate()
@@ -15,8 +15,8 @@ struct TrackCarrier: Sendable {
     /// Whether the pointer is drawn in the last published picture; nil before the first.
     private var isPointerDrawn: Bool?
 
-    /// Counts the source's next frame, and returns whether to publish it. With an IDR, the source takes over the track
-    /// again.
+    /// Counts the source's next frame, and returns whether to publish it. With a key frame, the source takes over the
+    /// track again.
     mutating func takesFromSource(isIDR: Bool) -> Bool {
         delivered += 1
         if isIDR {
@@ -28,8 +28,8 @@ struct TrackCarrier: Sendable {
 
     /// Returns whether to publish a picture that the host's own encoder made of what the source's frame `number` shows.
     ///
-    /// With an IDR, the encoder takes over the track, and its later pictures depend on that IDR. A picture is no longer
-    /// published if the source has sent an IDR after frame `number`.
+    /// With a key frame, the encoder takes over the track, and its later pictures depend on that key frame. A picture
+    /// is no longer published if the source has sent a key frame after frame `number`.
     mutating func takesFromHost(isIDR: Bool, number: UInt64) -> Bool {
         guard lastIDR <= number, isCarriedByHost || isIDR, passes(isIDR: isIDR, fromSource: false, number: number)
         else { return false }

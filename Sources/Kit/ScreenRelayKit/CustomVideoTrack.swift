@@ -5,21 +5,21 @@ import Synchronization
 import Threading
 public import TrackHub
 
-/// A video track of an application's own access units, published into a room.
+/// A video track of an application's own frames, published into a room.
 ///
-/// ``write(_:)`` passes each access unit on unchanged: viewers get exactly what the application writes. `Feedback`
-/// tells the application when an IDR is needed, what bit rate the viewers' connections can take, and whether anyone
-/// watches. May be used on any thread.
+/// ``write(_:)`` passes each frame on unchanged: viewers get exactly what the application writes. `Feedback` tells the
+/// application when a key frame is needed, what bit rate the viewers' connections can take, and whether anyone watches.
+/// May be used on any thread.
 public final class CustomVideoTrack: PictureSource {
     /// What a track tells its application. The closures are called on the host's threads and must not block.
     public struct Feedback: Sendable {
-        /// A viewer needs an IDR picture to continue: make the next picture an IDR. Called at most once in 500 ms.
+        /// A viewer needs a key frame to continue: encode the next picture as one. Called at most once in 500 ms.
         public var keyFrameWanted: @Sendable () -> Void
         /// The bit rate that the viewers' connections seem to carry. There is no limit until it is first called.
         public var targetBitRateChanged: @Sendable (BitRate) -> Void
         /// Whether anyone watches now. While no one does, pictures need not be written.
         public var watchedChanged: @Sendable (Bool) -> Void
-        /// The format of the next IDR picture, for a track with `changesChroma`: 4:2:0 while someone watches who can't
+        /// The format of the next key frame, for a track with `changesChroma`: 4:2:0 while someone watches who can't
         /// decode 4:4:4.
         public var chromaWanted: @Sendable (ChromaFormat) -> Void
 
@@ -37,7 +37,8 @@ public final class CustomVideoTrack: PictureSource {
         }
     }
 
-    /// Whether the application makes an IDR on request. If not, the host's own encoder makes one from the last picture.
+    /// Whether the application makes a key frame on request. If not, the host's own encoder makes one from the last
+    /// picture.
     public let makesKeyFrames: Bool
     /// Whether the application switches between 4:4:4 and 4:2:0 on request. It starts with 4:4:4.
     public let changesChroma: Bool
@@ -54,14 +55,13 @@ public final class CustomVideoTrack: PictureSource {
         ingest = Mutex(nil)
     }
 
-    /// Writes the next access unit, in decoding order. Only one thread may write at a time.
+    /// Writes the next frame, in decoding order. Only one thread may write at a time.
     ///
-    /// An IDR access unit must begin with its SPS and PPS. The capture time is on this machine's CLOCK_MONOTONIC; if
-    /// there is none, the time of this call is used. Does nothing before the track is put into a room and after it is
-    /// removed.
-    public func write(_ unit: CodedFrame) {
+    /// A key frame must begin with its headers. The capture time is on this machine's CLOCK_MONOTONIC; if there is
+    /// none, the time of this call is used. Does nothing before the track is put into a room and after it is removed.
+    public func write(_ frame: CodedFrame) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
-        ingest.deliver(unit, from: self, epoch: epoch, arrival: MonotonicTime.now())
+        ingest.deliver(frame, from: self, epoch: epoch, arrival: MonotonicTime.now())
     }
 
     /// How many viewers watch now; 0 while the track is in no room.

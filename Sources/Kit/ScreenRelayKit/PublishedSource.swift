@@ -12,13 +12,13 @@ import WebRTC
 /// A publisher's video as the source of a track. Frames come from the media thread; a separate thread passes them
 /// on, because the track's ingest may block its source.
 ///
-/// A publisher sends whether or not anyone watches. It is asked for IDRs only if it says that it makes them on request.
-/// If it ignores a request, it is treated from then on as one that can't, and the host's own encoder makes IDRs.
+/// A publisher sends whether or not anyone watches. It is asked for key frames only if it says that it makes them on
+/// request. If it ignores a request, it counts as one that can't, and the host's own encoder makes them.
 final class PublishedSource: PictureSource, PublishedFrameReceiver {
     /// The most that may wait for the track: a few seconds of pictures.
     private static let waitingFrames = 256
     private static let waitingBytes = 32 << 20
-    /// How long pictures are dropped while waiting for an IDR that can't be requested.
+    /// How long pictures are dropped while waiting for a key frame that can't be requested.
     private static let patience = Interval.seconds(2)
 
     private let log: EventLog
@@ -56,7 +56,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     ///   - ingest: the track's ingest.
     ///   - recorder: the track's recorder, or nil if it is not recorded.
     ///   - predecessor: a source of the track that has ended but may still occupy it.
-    ///   - askForKeyFrame: requests an IDR from the publisher, or nil if it can't be asked.
+    ///   - askForKeyFrame: requests a key frame from the publisher, or nil if it can't be asked.
     ///   - onFailure: called if another source took the track when the predecessor left it.
     func attach(
         to ingest: TrackIngest, recorder: LinkRecorder?, after predecessor: PublishedSource?,
@@ -116,7 +116,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     func receive(_ frame: PublishedFrame) {
         let isFirstLoss = state.withLock { state in
             if frame.isRandomAccess { state.needsKeyFrameSince = nil }
-            // If no one can ask for an IDR, it may never come.
+            // If no one can ask for a key frame, it may never come.
             if !state.makesKeyFrames, let since = state.needsKeyFrameSince, frame.arrival - since >= Self.patience {
                 state.needsKeyFrameSince = nil
             }
@@ -144,7 +144,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
             state.makesKeyFrames = false
             return state.ingest
         }
-        log.info("a publisher ignores requests for IDR pictures: the host's own encoder makes them when needed")
+        log.info("a publisher ignores requests for key frames: the host's own encoder makes them when needed")
         ingest?.hub.abilitiesChanged(of: self, now: MonotonicTime.now())
     }
 

@@ -4,7 +4,7 @@ import MediaTypes
 /// The payloads of all messages but units of frames. All integers are little-endian.
 ///
 ///     hello           version u16 | role u8 | abilities u8 | process u32 | name: count u16, UTF-8
-///                     abilities: bit 0 makes IDR, bit 1 tells the pointer, bit 2 changes chroma
+///                     abilities: bit 0 makes key frames, bit 1 tells the pointer, bit 2 changes chroma
 ///     format          codec u8
 ///     picture         sequence number u64 | x u16 | y u16 | width u16 | height u16
 ///                     then, from senders that have it: flags u8 | quantizer u8 | zero u16 | settling u32 microseconds

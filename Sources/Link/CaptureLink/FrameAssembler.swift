@@ -1,11 +1,11 @@
 import CodecTable
 public import MediaTypes
 
-/// Assembles frames from the messages of one stream of a connection. The stream is H.264 until a message says otherwise.
+/// Assembles frames from the messages of one stream of a connection, which is H.264 until a message says otherwise.
 ///
-/// Our own sender marks the last unit of each frame. A legacy sender doesn't, so its frame ends before the first unit of
-/// the next one, or after 40 ms without a byte. Units that can't be used are dropped and counted; nothing that a peer
-/// sends stops the assembler.
+/// Our own sender marks the last unit of each frame. A legacy sender doesn't, so its frame ends before the first unit
+/// of the next one, or after 40 ms without a byte. Units that can't be used are dropped and counted; nothing that a
+/// peer sends stops the assembler.
 ///
 /// It has no thread and no clock: its owner serialises the calls and passes the time.
 public struct FrameAssembler: Sendable {
@@ -40,7 +40,7 @@ public struct FrameAssembler: Sendable {
     /// How many units and frames could not be used.
     public var faults: UInt64 { builder.counters.faults }
 
-    /// Takes a message that arrived at `now`; messages without a part of a picture are ignored.
+    /// Takes a message that arrived at `now`; messages other than units, formats and picture notices are ignored.
     public mutating func add(_ message: ReceivedMessage, at now: MonotonicTime) {
         switch message.body {
         case .picture(let notice):
@@ -138,11 +138,11 @@ public struct FrameAssembler: Sendable {
 
     /// Collects the frames that are complete.
     private mutating func collect() {
-        while var unit = builder.next() {
-            unit.attachment = notice?.isPointerDrawn == false ? .pointerLeftOut : nil
-            ready.append(AssembledFrame(frame: unit, codec: codec, epoch: epoch, notice: notice))
+        while var frame = builder.next() {
+            frame.attachment = notice?.isPointerDrawn == false ? .pointerLeftOut : nil
+            ready.append(AssembledFrame(frame: frame, codec: codec, epoch: epoch, notice: notice))
         }
-        // A notice describes one frame, even if all units of that were dropped.
+        // A notice describes one frame only, even if all units of that frame were dropped.
         (notice, nextNotice) = (nil, nil)
     }
 }

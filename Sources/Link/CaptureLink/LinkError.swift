@@ -2,11 +2,11 @@
 public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A byte other than `&` where a header should start.
     case notAMessage(offset: UInt64, found: UInt8)
-    /// A NAL unit longer than the limit.
+    /// A unit longer than the limit.
     case unitTooLong(length: UInt64, limit: Int, offset: UInt64)
-    /// A NAL unit too short for a start code and a NAL unit header.
+    /// A unit too short for a start code and one byte.
     case unitTooShort(length: UInt64, offset: UInt64)
-    /// A NAL unit that does not begin with `00 00 00 01`.
+    /// A unit that does not begin with `00 00 00 01`.
     case startCodeMissing(offset: UInt64)
     /// A message of another kind that is longer than the limit.
     case controlMessageTooLong(kindCode: UInt8, length: UInt64, limit: Int, offset: UInt64)
@@ -20,11 +20,11 @@ public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notAMessage(let offset, let found):
             "not a capture link: byte \(offset) is 0x\(hex(found)) where a message should begin with 0x26 ('&')"
         case .unitTooLong(let length, let limit, let offset):
-            "the message at byte \(offset) announces a NAL unit of \(length) bytes; the limit is \(limit)"
+            "the message at byte \(offset) announces a unit of \(length) bytes; the limit is \(limit)"
         case .unitTooShort(let length, let offset):
-            "the message at byte \(offset) announces a NAL unit of \(length) bytes; 5 is the least"
+            "the message at byte \(offset) announces a unit of \(length) bytes; 5 is the least"
         case .startCodeMissing(let offset):
-            "the NAL unit of the message at byte \(offset) does not begin with 00 00 00 01"
+            "the unit of the message at byte \(offset) does not begin with 00 00 00 01"
         case .controlMessageTooLong(let kindCode, let length, let limit, let offset):
             "the message of kind \(kindCode) at byte \(offset) announces \(length) bytes; the limit is \(limit)"
         case .malformed(let kind, let problem, let offset):

@@ -8,7 +8,7 @@ public enum LinkMessage: Hashable, Sendable {
     case format(TrackFormat.Codec)
     /// Who the sender is.
     case hello(Hello)
-    /// The number and the damaged area of the picture whose NAL units follow.
+    /// The number and the damaged area of the picture whose units follow.
     case picture(PictureNotice)
     /// The size that the pictures have from here on.
     case size(PictureSize)
@@ -26,7 +26,7 @@ public enum LinkMessage: Hashable, Sendable {
     case pong(ClockEcho)
     /// The capture's nonce of 32 bytes, and the code of 32 bytes that proves that it has the token (``LinkProof``).
     case answer(nonce: [UInt8], code: [UInt8])
-    /// Make the next picture an IDR picture.
+    /// Make the next picture a key frame.
     case requestKeyFrame
     /// The bit rate to stay under.
     case bitRate(BitRate)
@@ -122,7 +122,7 @@ public struct Hello: Hashable, Sendable {
     public var name: String
     /// The peer's process ID, or 0.
     public var processID: UInt32
-    /// Whether the peer makes an IDR picture when asked.
+    /// Whether the peer makes a key frame when asked.
     public var makesKeyFrames: Bool
     /// Whether the peer can report where the pointer is, instead of drawing it.
     public var tellsPointer: Bool
@@ -144,7 +144,7 @@ public struct Hello: Hashable, Sendable {
     }
 }
 
-/// The notice that precedes a picture's first NAL unit.
+/// The notice that precedes a picture's first unit.
 public struct PictureNotice: Hashable, Sendable {
     /// Counts the pictures of an epoch, from 0.
     public var sequenceNumber: UInt64
@@ -174,7 +174,7 @@ public struct PictureNotice: Hashable, Sendable {
 public struct CaptureStatistics: Hashable, Sendable {
     /// Pictures encoded.
     public var pictures: UInt64 = 0
-    /// IDR pictures among them.
+    /// Key frames among them.
     public var idrPictures: UInt64 = 0
     /// Bytes written to the link, headers included.
     public var bytes: UInt64 = 0

@@ -134,8 +134,7 @@ public struct MessageDecoder: Sendable {
 
     /// Rejects a first message that is too long before the rest of its header has arrived.
     ///
-    /// While the form isn't known, the message can only be a NAL unit, and its length is at the same offset in all
-    /// forms.
+    /// While the form isn't known, the message can only be a unit, and its length is at the same offset in all forms.
     private func checkFirstLength() throws(LinkError) {
         var reader = ByteReader(collected)
         guard reader.bytes(MessageHeader.lengthOffset) != nil, let length = reader.uint64LittleEndian() else { return }

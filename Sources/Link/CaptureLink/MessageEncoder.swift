@@ -18,10 +18,10 @@ public struct MessageEncoder: Sendable {
         self.stream = stream
     }
 
-    /// Returns the header of a NAL unit, to be written before the NAL unit itself, which so need not be copied.
+    /// Returns the header of a unit, to be written before the unit itself, which so need not be copied.
     ///
-    /// - Parameter payloadCount: the size of the NAL unit in bytes, including its start code `00 00 00 01`.
-    /// - Throws: `LinkError` if no receiver would accept a NAL unit of this length; its offset is 0.
+    /// - Parameter payloadCount: the size of the unit in bytes, including its start code `00 00 00 01`.
+    /// - Throws: `LinkError` if no receiver would accept a unit of this length; its offset is 0.
     public func unitHeader(
         payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool
     ) throws(LinkError) -> [UInt8] {
@@ -42,10 +42,9 @@ public struct MessageEncoder: Sendable {
         header.encode(into: &writer, form: form)
     }
 
-    /// Returns the headers for all NAL units of an access unit, each with the part of `frame.bytes` that follows
-    /// it.
+    /// Returns the headers for all units of a frame, each with the part of `frame.bytes` that follows it.
     ///
-    /// - Throws: `LinkError` if no receiver would accept one of its NAL units.
+    /// - Throws: `LinkError` if no receiver would accept one of its units.
     public func headers(for frame: CodedFrame) throws(LinkError) -> [OutgoingUnit] {
         var outgoing: [OutgoingUnit] = []
         outgoing.reserveCapacity(frame.units.count)
@@ -102,10 +101,10 @@ public struct MessageEncoder: Sendable {
     }
 }
 
-/// A NAL unit to be sent: the header to write before it, and where its bytes are.
+/// A unit to be sent: the header to write before it, and where its bytes are.
 public struct OutgoingUnit: Hashable, Sendable {
     /// The message's header.
     public let header: [UInt8]
-    /// The range of the payload in the access unit's bytes, start code included.
+    /// The range of the payload in the frame's bytes, start code included.
     public let payload: Range<Int>
 }

@@ -65,8 +65,8 @@ public struct TimedPictures: Sendable {
         let own = Start(offset: item.offset, arrival: item.arrival)
         switch item.content {
         case .connection:
-            // Before the first unit, nothing was lost: a beginning without a key frame is the same as in a
-            // separate stream.
+            // Nothing is lost before the first unit: what begins without a key frame is exported here as it would be
+            // from a stream alone.
             if hasUnit { damaged() }
             assembler = FrameAssembler()
             clock = nil
@@ -92,8 +92,8 @@ public struct TimedPictures: Sendable {
     public mutating func damaged() {
         assembler.finish()
         while let unit = assembler.next() {
-            // Only legacy forms and Annex B return a frame here, because they don't mark its end. It is taken as
-            // complete if it has as many slices as the last one.
+            // Only legacy forms and Annex B return a frame here, because they don't mark its end. The frame is assumed
+            // to be complete if it has as many slices as the last one.
             if gate.passes(isRandomAccess: unit.frame.isRandomAccess), unit.contentCount >= lastContentCount {
                 give(unit)
             } else {

@@ -16,7 +16,7 @@ public final class LinkConnection {
         case closed
     }
 
-    /// The default number of bytes that may wait for a slow peer: a few of the largest NAL units.
+    /// The default number of bytes that may wait for a slow peer: a few of the largest units.
     public static let standardLimit = 16 << 20
 
     private var socket: FileDescriptor?

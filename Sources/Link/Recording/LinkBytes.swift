@@ -21,16 +21,16 @@ public struct LinkBytes: Hashable, Sendable {
         self.header = header
     }
 
-    /// The bytes after the header. For a unit of a frame, they include the mark before it.
+    /// The bytes after the header. Those of a unit begin with its start code.
     public var payload: ArraySlice<UInt8> { bytes.dropFirst(form.headerCount) }
 
-    /// The unit of a frame without the mark before it. Nil for any other kind of message.
+    /// The unit without its start code. Nil for any other kind of message.
     public var unit: ArraySlice<UInt8>? {
         guard header.kind == .unit, payload.starts(with: MessageHeader.unitMark) else { return nil }
         return payload.dropFirst(MessageHeader.unitMark.count)
     }
 
-    /// The codec that a message about the stream's format tells. Nil for any other kind of message.
+    /// The codec that a format message announces. Nil for any other kind of message.
     public var codec: TrackFormat.Codec? {
         header.kind == .format ? payload.first.flatMap { TrackFormat.Codec(rawValue: $0) } : nil
     }

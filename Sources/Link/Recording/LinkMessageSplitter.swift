@@ -128,8 +128,8 @@ public struct LinkMessageSplitter: Sendable {
             offset = input.offset
             if input.isEmpty { return false }
             guard input.piece.first == MessageHeader.marker else { continue }
-            // The candidate covers the header, and the mark and the first byte of a unit. A message at the end of the file may be
-            // shorter.
+            // The candidate covers the header, and the start code and first byte of a unit. A message at the end of the
+            // file may be shorter.
             var candidate: [UInt8] = []
             let isWhole = input.fill(&candidate, to: LinkForm.extended.headerCount + 5)
             guard isWhole || isFinished else {

@@ -74,7 +74,7 @@ final class RecordingBacklog: Sendable {
     func beginConnection(at time: MonotonicTime) {
         state.withLock { state in
             guard state.failure == nil, !state.isClosed else { return }
-            // The missing messages belong to the previous connection; the new one begins with an IDR picture.
+            // The missing messages belong to the previous connection; the new one begins with a key frame.
             if let gap = state.gap { state.entries.append(.gap(gap, time)) }
             state.gap = nil
             state.entries.append(.connection(time))

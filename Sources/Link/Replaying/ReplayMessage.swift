@@ -7,7 +7,7 @@ import Recording
 struct ReplayMessage: Sendable {
     /// The arrival time since the recording's beginning; nil if the file has no times.
     let time: Interval?
-    /// Whether its header has the extended form, which is complete. Otherwise only the unit is known.
+    /// Whether its header has the extended form. The other forms say nothing about a unit but its length.
     let isExtended: Bool
     /// Its header. For a NAL unit from an Annex B file, the header that it would have had.
     let header: MessageHeader
@@ -40,7 +40,7 @@ struct ReplayMessage: Sendable {
     /// The bytes after the header.
     var payload: ArraySlice<UInt8> { bytes.dropFirst(payloadStart) }
 
-    /// What a unit of a frame is in a stream of `codec`. Nil if that can't be told, or for any other kind of message.
+    /// What is known about the unit in a stream of `codec`. Nil if it isn't valid, or for any other kind of message.
     func facts(_ codec: TrackFormat.Codec) -> UnitFacts? {
         guard header.kind == .unit else { return nil }
         return codec.coding.facts(of: payload.dropFirst(MessageHeader.unitMark.count))

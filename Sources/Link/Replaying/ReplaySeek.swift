@@ -2,7 +2,7 @@ import CaptureLink
 public import MediaTypes
 public import Recording
 
-/// The place in a recording where a replay begins: before an IDR picture, so that it can be decoded.
+/// The place in a recording where a replay begins: before a key frame, so that it can be decoded.
 public struct ReplayStart: Hashable, Sendable {
     /// The number of messages that precede it in the recording.
     public var index: UInt64
@@ -10,14 +10,14 @@ public struct ReplayStart: Hashable, Sendable {
     public var time: Interval
 }
 
-/// Finds the last IDR picture at or before a time from a recording's items in order.
+/// Finds the last key frame at or before a time from a recording's items in order.
 public struct ReplaySeek: Sendable {
     private let target: Interval
     private var places: PicturePlaces
     private var index: UInt64 = 0
     private var picture: ReplayStart?
-    /// The place to begin; nil if there is no IDR picture before the time, so that the replay begins at the start of
-    /// the recording.
+    /// The place to begin; nil if there is no key frame before the time, so that the replay begins at the start of the
+    /// recording.
     public private(set) var start: ReplayStart?
     /// The time of the last message, from the recording's beginning.
     public private(set) var duration = Interval.zero

@@ -19,7 +19,7 @@ public struct UnitFacts: OptionSet, Hashable, Sendable {
     public static let randomAccess = UnitFacts(rawValue: 2)
     /// Later frames can't be decoded without it, as with an SPS or PPS.
     public static let header = UnitFacts(rawValue: 4)
-    /// Every sender that repeats its headers begins with such a header.
+    /// A header of the kind that comes first when a sender repeats all its headers, as with an SPS.
     public static let firstHeader = UnitFacts(rawValue: 8)
     /// A frame may begin with it.
     public static let mayBeginFrame = UnitFacts(rawValue: 16)
@@ -27,9 +27,9 @@ public struct UnitFacts: OptionSet, Hashable, Sendable {
 
 /// Builds the frames of a stream from its units, in decoding order.
 ///
-/// A sender may mark where each frame ends: then `add` takes its units, and `endFrame` ends each frame. If it doesn't,
-/// `addUnmarked` finds the ends. A random access frame begins with all headers received so far. Units that can't be used
-/// are dropped and counted; no input stops the builder. All units are given behind `00 00 00 01`.
+/// If the sender marks the end of each frame, `add` takes the units and `endFrame` ends each frame. If it doesn't,
+/// `addUnmarked` finds the ends. A key frame begins with all headers received so far. Units that can't be used are
+/// dropped and counted; no input stops the builder. Each unit is given with `00 00 00 01` before it.
 public protocol FrameBuilder: Sendable {
     /// What the builder has done so far. A builder that replaces another one goes on counting from there.
     var counters: FrameCounters { get set }
@@ -45,12 +45,12 @@ public protocol FrameBuilder: Sendable {
     /// Adds a unit to the pending frame.
     mutating func add(_ bytes: [UInt8], captureTime: MonotonicTime?)
     /// Adds a unit of a stream that doesn't mark the ends of its frames. If it begins the next frame, it ends the
-    /// pending one. Returns whether it begins a frame behind another one, which may have been unusable.
+    /// pending one. Returns whether it begins another frame, even if the frame before it was unusable.
     @discardableResult
     mutating func addUnmarked(_ bytes: [UInt8]) -> Bool
     /// Ends the pending frame; `next()` returns it unless it is unusable.
     mutating func endFrame()
-    /// Ends the pending frame because the next one begins, though its sender marks ends and hasn't marked this one. Does
+    /// Ends the pending frame because the next one begins; the mark that its sender should have set is missing. Does
     /// nothing if no content is pending.
     mutating func endWithoutMark()
     /// Drops the pending frame, whose end will never come.
@@ -65,7 +65,7 @@ public protocol FrameBuilder: Sendable {
 public struct FrameCounters: Hashable, Sendable {
     /// Frames returned.
     public var frames: UInt64 = 0
-    /// Random access frames among them.
+    /// Key frames among them.
     public var randomAccessFrames: UInt64 = 0
     /// Units added.
     public var units: UInt64 = 0
@@ -82,7 +82,7 @@ public struct FrameCounters: Hashable, Sendable {
     public var withoutHeaders: UInt64 = 0
     /// Fault: frames dropped because they exceeded the limit of bytes or units.
     public var oversizedFrames: UInt64 = 0
-    /// Fault: frames whose end their sender should have marked, and didn't.
+    /// Fault: frames without the mark that their sender should have set at the end.
     public var missingEnds: UInt64 = 0
     /// Fault: frames dropped because the stream ended or began anew in the middle of them.
     public var cutOff: UInt64 = 0
@@ -110,7 +110,7 @@ public struct FrameFacts: Sendable {
         public var codec: TrackFormat.Codec
         /// The visible size of a picture.
         public var size: PictureSize
-        /// How the samples are stored, in numbers of the codec's own.
+        /// How the samples are stored; each codec has numbers of its own for this.
         public var samples: [Int]
 
         /// A format with these properties.
@@ -123,9 +123,9 @@ public struct FrameFacts: Sendable {
 
     /// A frame's place in output order.
     public struct Place: Hashable, Sendable {
-        /// Grows by one at each frame before which nothing of what follows is shown.
+        /// Grows by one at each frame that, with all frames after it, is shown after all frames before it.
         public let run: UInt64
-        /// Ascends within a run in output order.
+        /// Increases in output order within a run.
         public let count: Int64
 
         /// A place with these values.
@@ -135,7 +135,7 @@ public struct FrameFacts: Sendable {
         }
     }
 
-    /// The format that a file has to have for it.
+    /// The format that a file must have to contain the frame.
     public var format: FileFormat
     /// All headers that currently apply.
     public var headers: [[UInt8]]

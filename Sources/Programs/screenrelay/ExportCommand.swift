@@ -25,7 +25,7 @@ enum ExportCommand {
                     + ".mkv continue in FILE-2, FILE-3, ..., since players can't follow"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin this far into the recording, as in 90s or 1.5m, or at the last IDR picture before that"),
+                help: "begin this far into the recording, as in 90s or 1.5m, or at the last key frame before that"),
             Option(long: "to", value: .required("TIME"), help: "end this far into the recording"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),

@@ -127,7 +127,7 @@ final class ExportSource {
         guard let from = selection.from, let start = plan.parts.first?.start, from - start > .milliseconds(500) else {
             return
         }
-        remarks.append("begins at \(DecimalText.seconds(start)) s, with the last IDR picture before --from")
+        remarks.append("begins at \(DecimalText.seconds(start)) s, with the last key frame before --from")
     }
 
     /// Prints all remarks on standard error.

@@ -111,7 +111,7 @@ final class LinkInspection {
         }
     }
 
-    /// Sends the hello and `resume`. Without a hello, a capture sends only NAL units; without `resume`, no pictures.
+    /// Sends the hello and `resume`. Without a hello, a capture sends only units; without `resume`, no pictures.
     private func greet(_ new: LinkConnection, isStranger: Bool = false) {
         connection = new
         splitter = LinkMessageSplitter()

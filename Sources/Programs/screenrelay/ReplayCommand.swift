@@ -26,7 +26,7 @@ enum ReplayCommand {
             Option(long: "loop", help: "start over at the end, until stopped"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin this far into the recording, as in 90s or 1.5m, at the IDR picture before that"),
+                help: "begin this far into the recording, as in 90s or 1.5m, at the key frame before that"),
             Option(
                 long: "pause-at", value: .required("N"),
                 help:

@@ -21,7 +21,7 @@ final class ReplayOutlet {
     private static let piece = 256 << 10
     // The epoch of our own hello and end, which must not be one of the recording's.
     private let encoder = MessageEncoder(epoch: UInt64.random(in: 1 ... .max))
-    /// Whether the host has said hello. Before that, it may be one that takes every message for a NAL unit.
+    /// Whether the host has said hello. Before that, it may be one that takes every message for a unit of a picture.
     private var hasHello = false
     /// Whether the replay may begin: the host has said hello, and proved that it knows the token.
     var isGreeted: Bool { hasHello && check == nil }

@@ -103,7 +103,7 @@ public struct PictureLossIndication: Hashable, Sendable {
     }
 }
 
-/// A full intra request: a command to send an IDR (RFC 5104 section 4.3.1).
+/// A full intra request: a command to send a key frame (RFC 5104 section 4.3.1).
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |                              SSRC                             |
@@ -112,7 +112,7 @@ public struct PictureLossIndication: Hashable, Sendable {
 public struct FullIntraRequest: Hashable, Sendable {
     static let format: UInt8 = 4
 
-    /// A stream that is to send an IDR.
+    /// A stream that is to send a key frame.
     public struct Entry: Hashable, Sendable {
         public var ssrc: SSRC
         /// The command's sequence number. The same number again is a repetition of the same command.

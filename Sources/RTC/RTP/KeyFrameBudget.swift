@@ -55,8 +55,8 @@ public struct KeyFrameBudget: Sendable {
         return true
     }
 
-    /// Notes that the session sent an IDR picture, whoever asked for it. This answers a deferred request and does not
-    /// use up the budget.
+    /// Notes that the session sent a key frame, whoever asked for it. This answers a deferred request and does not use
+    /// up the budget.
     public mutating func keyFrameSent() {
         deadline = nil
     }

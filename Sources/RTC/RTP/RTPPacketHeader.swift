@@ -16,7 +16,7 @@ public struct RTPPacketHeader: Hashable, Sendable {
     /// The size of the fixed part in bytes.
     public static let byteCount = 12
 
-    /// For video, whether this is the last packet of its access unit (RFC 6184 section 5.1).
+    /// For video, whether this is the last packet of its frame (for H.264, RFC 6184 section 5.1).
     public var marker: Bool
     /// The number of the payload's format.
     public var payloadType: PayloadType

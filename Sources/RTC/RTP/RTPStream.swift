@@ -2,8 +2,8 @@ public import MediaTypes
 
 /// One session's RTP stream of a track: gives packets their headers and writes them into the caller's buffer.
 ///
-/// A packet's bytes depend only on its `SentPacket`, the access unit and this stream's constants. So a packet that is
-/// sent again without RTX has exactly the same bytes. It must: under AES-GCM, the SSRC and the sequence number form the
+/// A packet's bytes depend only on its `SentPacket`, the frame and this stream's constants. So a packet that is sent
+/// again without RTX has exactly the same bytes. It must: under AES-GCM, the SSRC and the sequence number form the
 /// nonce, and encrypting two different plaintexts with one nonce reveals the authentication key.
 ///
 /// Every `write` method empties the buffer first and keeps its capacity, so nothing is allocated if the buffer is
@@ -75,35 +75,35 @@ public struct RTPStream: Sendable {
     /// Whether packets are retransmitted on a separate stream.
     public var hasRetransmission: Bool { configuration.retransmission != nil }
 
-    /// Writes the packet at `index` of `unit` with the next sequence number.
+    /// Writes the packet at `index` of `frame` with the next sequence number.
     ///
     /// - Parameters:
-    ///   - number: the unit's number in the track's history.
-    ///   - mediaTime: the time at which the unit is shown, instead of its own. A unit that is sent again to a viewer
+    ///   - number: the frame's number in the track's history.
+    ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
     ///     is an unknown capture time.
-    /// - Returns: the packet sent; nil, with an empty buffer, if the unit has no such packet.
+    /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
-        packet index: Int, of unit: PacketizedFrame, number: UnitNumber, payloadType: PayloadType,
+        packet index: Int, of frame: PacketizedFrame, number: UnitNumber, payloadType: PayloadType,
         extensions: HeaderExtensionSet = [], shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
         into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
-        guard unit.packets.indices.contains(index) else { return nil }
+        guard frame.packets.indices.contains(index) else { return nil }
         var written = extensions.intersection(configuration.extensions.available)
-        if unit.captureTime == nil { written.remove(.captureTime) }
-        let payload = unit.packets[index]
+        if frame.captureTime == nil { written.remove(.captureTime) }
+        let payload = frame.packets[index]
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber,
-            timestamp: RTPTimestamp(mediaTime ?? unit.mediaTime, offset: configuration.timestampOffset),
+            timestamp: RTPTimestamp(mediaTime ?? frame.mediaTime, offset: configuration.timestampOffset),
             payloadType: payloadType,
-            marker: index == unit.packets.count - 1, extensions: written, content: .media(unit: number, packet: index),
+            marker: index == frame.packets.count - 1, extensions: written, content: .media(unit: number, packet: index),
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payload.byteCount)
-        assemble(packet, unit: unit, into: &buffer)
+        assemble(packet, frame: frame, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: payload.byteCount)
-        if let captureTime = unit.captureTime, mediaTime.map({ $0 == unit.mediaTime }) ?? true {
+        if let captureTime = frame.captureTime, mediaTime.map({ $0 == frame.mediaTime }) ?? true {
             statistics.noteClock(packet.timestamp, at: captureTime)
         }
         return packet
@@ -128,7 +128,7 @@ public struct RTPStream: Sendable {
             sequenceNumber: nextSequenceNumber, timestamp: last.timestamp, payloadType: last.payloadType, marker: false,
             extensions: extensions, content: .padding(padding),
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: extensions) + Int(padding))
-        assemble(packet, unit: nil, into: &buffer)
+        assemble(packet, frame: nil, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: 0)
         return packet
@@ -143,19 +143,19 @@ public struct RTPStream: Sendable {
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///
     /// - Returns: whether the packet could be written. False, with an empty buffer, if the track's history no longer
-    ///   has the unit, or if the peer supports retransmissions but not for that payload type.
+    ///   has the frame, or if the peer supports retransmissions but not for that payload type.
     public mutating func writeAgain(
         _ packet: SentPacket, from history: TrackHistory, into buffer: inout [UInt8]
     ) -> Bool {
         buffer.removeAll(keepingCapacity: true)
-        var unit: PacketizedFrame?
+        var frame: PacketizedFrame?
         if case .media(let number, let index) = packet.content {
             guard let found = history.unit(number), found.packets.indices.contains(index) else { return false }
-            unit = found
+            frame = found
         }
         guard let retransmission = configuration.retransmission else {
-            assemble(packet, unit: unit, into: &buffer)
-            statistics.notePacket(payloadByteCount: payloadByteCount(of: packet, unit: unit))
+            assemble(packet, frame: frame, into: &buffer)
+            statistics.notePacket(payloadByteCount: payloadByteCount(of: packet, frame: frame))
             return true
         }
         guard let payloadType = retransmission.payloadTypes[packet.payloadType] else { return false }
@@ -163,12 +163,12 @@ public struct RTPStream: Sendable {
             marker: packet.marker, payloadType: payloadType, sequenceNumber: nextRetransmissionNumber,
             timestamp: packet.timestamp, ssrc: retransmission.ssrc
         ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty)
-        writeExtensions(of: packet, unit: unit, into: &buffer)
+        writeExtensions(of: packet, frame: frame, into: &buffer)
         buffer.appendUInt16(packet.sequenceNumber.rawValue)
         // Padding is not payload, so a padding packet is retransmitted as its sequence number alone.
-        writePayload(of: packet, unit: unit, into: &buffer)
+        writePayload(of: packet, frame: frame, into: &buffer)
         nextRetransmissionNumber = nextRetransmissionNumber.next
-        retransmissionStatistics.notePacket(payloadByteCount: 2 + payloadByteCount(of: packet, unit: unit))
+        retransmissionStatistics.notePacket(payloadByteCount: 2 + payloadByteCount(of: packet, frame: frame))
         return true
     }
 
@@ -179,34 +179,34 @@ public struct RTPStream: Sendable {
     }
 
     /// The only place where a packet of the stream is assembled, both the first time and each time it is sent again.
-    private func assemble(_ packet: SentPacket, unit: PacketizedFrame?, into buffer: inout [UInt8]) {
+    private func assemble(_ packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {
         var padding: UInt8 = 0
         if case .padding(let count) = packet.content { padding = count }
         RTPPacketHeader(
             marker: packet.marker, payloadType: packet.payloadType, sequenceNumber: packet.sequenceNumber,
             timestamp: packet.timestamp, ssrc: configuration.ssrc
         ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty, hasPadding: padding > 0)
-        writeExtensions(of: packet, unit: unit, into: &buffer)
-        writePayload(of: packet, unit: unit, into: &buffer)
+        writeExtensions(of: packet, frame: frame, into: &buffer)
+        writePayload(of: packet, frame: frame, into: &buffer)
         if padding > 0 {
             for _ in 1..<padding { buffer.append(0) }
             buffer.append(padding)
         }
     }
 
-    private func writeExtensions(of packet: SentPacket, unit: PacketizedFrame?, into buffer: inout [UInt8]) {
+    private func writeExtensions(of packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {
         guard !packet.extensions.isEmpty else { return }
-        let captureTime = unit?.captureTime.map { configuration.clock.time(at: $0) } ?? NTPTime(0)
+        let captureTime = frame?.captureTime.map { configuration.clock.time(at: $0) } ?? NTPTime(0)
         configuration.extensions.write(packet.extensions, captureTime: captureTime, into: &buffer)
     }
 
-    private func writePayload(of packet: SentPacket, unit: PacketizedFrame?, into buffer: inout [UInt8]) {
-        guard case .media(_, let index) = packet.content, let unit else { return }
-        unit.packets[index].append(to: &buffer, from: unit.coded.bytes)
+    private func writePayload(of packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {
+        guard case .media(_, let index) = packet.content, let frame else { return }
+        frame.packets[index].append(to: &buffer, from: frame.coded.bytes)
     }
 
-    private func payloadByteCount(of packet: SentPacket, unit: PacketizedFrame?) -> Int {
-        guard case .media(_, let index) = packet.content, let unit else { return 0 }
-        return unit.packets[index].byteCount
+    private func payloadByteCount(of packet: SentPacket, frame: PacketizedFrame?) -> Int {
+        guard case .media(_, let index) = packet.content, let frame else { return 0 }
+        return frame.packets[index].byteCount
     }
 }

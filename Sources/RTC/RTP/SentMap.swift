@@ -4,7 +4,7 @@ public import MediaTypes
 public struct SentPacket: Hashable, Sendable {
     /// The content after the packet's header.
     public enum Content: Hashable, Sendable {
-        /// The packet with the index `packet` of the access unit `unit`.
+        /// The packet with the index `packet` of the frame with the number `unit`.
         case media(unit: UnitNumber, packet: Int)
         /// Only this many bytes of padding.
         case padding(UInt8)

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// An access unit's number on its track. Numbers count up from zero and are never reused.
+/// A frame's number on its track. Numbers count up from zero and are never reused.
 public struct UnitNumber: Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: UInt64
@@ -16,28 +16,28 @@ public struct UnitNumber: Hashable, Comparable, Sendable {
     public static func < (left: UnitNumber, right: UnitNumber) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A track's latest access units, kept once for all its sessions, so that each of them can send a packet again.
+/// A track's latest frames, kept once for all its sessions, so that each of them can send a packet again.
 ///
-/// The history is bounded in units, bytes and time. The newest unit always stays, and so does the one before it as long
-/// as the byte limit allows: after a pause, the loss of a picture's end may show only when the next picture arrives.
-/// Not thread-safe: the media thread owns it.
+/// The history is bounded in frames, bytes and time. The newest frame always stays, and so does the one before it as
+/// long as the byte limit allows: after a pause, the loss of a picture's end may show only when the next picture
+/// arrives. Not thread-safe: the media thread owns it.
 public struct TrackHistory: Sendable {
     private struct Entry: Sendable {
-        let unit: PacketizedFrame
+        let frame: PacketizedFrame
         let time: MonotonicTime
     }
 
-    /// The maximum number of units kept, a power of two.
+    /// The maximum number of frames kept, a power of two.
     public let maximumUnitCount: Int
-    /// The maximum number of bytes kept, not counting the newest unit.
+    /// The maximum number of bytes kept, not counting the newest frame.
     public let maximumByteCount: Int
-    /// How long a unit is kept.
+    /// How long a frame is kept.
     public let maximumAge: Interval
-    /// The number of bytes of all units kept.
+    /// The number of bytes of all frames kept.
     public private(set) var byteCount = 0
-    /// The oldest unit kept; equal to `next` if there is none.
+    /// The oldest frame kept; equal to `next` if there is none.
     public private(set) var oldest = UnitNumber(0)
-    /// The number of the next unit to be appended.
+    /// The number of the next frame to be appended.
     public private(set) var next = UnitNumber(0)
 
     private var ring: [Entry?]
@@ -52,28 +52,28 @@ public struct TrackHistory: Sendable {
         ring = Array(repeating: nil, count: capacity)
     }
 
-    /// How many units are kept.
+    /// How many frames are kept.
     public var count: Int { Int(next.rawValue &- oldest.rawValue) }
 
-    /// Appends `unit` and returns its number. Units beyond the limits are removed.
-    public mutating func append(_ unit: PacketizedFrame, at now: MonotonicTime) -> UnitNumber {
+    /// Appends `frame` and returns its number. Frames beyond the limits are removed.
+    public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> UnitNumber {
         let number = next
         if count == maximumUnitCount { removeOldest() }
-        ring[slot(number)] = Entry(unit: unit, time: now)
-        byteCount += unit.coded.bytes.count
+        ring[slot(number)] = Entry(frame: frame, time: now)
+        byteCount += frame.coded.bytes.count
         next = number.next
-        while count > 1, byteCount - unit.coded.bytes.count > maximumByteCount { removeOldest() }
+        while count > 1, byteCount - frame.coded.bytes.count > maximumByteCount { removeOldest() }
         while count > 2, let entry = ring[slot(oldest)], now - entry.time > maximumAge { removeOldest() }
         return number
     }
 
-    /// The unit with this number; nil if it was removed or never existed.
+    /// The frame with this number; nil if it was removed or never existed.
     public func unit(_ number: UnitNumber) -> PacketizedFrame? {
         guard number >= oldest, number < next else { return nil }
-        return ring[slot(number)]?.unit
+        return ring[slot(number)]?.frame
     }
 
-    /// Removes every unit. Their numbers are not reused.
+    /// Removes every frame. Their numbers are not reused.
     public mutating func removeAll() {
         while count > 0 { removeOldest() }
     }
@@ -83,7 +83,7 @@ public struct TrackHistory: Sendable {
     }
 
     private mutating func removeOldest() {
-        byteCount -= ring[slot(oldest)]?.unit.coded.bytes.count ?? 0
+        byteCount -= ring[slot(oldest)]?.frame.coded.bytes.count ?? 0
         ring[slot(oldest)] = nil
         oldest = oldest.next
     }

@@ -13,7 +13,7 @@ extension MediaServer {
     /// - Parameters:
     ///   - receiver: receives its frames, on the media thread.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
-    /// - Returns: the session, and whether the publisher says that it sends an IDR on request.
+    /// - Returns: the session, and whether the publisher says that it sends a key frame on request.
     public func publish(
         offer: String, to receiver: any PublishedFrameReceiver,
         onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
@@ -47,8 +47,8 @@ extension MediaServer {
         return (opened, publication.answersKeyFrameRequests)
     }
 
-    /// Asks a publisher for an IDR picture. Does nothing for unknown sessions and for publishers that don't support
-    /// such requests.
+    /// Asks a publisher for a key frame. Does nothing for unknown sessions and for publishers that don't support such
+    /// requests.
     public func requestKeyFrame(of id: MediaSessionID) {
         inbox.post(.requestKeyFrame(id))
     }

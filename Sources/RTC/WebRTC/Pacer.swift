@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// A token bucket that paces packets. A picture of usual size is sent at once; an IDR or a whole cache of pictures is
-/// spread over time, so that a burst doesn't overrun buffers on the path.
+/// A token bucket that paces packets. A picture of usual size is sent at once; a key frame or a whole cache of pictures
+/// is spread over time, so that a burst doesn't overrun buffers on the path.
 struct Pacer {
     /// The number of packets that may be sent at once.
     private static let burst: Int64 = 48

@@ -162,7 +162,7 @@ final class PeerSession {
         if case .watching(let tracks) = role { tracks.watchPointer(onChange) }
     }
 
-    /// Asks a publisher for an IDR picture until one arrives.
+    /// Asks a publisher for a key frame until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
         if case .publishing(let tracks) = role { tracks.requestKeyFrame(now: now) }
         advance(now: now)

@@ -6,7 +6,7 @@ public struct PeerStatistics: Sendable {
     public var id: MediaSessionID
     /// Whether the session is connected, so that media can flow.
     public var isConnected: Bool
-    /// The number of access units sent completely.
+    /// The number of frames sent completely.
     public var sentUnits = 0
     /// The number of RTP packets sent, including those sent again without RTX.
     public var sentPackets = 0

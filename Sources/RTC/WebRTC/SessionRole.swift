@@ -110,7 +110,7 @@ final class PublishedTracks {
         for index in receivers.indices { receivers[index].handle(packets, now: now) }
     }
 
-    /// Asks for an IDR picture until one arrives.
+    /// Asks for a key frame until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
         for index in receivers.indices { receivers[index].requestKeyFrame(now: now) }
     }

@@ -3,18 +3,18 @@ import MediaTypes
 import RTP
 import TrackHub
 
-/// One track in the media thread: its access units are packetized once and kept once, for all sessions that watch it.
+/// One track in the media thread: its frames are packetized once and kept once, for all sessions that watch it.
 ///
 /// Belongs to the media thread.
 final class TrackFeed {
-    /// The packetized units that sessions send, and retransmit, from. It always holds at least the units that a new
+    /// The packetized frames that sessions send, and retransmit, from. It always holds at least the frames that a new
     /// session begins with: its limits are wider than the cache's, and exceed the largest picture (8 MiB on the link),
     /// which takes a second to send.
     private(set) var history = TrackHistory(
         maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max))
-    /// The IDR that a new session begins with; nil if there is none to begin with.
+    /// The key frame that a new session begins with; nil if there is none to begin with.
     private(set) var start: UnitNumber?
-    /// The chroma format of the last unit.
+    /// The chroma format of the last frame.
     private var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
     var sessionCount = 0
@@ -27,10 +27,10 @@ final class TrackFeed {
     private var reader: TrackReader?
     private let wake: @Sendable () -> Void
     private let limits = CacheLimits()
-    /// The lowest number of a unit on the track that may still be shown.
+    /// The lowest number of a frame on the track that may still be shown.
     private var firstShown: UInt64 = 0
     private var bytesSinceStart = 0
-    private var unitsSinceStart = 0
+    private var framesSinceStart = 0
 
     /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
     init(hub: TrackHub, wake: @escaping @Sendable () -> Void) {
@@ -38,7 +38,7 @@ final class TrackFeed {
         self.wake = wake
     }
 
-    /// Takes the track's new units since the last call. Returns true if there are any.
+    /// Takes the track's new frames since the last call. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
         guard sessionCount > 0 else {
             // Nobody watches, so nothing is read or kept; the hub's cache serves the next viewer.
@@ -50,22 +50,22 @@ final class TrackFeed {
         }
         let reader = self.reader ?? hub.subscribe(wake: wake)
         self.reader = reader
-        let units = reader.take()
-        // This comes before the new units, so it removes only old ones; units that were hidden while they waited in the
-        // reader's queue are skipped below.
+        let frames = reader.take()
+        // This comes before the new frames, so it removes only old ones; frames that were hidden while they waited in
+        // the reader's queue are skipped below.
         forgetHidden()
-        for unit in units where unit.number >= firstShown { append(unit, now: now) }
+        for frame in frames where frame.number >= firstShown { append(frame, now: now) }
         let lostFrames = reader.lostFrames
-        if units.isEmpty, lostFrames != self.lostFrames {
-            // We were so slow that pictures were lost, and the hub has nothing to continue with before an IDR.
+        if frames.isEmpty, lostFrames != self.lostFrames {
+            // We were so slow that pictures were lost, and the hub has nothing to continue with before a key frame.
             start = nil
             requestKeyFrame(now: now)
         }
         self.lostFrames = lostFrames
-        return !units.isEmpty
+        return !frames.isEmpty
     }
 
-    /// Forgets the units that the track has forgotten, for example because the sharer has paused. Nobody may see what
+    /// Forgets the frames that the track has forgotten, for example because the sharer has paused. Nobody may see what
     /// was there before: neither a viewer who joins now, nor one who has not received all of it yet. Called before
     /// anything is sent.
     func forgetHidden() {
@@ -75,8 +75,8 @@ final class TrackFeed {
         start = nil
     }
 
-    /// Asks the source for an IDR to begin with. The hub limits the rate of requests, and knows whether an IDR is
-    /// already on its way to us.
+    /// Asks the source for a key frame to begin with. The hub limits the rate of requests, and knows whether a key
+    /// frame is already on its way to us.
     func requestKeyFrame(now: MonotonicTime) {
         if start != nil, !hub.hasSource {
             // There is a picture, but in a format that not all viewers decode, and no source to change that. The host's
@@ -106,18 +106,18 @@ final class TrackFeed {
         hub.changeTargetBitRate(to: target, now: now)
     }
 
-    private func append(_ unit: TrackFrame, now: MonotonicTime) {
-        let packetizer = unit.format.codec.packetizer
-        let number = history.append(packetizer.packetize(unit.coded, at: unit.time, format: unit.format), at: now)
-        chroma = unit.format.chroma
-        if unit.coded.isRandomAccess {
+    private func append(_ frame: TrackFrame, now: MonotonicTime) {
+        let packetizer = frame.format.codec.packetizer
+        let number = history.append(packetizer.packetize(frame.coded, at: frame.time, format: frame.format), at: now)
+        chroma = frame.format.chroma
+        if frame.coded.isRandomAccess {
             start = number
             bytesSinceStart = 0
-            unitsSinceStart = 0
+            framesSinceStart = 0
         }
-        bytesSinceStart += unit.coded.bytes.count
-        unitsSinceStart += 1
-        let isPastLimits = bytesSinceStart > limits.bytes || unitsSinceStart > limits.frames
-        if !unit.coded.isRandomAccess, isPastLimits { start = nil }
+        bytesSinceStart += frame.coded.bytes.count
+        framesSinceStart += 1
+        let isPastLimits = bytesSinceStart > limits.bytes || framesSinceStart > limits.frames
+        if !frame.coded.isRandomAccess, isPastLimits { start = nil }
     }
 }

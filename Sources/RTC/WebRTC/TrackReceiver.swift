@@ -8,7 +8,7 @@ struct Publication: Sendable {
     var track: TrackFormat
     /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
-    /// Whether the publisher says that it sends an IDR on request.
+    /// Whether the publisher says that it sends a key frame on request.
     var answersKeyFrameRequests: Bool
     /// The receiver of its frames.
     var receiver: any PublishedFrameReceiver
@@ -22,9 +22,9 @@ struct TrackReceiver {
     /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
 
-    /// The minimum interval between two requests for an IDR.
+    /// The minimum interval between two requests for a key frame.
     private static let askingInterval = Interval.milliseconds(500)
-    /// How long a publisher has to send an IDR, and how long pictures that can't be decoded without one are held back.
+    /// How long a publisher has to send a key frame, and how long pictures that need one are held back.
     private static let keyFramePatience = Interval.seconds(2)
     /// How long a stream must have been silent before another one may replace it.
     private static let streamPatience = Interval.seconds(1)
@@ -44,7 +44,7 @@ struct TrackReceiver {
     private var clock: ArrivalClock
     private var reports: ReportSchedule
 
-    /// The time since which an IDR has been requested; nil if none is.
+    /// The time since which a key frame has been requested; nil if none is.
     private var askingSince: MonotonicTime?
     private var askedAt: MonotonicTime?
     private var hasToldIgnored = false
@@ -99,7 +99,7 @@ struct TrackReceiver {
         }
     }
 
-    /// Asks the publisher for an IDR picture until one arrives. Does nothing if the publisher has said that it doesn't
+    /// Asks the publisher for a key frame until one arrives. Does nothing if the publisher has said that it doesn't
     /// support such requests.
     mutating func requestKeyFrame(now: MonotonicTime) {
         guard publication.answersKeyFrameRequests, askingSince == nil else { return }
@@ -107,7 +107,7 @@ struct TrackReceiver {
         deadline = .zero
     }
 
-    /// Sends what is due: requests for packets and for an IDR, and reports.
+    /// Sends what is due: requests for packets and for a key frame, and reports.
     mutating func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         assemble(now: now)
         if let ssrc {

@@ -4,17 +4,17 @@ import RTP
 import SecureTransport
 import TrackHub
 
-/// The sending half of a session. It decides which access unit is sent next, in packets with the session's own sequence
+/// The sending half of a session. It decides which frame is sent next, in packets with the session's own sequence
 /// numbers, and which packets are sent again.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender {
     /// The session's position in the track.
     private enum Position {
-        /// Waiting for an IDR, last requested at that time.
+        /// Waiting for a key frame, last requested at that time.
         case waiting(askedAt: MonotonicTime?)
-        /// Sends `packet` of `unit` next; `time` is the unit's presentation time, set once its first packet is sent.
-        case at(unit: UnitNumber, packet: Int, time: MediaTime?)
+        /// Sends `packet` of `frame` next; `time` is the frame's presentation time, set once its first packet is sent.
+        case at(frame: UnitNumber, packet: Int, time: MediaTime?)
     }
 
     private(set) var stream: RTPStream
@@ -30,7 +30,7 @@ struct TrackSender {
     /// The record of which pictures the pointer is drawn in.
     var pointer = PointerChanges()
 
-    /// The interval at which a waiting session requests an IDR; the hub limits how many requests reach the source.
+    /// The interval at which a waiting session requests a key frame; the hub limits how many requests reach the source.
     private static let askingInterval = Interval.milliseconds(100)
     /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
@@ -137,16 +137,16 @@ struct TrackSender {
 
     // MARK: Pictures
 
-    /// Restarts at the last IDR, with new sequence numbers and without any cost to other viewers.
+    /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
     private mutating func restart() {
         if let start {
-            position = .at(unit: start, packet: 0, time: nil)
+            position = .at(frame: start, packet: 0, time: nil)
         } else {
             position = .waiting(askedAt: nil)
         }
     }
 
-    /// The IDR that this session can begin with.
+    /// The key frame that this session can begin with.
     private var start: UnitNumber? {
         guard let start = feed.start, let format = feed.history.unit(start)?.format else { return nil }
         return formats.payloadType(for: format) == nil ? nil : start
@@ -163,58 +163,58 @@ struct TrackSender {
                     }
                     return
                 }
-                position = .at(unit: start, packet: 0, time: nil)
+                position = .at(frame: start, packet: 0, time: nil)
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
-                guard let unit = feed.history.unit(number) else {
-                    // The session is so slow that the history has dropped the unit. Whole units are lost, for this
+                guard let frame = feed.history.unit(number) else {
+                    // The session is so slow that the history has dropped the frame. Whole frames are lost, for this
                     // viewer only.
                     restart()
                     continue
                 }
-                guard let payloadType = formats.payloadType(for: unit.format) else {
+                guard let payloadType = formats.payloadType(for: frame.format) else {
                     // Either the source switches to a format that all viewers decode, or the session ends; until then
                     // it waits.
                     position = .waiting(askedAt: nil)
                     continue
                 }
-                let shownAt = time ?? MediaTime(ticks: max(unit.mediaTime.ticks, lastTicks &+ 1))
+                let shownAt = time ?? MediaTime(ticks: max(frame.mediaTime.ticks, lastTicks &+ 1))
                 lastTicks = shownAt.ticks
                 if packet == 0 {
                     let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
                     let isNewest = number.next == feed.history.next
-                    if pointer.holds(unit.coded.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {
-                        position = .at(unit: number, packet: 0, time: shownAt)
+                    if pointer.holds(frame.coded.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {
+                        position = .at(frame: number, packet: 0, time: shownAt)
                         return
                     }
                 }
                 var next = packet
-                while next < unit.packets.count {
+                while next < frame.packets.count {
                     guard !isStalled, pacer.take(now: now) else {
-                        position = .at(unit: number, packet: next, time: shownAt)
+                        position = .at(frame: number, packet: next, time: shownAt)
                         return
                     }
                     sendPacket(
-                        next, of: unit, number, payloadType: payloadType, shownAt: shownAt, now: now, send: send)
+                        next, of: frame, number, payloadType: payloadType, shownAt: shownAt, now: now, send: send)
                     next += 1
                 }
-                finish(unit, now: now)
-                position = .at(unit: number.next, packet: 0, time: nil)
+                finish(frame, now: now)
+                position = .at(frame: number.next, packet: 0, time: nil)
             }
         }
     }
 
     private mutating func sendPacket(
-        _ index: Int, of unit: PacketizedFrame, _ number: UnitNumber, payloadType: PayloadType,
+        _ index: Int, of frame: PacketizedFrame, _ number: UnitNumber, payloadType: PayloadType,
         shownAt time: MediaTime, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
         // to arrive.
         var extensions: HeaderExtensionSet = [.playoutDelay, .mid]
-        if index == unit.packets.count - 1 { extensions.insert(.captureTime) }
+        if index == frame.packets.count - 1 { extensions.insert(.captureTime) }
         guard
             let sent = stream.write(
-                packet: index, of: unit, number: number, payloadType: payloadType, extensions: extensions,
+                packet: index, of: frame, number: number, payloadType: payloadType, extensions: extensions,
                 shownAt: time, at: now, into: &buffer)
         else { return }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
@@ -222,14 +222,14 @@ struct TrackSender {
         if !protectAndSend(send) { isStalled = true }
     }
 
-    private mutating func finish(_ unit: PacketizedFrame, now: MonotonicTime) {
-        guard let last = stream.lastSequenceNumber, !unit.packets.isEmpty else { return }
+    private mutating func finish(_ frame: PacketizedFrame, now: MonotonicTime) {
+        guard let last = stream.lastSequenceNumber, !frame.packets.isEmpty else { return }
         if sentUnits == 0 { refreshAt = now + Self.refreshDelay }
         sentUnits += 1
         sentAt = now
-        if unit.isRandomAccess { budget.keyFrameSent() }
+        if frame.isRandomAccess { budget.keyFrameSent() }
         probe.pictureSent(
-            lastSequenceNumber: last, packetCount: unit.packets.count, roundTripTime: roundTripTime, at: now)
+            lastSequenceNumber: last, packetCount: frame.packets.count, roundTripTime: roundTripTime, at: now)
     }
 
     /// Sends one more picture, once. A player that attaches its track only after the first pictures were decoded would

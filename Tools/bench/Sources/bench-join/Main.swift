@@ -10,7 +10,7 @@ enum JoinBench {
         name: "",
         summary:
             "Shares a still scene, opens its page in headless Chromium again and again while others watch, and prints "
-            + "how long the first picture took, and whether capture made an IDR picture for it.",
+            + "how long the first picture took, and whether capture made a key frame for it.",
         options: [
             Option(long: "joins", short: "n", value: .required("COUNT"), help: "how often to join", default: "20"),
             Option(
@@ -45,7 +45,7 @@ enum JoinBench {
             joins: \(count), with \(room.viewers) watching already
             from WebSocket open to first picture:  \(Summary(joins.map { $0.picture - $0.open }))
             from navigation to first picture:      \(Summary(joins.map(\.picture)))
-            IDR pictures made by capture meanwhile: \(made)
+            key frames made by capture meanwhile: \(made)
 
             """)
         return wasPrinted ? .success : .system

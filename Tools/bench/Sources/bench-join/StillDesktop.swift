@@ -29,9 +29,9 @@ final class StillDesktop {
         for child in children.reversed() { child.stop(within: .seconds(2)) }
     }
 
-    /// How many IDR pictures capture has made so far.
+    /// How many key frames capture has made so far.
     var pictures: Int {
-        (share.errorOutput?.text ?? "").split(separator: "\n").count { $0.contains("debug: IDR picture ") }
+        (share.errorOutput?.text ?? "").split(separator: "\n").count { $0.contains("debug: key frame ") }
     }
 
     private static func start(_ launch: inout Launch) throws -> ChildProcess {

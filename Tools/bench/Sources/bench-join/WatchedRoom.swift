@@ -42,7 +42,7 @@ final class WatchedRoom {
 
     /// Joins with a new page, and leaves.
     func join() throws -> Join {
-        // Capture is asked for at most one IDR picture in 500 ms. A viewer who comes back alone before that has to wait
+        // Capture is asked for at most one key frame in 500 ms. A viewer who comes back alone before that has to wait
         // for the rest of the time, which would be another measurement.
         if pages.isEmpty { poll(nil, 0, 600) }
         let page = try browser.newPage()
