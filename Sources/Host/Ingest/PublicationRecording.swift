@@ -9,6 +9,8 @@ public struct PublicationRecording {
     private let recorder: LinkRecorder
     private let encoder: MessageEncoder
     private var count: UInt64 = 0
+    /// The codec that a reader of the recording assumes now.
+    private var codec = TrackFormat.Codec.h264
     private var keyFrames: RecordedKeyFrames
 
     /// Begins a connection in `recorder` at `time`; `epoch` is random and not zero.
@@ -27,6 +29,10 @@ public struct PublicationRecording {
     /// - Returns: whether the recording needs a key frame now.
     @discardableResult
     public mutating func record(_ frame: CodedFrame, at time: MonotonicTime) -> Bool {
+        if let newCodec = frame.format?.codec, newCodec != codec {
+            codec = newCodec
+            add(encoder.encode(.format(newCodec)), at: time)
+        }
         // After a gap, recording resumes at a picture notice, so each picture has one.
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         let notice = PictureNotice(sequenceNumber: count, damage: nothing)
