@@ -233,6 +233,21 @@ struct AccessTests {
         #expect(try server.request("GET", "/whep/desk", from(1, bearer("secret"))).status == 200)
     }
 
+    @Test("requests from this machine have no limit, because a reverse proxy makes them for all; others have one")
+    func loopbackRate() throws {
+        let server = try RunningServer {
+            $0.trustedProxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+            $0.limits.requestsPerSecond = 1
+            $0.limits.requestsAtOnce = 3
+        }
+        let local = try (0..<20).map { _ in try server.request("GET", "/").status }
+        #expect(local.allSatisfy { $0 == 200 })
+        let remote = try (0..<20).map { _ in
+            try server.request("GET", "/", ["X-Forwarded-For": "203.0.113.9"]).status
+        }
+        #expect(remote.first == 200 && remote.contains(429))
+    }
+
     @Test("wrong passwords lock out their address alone, and right ones lock out nobody")
     func passwordsByAddress() throws {
         let server = try guarded {

@@ -24,24 +24,17 @@ public struct ChromaPolicy: Sendable {
     /// When ``poll(now:)`` has something to do.
     public private(set) var deadline: MonotonicTime?
 
-    private var limitedViewers = 0
-
     /// A policy without viewers.
     public init() {}
 
-    /// Adds a viewer that decodes all formats up to `format`.
-    public mutating func viewerCame(decoding format: ChromaFormat) {
-        guard format == .yuv420 else { return }
-        limitedViewers += 1
-        deadline = nil
-        wanted = .yuv420
-    }
-
-    /// Removes a viewer that decoded all formats up to `format`.
-    public mutating func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
-        guard format == .yuv420, limitedViewers > 0 else { return }
-        limitedViewers -= 1
-        if limitedViewers == 0 { deadline = now + Self.patience }
+    /// Takes the number of viewers that don't decode 4:4:4, whenever a viewer has come or left.
+    public mutating func viewersChanged(limited: Int, now: MonotonicTime) {
+        if limited > 0 {
+            deadline = nil
+            wanted = .yuv420
+        } else if wanted == .yuv420, deadline == nil {
+            deadline = now + Self.patience
+        }
     }
 
     /// Goes back to 4:4:4 when it is time. Returns whether ``wanted`` has changed.
