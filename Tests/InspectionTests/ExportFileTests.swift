@@ -215,14 +215,32 @@ struct ExportFileTests {
         }
     }
 
-    @Test("a file that can't be created or a full disk is an error with a reason")
+    @Test("headers that can't be read, a file that can't be created and a full disk are errors with a reason")
     func unwritable() throws {
-        let track = MediaTrack(
-            format: FrameFacts.FileFormat(codec: .h264, size: PictureSize(width: 64, height: 48), samples: [1, 8]),
-            headers: [], changesHeaders: false, longestStep: .zero, lastDuration: .zero)
-        #expect(throws: MediaFileError.self) {
-            try MediaFileWriter(path: folder.file("no/such/folder.mp4"), container: .mp4, track: track)
+        let stream = try #require(TestStreams.all.first { !$0.isDamaged })
+        let pictures = export(try stream.bytes())
+        var plan = ExportPlan()
+        for picture in pictures { plan.add(picture) }
+        let part = try #require(plan.parts.first)
+        func write(_ path: String, headers: [[UInt8]]) throws {
+            let track = MediaTrack(
+                format: part.format, headers: headers, changesHeaders: false, longestStep: part.longestStep,
+                lastDuration: part.lastStep)
+            let writer = try MediaFileWriter(path: path, container: .matroska, track: track)
+            for picture in pictures {
+                try writer.write(
+                    MediaPacket(
+                        frame: picture.frame, decodingTime: picture.time, presentationTime: picture.time))
+            }
+            try writer.finish()
         }
+        #expect(throws: MediaFileError.rejected(reason: "its headers can't be read")) {
+            try write(folder.file("without.mkv"), headers: [])
+        }
+        #expect(throws: MediaFileError.rejected(reason: "No such file or directory")) {
+            try write(folder.file("no/such/folder.mkv"), headers: part.headers)
+        }
+        #expect(throws: MediaFileError.diskFull) { try write("/dev/full", headers: part.headers) }
     }
 
     // MARK: Writing and judging
