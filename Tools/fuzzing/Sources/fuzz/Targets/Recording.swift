@@ -87,7 +87,8 @@ private func items(of file: [UInt8], pieceSize: Int) -> [Found]? {
             check(found.count <= 4 * file.count + 16, "reading a file comes to an end")
             stream.goOn()
         }
-        check(stream.keptBytes <= file.count, "no more is kept than was read")
+        // An Annex B file's start code of three bytes is kept as four.
+        check(stream.keptBytes <= file.count + 1, "no more is kept than was read")
     }
     var rest = file[...]
     while !rest.isEmpty {
