@@ -9,7 +9,7 @@ struct AnswerTests {
         sessionID: .max, iceUfrag: "host", icePassword: "abcdefghijklmnopqrstuv",
         fingerprint: FingerprintAttribute(algorithm: "sha-256", bytes: Array(0..<32)),
         addresses: [HostAddress(address: "192.0.2.1", port: 8189), HostAddress(address: "2001:db8::1", port: 8189)],
-        ssrc: 1111, rtxSSRC: 2222, cname: "screenrelay")
+        streams: [LocalStream(ssrc: 1111, rtxSSRC: 2222, trackID: "screen-video")], cname: "screenrelay")
 
     private func answer(
         to offer: String
@@ -31,11 +31,11 @@ struct AnswerTests {
         #expect(answer.video.extensions.playoutDelay == 5)
         #expect(answer.video.feedback == [.nack, .pli, .fir])
         #expect(answer.video.hasReducedSizeRTCP)
-        #expect(answer.video.remoteUfrag == "Qm3+")
-        #expect(answer.video.remotePassword == "s8/LZ2Qk0TBzq1yMdP8N6bCr")
-        #expect(answer.video.remoteFingerprint.algorithm == "sha-256")
-        #expect(answer.video.remoteFingerprint.bytes.first == 0x5d)
-        #expect(answer.video.dtlsRole == .server)
+        #expect(answer.media.remoteUfrag == "Qm3+")
+        #expect(answer.media.remotePassword == "s8/LZ2Qk0TBzq1yMdP8N6bCr")
+        #expect(answer.media.remoteFingerprint.algorithm == "sha-256")
+        #expect(answer.media.remoteFingerprint.bytes.first == 0x5d)
+        #expect(answer.media.dtlsRole == .server)
 
         #expect(session.isICELite)
         #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["0"])])
@@ -80,7 +80,7 @@ struct AnswerTests {
         let chosen = try negotiation.sent(to: video.codecs.filter { $0.isNamed("H264") })
         #expect(chosen.map(\.0.payloadType) == [payloadType])
         #expect(
-            VideoNegotiation.retransmission(of: chosen[0].0, in: video)
+            MediaNegotiation.retransmission(of: chosen[0].0, in: video)
                 == (payloadType == 127 ? 125 : payloadType + 1))
     }
 
@@ -116,9 +116,9 @@ struct AnswerTests {
             let isTransport = ["a=ice-", "a=fingerprint", "a=setup", "a=rtcp-mux"].contains { line.hasPrefix($0) }
             if !inVideo || !isTransport { lines.append(String(line)) }
         }
-        let video = try answer(to: lines.joined(separator: "\n")).answer.video
-        #expect(video.remoteUfrag == "Qm3+")
-        #expect(video.dtlsRole == .server)
+        let media = try answer(to: lines.joined(separator: "\n")).answer.media
+        #expect(media.remoteUfrag == "Qm3+")
+        #expect(media.dtlsRole == .server)
     }
 
     @Test("Firefox's fingerprint at session level counts, and an extension's direction is turned round")
@@ -138,8 +138,8 @@ struct AnswerTests {
         #expect(answer.video.rtxPayloadType == nil)
         #expect(answer.video.mid == nil)
         #expect(answer.video.feedback == [.pli])
-        #expect(answer.video.dtlsRole == .client)
-        #expect(answer.video.remoteFingerprint.algorithm == "sha-256")
+        #expect(answer.media.dtlsRole == .client)
+        #expect(answer.media.remoteFingerprint.algorithm == "sha-256")
         #expect(session.groups.isEmpty)
         #expect(video.mid == nil)
         #expect(video.setup == .active)
@@ -152,9 +152,9 @@ struct AnswerTests {
     func setups() throws {
         for setup in ["actpass", "active"] {
             let offer = Offers.player.replacing("setup:passive", with: "setup:\(setup)")
-            #expect(try answer(to: offer).answer.video.dtlsRole == .server)
+            #expect(try answer(to: offer).answer.media.dtlsRole == .server)
         }
-        #expect(try answer(to: Offers.player.replacing("a=setup:passive", with: "")).answer.video.dtlsRole == .server)
+        #expect(try answer(to: Offers.player.replacing("a=setup:passive", with: "")).answer.media.dtlsRole == .server)
     }
 
     @Test("extensions that are inactive, only sent by the peer, or of a number that needs two bytes are not used")
@@ -183,10 +183,10 @@ struct AnswerTests {
     func fingerprints() throws {
         let long = Array(repeating: "AB", count: 64).joined(separator: ":")
         let both = Offers.player.replacing("a=fingerprint:", with: "a=fingerprint:sha-512 \(long)\na=fingerprint:")
-        #expect(try answer(to: both).answer.video.remoteFingerprint.algorithm == "sha-256")
+        #expect(try answer(to: both).answer.media.remoteFingerprint.algorithm == "sha-256")
         let alone = Offers.player.replacing(
             "a=fingerprint:SHA-256 \(Offers.fingerprint.lowercased())", with: "a=fingerprint:sha-512 \(long)")
-        #expect(try answer(to: alone).answer.video.remoteFingerprint.bytes.count == 64)
+        #expect(try answer(to: alone).answer.media.remoteFingerprint.bytes.count == 64)
     }
 
     @Test(

@@ -77,11 +77,24 @@ struct FullChromaAnswerTests {
         let text = offer.text.replacing("a=sendonly", with: "a=recvonly").replacing("a=ice-lite\r\n", with: "")
             .replacing("a=setup:actpass", with: "a=setup:active").replacing(" 106 107", with: " 106 107 43")
         let more = "a=rtpmap:43 H264/90000\r\na=fmtp:43 packetization-mode=1;profile-level-id=f4001f\r\n"
-        #expect(try offer.negotiated(with: SessionDescription(parsing: text + more)).format444 == nil)
+        #expect(try offer.negotiated(with: SessionDescription(parsing: text + more)).video.format444 == nil)
     }
 }
 
-extension NegotiatedVideo {
+extension Answer {
+    var video: NegotiatedSection { media.video }
+}
+
+extension PublisherAnswer {
+    var video: NegotiatedSection { media.video }
+}
+
+extension NegotiatedMedia {
+    /// The only section.
+    var video: NegotiatedSection { sections[0] }
+}
+
+extension NegotiatedSection {
     var payloadType: UInt8 { format.payloadType }
     var rtxPayloadType: UInt8? { format.rtxPayloadType }
     var feedback: Feedback { format.feedback }

@@ -48,10 +48,11 @@ struct OfferTests {
 
     @Test("the answer to our offer gives what was agreed on")
     func negotiated() throws {
-        let video = try offer.negotiated(with: answer())
+        let media = try offer.negotiated(with: answer())
+        let video = media.video
         #expect(video.payloadType == 106)
         #expect(video.rtxPayloadType == 107)
-        #expect(video.dtlsRole == .server)
+        #expect(media.dtlsRole == .server)
         #expect(video.feedback == [.nack])
         #expect(video.extensions.mid == 1)
         #expect(video.extensions.playoutDelay == nil)
@@ -61,7 +62,7 @@ struct OfferTests {
 
     @Test("who receives may number the payload types anew")
     func renumbered() throws {
-        let video = try offer.negotiated(with: answer(replacing: "106", with: "96"))
+        let video = try offer.negotiated(with: answer(replacing: "106", with: "96")).video
         #expect(video.payloadType == 96)
         #expect(video.rtxPayloadType == 107)
     }

@@ -7,7 +7,7 @@ import Testing
 struct OwnOfferTests {
     private let offer = Offer(local: AnswerTests.local, including444: true)
 
-    private func negotiated(with answer: String) throws -> NegotiatedVideo {
+    private func negotiated(with answer: String) throws -> NegotiatedMedia {
         try offer.negotiated(with: SessionDescription(parsing: answer))
     }
 
@@ -37,7 +37,9 @@ struct OwnOfferTests {
 
     @Test("Chromium takes both profiles with all that belongs to them")
     func chromium() throws {
-        let video = try negotiated(with: Answers.chromium)
+        let media = try negotiated(with: Answers.chromium)
+        let video = media.video
+        #expect(media.sections.count == 1)
         #expect(video.payloadType == 106 && video.rtxPayloadType == 107)
         #expect(video.format444?.payloadType == 108 && video.format444?.rtxPayloadType == 109)
         #expect(video.mid == "0")
@@ -45,31 +47,33 @@ struct OwnOfferTests {
         #expect(video.extensions.absoluteCaptureTime == 2)
         #expect(video.extensions.playoutDelay == 3)
         #expect(video.feedback == [.nack, .pli, .fir])
-        #expect(video.dtlsRole == .server)
-        #expect(video.remoteUfrag == Answers.ufrag)
+        #expect(media.dtlsRole == .server)
+        #expect(media.remoteUfrag == Answers.ufrag)
         #expect(video.hasReducedSizeRTCP)
     }
 
     @Test("aiortc and Firefox take 4:2:0 alone", arguments: [Answers.aiortc, Answers.firefox])
     func others(answer: String) throws {
-        let video = try negotiated(with: answer)
+        let media = try negotiated(with: answer)
+        let video = media.video
         #expect(video.payloadType == 106 && video.rtxPayloadType == 107)
         #expect(video.format444 == nil)
         #expect(video.extensions.mid == 1)
         #expect(video.extensions.absoluteCaptureTime == nil)
-        #expect(video.dtlsRole == .server)
-        #expect(video.remoteFingerprint.algorithm == "sha-256")
-        #expect(video.remoteUfrag == Answers.ufrag)
+        #expect(media.dtlsRole == .server)
+        #expect(media.remoteFingerprint.algorithm == "sha-256")
+        #expect(media.remoteUfrag == Answers.ufrag)
     }
 
     @Test("who takes 4:4:4 alone gets all under its payload type, and who waits for DTLS gets us as its client")
     func turned() throws {
         let alone = Answers.aiortc.replacing("42e01f", with: "f4001f").replacing("106", with: "108")
             .replacing("107", with: "109").replacing("setup:active", with: "setup:passive")
-        let video = try negotiated(with: alone)
+        let media = try negotiated(with: alone)
+        let video = media.video
         #expect(video.format444?.payloadType == 108)
         #expect(video.payloadType == 108 && video.rtxPayloadType == 109)
-        #expect(video.dtlsRole == .client)
+        #expect(media.dtlsRole == .client)
     }
 
     @Test(
@@ -94,8 +98,8 @@ struct OwnOfferTests {
     func prefixesAndMutations() {
         func exercise(_ bytes: [UInt8]) {
             do {
-                let video = try offer.negotiated(with: SessionDescription(parsing: bytes))
-                #expect(video.remoteUfrag.utf8.count >= 4)
+                let media = try offer.negotiated(with: SessionDescription(parsing: bytes))
+                #expect(media.remoteUfrag.utf8.count >= 4)
             } catch {
                 #expect(!"\(error)".isEmpty)
             }

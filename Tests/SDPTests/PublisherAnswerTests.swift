@@ -27,8 +27,8 @@ struct PublisherAnswerTests {
         #expect(answer.video.payloadType == 96)
         #expect(answer.video.rtxPayloadType == nil)
         #expect(answer.video.feedback == [.nack, .pli])
-        #expect(answer.video.dtlsRole == .server)
-        #expect(answer.video.remoteUfrag == "riAt")
+        #expect(answer.media.dtlsRole == .server)
+        #expect(answer.media.remoteUfrag == "riAt")
         #expect(session.isICELite)
         #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["0", "1"])])
         #expect(session.media.map(\.kind) == ["audio", "video"])
@@ -50,7 +50,7 @@ struct PublisherAnswerTests {
         let (answer, session) = try answer(to: PublisherOffers.ffmpeg)
         #expect(answer.video.payloadType == 106)
         #expect(answer.video.feedback == [])
-        #expect(answer.video.dtlsRole == .client)
+        #expect(answer.media.dtlsRole == .client)
         #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["1"])])
         #expect(session.media.map(\.setup) == [.active])
         #expect(session.media[0].candidates.count == 2)
@@ -99,7 +99,7 @@ struct PublisherAnswerTests {
     @Test("who may be either side of DTLS is waited for, and who is active too", arguments: ["actpass", "active"])
     func roles(setup: String) throws {
         let (answer, session) = try answer(to: PublisherOffers.obs.replacing("actpass", with: setup))
-        #expect(answer.video.dtlsRole == .server)
+        #expect(answer.media.dtlsRole == .server)
         #expect(session.media.map(\.setup) == [.passive, .passive])
     }
 

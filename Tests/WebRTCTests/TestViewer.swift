@@ -249,7 +249,7 @@ extension SessionFormats {
         self.init(
             formats: listed.compactMap { chroma, types in
                 types.map {
-                    NegotiatedVideo.Format(
+                    NegotiatedSection.Format(
                         payloadType: $0.rawValue, rtxPayloadType: $1?.rawValue,
                         track: TrackFormat(codec: .h264, chroma: chroma), parameters: "", feedback: [])
                 }

@@ -2,47 +2,49 @@
 public struct Answer: Sendable, Equatable {
     /// The description to send back, lines ending in CRLF.
     public let text: String
-    /// The negotiated video.
-    public let video: NegotiatedVideo
+    /// What we send.
+    public let media: NegotiatedMedia
 
     /// Answers `offer` as `local` (RFC 8829 section 5.3). If there are several video sections, the first suitable one
     /// is used.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
-        let negotiation = VideoNegotiation(session: offer)
-        var accepted: (index: Int, video: NegotiatedVideo)?
+        let negotiation = MediaNegotiation(session: offer)
+        var accepted: (index: Int, media: NegotiatedMedia)?
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {
             do throws(SDPError) {
-                accepted = (index, try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering))
+                accepted = (index, try negotiation.negotiate([section], role: NegotiatedMedia.DTLSRole.answering))
                 break
             } catch {
                 firstError = firstError ?? error
             }
         }
         guard let accepted else { throw firstError ?? .noVideo }
-        video = accepted.video
+        media = accepted.media
 
-        let bundled = offer.bundle(of: video.mid) == nil ? nil : video.mid
+        let mid = media.sections[0].mid
+        let bundled = offer.bundle(of: mid) == nil ? nil : mid
         var lines = local.sessionLines(bundle: bundled)
         for (index, section) in offer.media.enumerated() {
             lines +=
                 index == accepted.index
-                ? Self.lines(accepting: section, video, local) : section.rejectionLines
+                ? Self.lines(accepting: section, media, local) : section.rejectionLines
         }
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
     private static func lines(
-        accepting section: MediaDescription, _ video: NegotiatedVideo, _ local: LocalDescription
+        accepting section: MediaDescription, _ media: NegotiatedMedia, _ local: LocalDescription
     ) -> [String] {
+        let video = media.sections[0]
         // Each payload type once.
         let formats = video.formats.filter { format in
             video.formats.first { $0.payloadType == format.payloadType } == format
         }
         var lines = section.acceptanceLines(
             payloadTypes: formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }, .sendonly,
-            role: video.dtlsRole, local)
+            role: media.dtlsRole, local)
 
         for known in ExtensionURI.all {
             guard let id = video.extensions[keyPath: known.path] else { continue }
@@ -52,6 +54,6 @@ public struct Answer: Sendable, Equatable {
         }
 
         return lines + formats.flatMap(\.lines)
-            + local.sourceLines(hasRTX: formats.contains { $0.rtxPayloadType != nil })
+            + local.sourceLines(of: local.streams[0], hasRTX: formats.contains { $0.rtxPayloadType != nil })
     }
 }

@@ -35,12 +35,12 @@ extension TrackFormat.Codec {
     static var ofVideo: [Self] { allCases.filter { TrackFormat(codec: $0).kind == .video } }
 }
 
-extension NegotiatedVideo.Format {
+extension NegotiatedSection.Format {
     /// The rtpmap, rtcp-fb and fmtp lines of the payload type and its retransmissions.
     var lines: [String] {
         let clockRate = track.clockRate.hertz
         var lines = ["a=rtpmap:\(payloadType) \(track.codec.negotiation.encodingName)/\(clockRate)"]
-        for known in NegotiatedVideo.Feedback.names where feedback.contains(known.feedback) {
+        for known in NegotiatedSection.Feedback.names where feedback.contains(known.feedback) {
             lines.append("a=rtcp-fb:\(payloadType) \(known.name)")
         }
         if !parameters.isEmpty { lines.append("a=fmtp:\(payloadType) \(parameters)") }

@@ -10,31 +10,24 @@ public struct LocalDescription: Sendable, Equatable {
     public var fingerprint: FingerprintAttribute
     /// The addresses at which we can be reached, the preferred one first: some peers try only the first.
     public var addresses: [HostAddress]
-    /// The SSRC of our video.
-    public var ssrc: UInt32
-    /// The SSRC of the video's retransmissions.
-    public var rtxSSRC: UInt32
+    /// The RTP streams that we send, one for each negotiated media section and in their order.
+    public var streams: [LocalStream]
     /// The canonical name of our RTP endpoint, the same for all our streams (RFC 7022); a single word.
     public var cname: String
-    /// The names of the MediaStream and its track; single words.
-    public var streamID: String
-    public var trackID: String
+    /// The name of our MediaStream.
+    private static let mediaStreamID = "screen"
 
     public init(
         sessionID: UInt64, iceUfrag: String, icePassword: String, fingerprint: FingerprintAttribute,
-        addresses: [HostAddress], ssrc: UInt32, rtxSSRC: UInt32, cname: String, streamID: String = "screen",
-        trackID: String = "screen-video"
+        addresses: [HostAddress], streams: [LocalStream], cname: String
     ) {
         self.sessionID = sessionID
         self.iceUfrag = iceUfrag
         self.icePassword = icePassword
         self.fingerprint = fingerprint
         self.addresses = addresses
-        self.ssrc = ssrc
-        self.rtxSSRC = rtxSSRC
+        self.streams = streams
         self.cname = cname
-        self.streamID = streamID
-        self.trackID = trackID
     }
 
     /// The session-level lines.
@@ -43,7 +36,7 @@ public struct LocalDescription: Sendable, Equatable {
             "v=0", "o=- \(sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=ice-lite",
         ]
         if let mid { lines.append("a=group:BUNDLE \(mid)") }
-        lines.append("a=msid-semantic: WMS \(streamID)")
+        lines.append("a=msid-semantic: WMS \(Self.mediaStreamID)")
         return lines
     }
 
@@ -72,13 +65,29 @@ public struct LocalDescription: Sendable, Equatable {
     /// The port of the `m=` line: that of the first address, or 9, which means "see the candidates".
     var port: UInt16 { addresses.first?.port ?? 9 }
 
-    /// The lines of the RTP streams that we send.
-    func sourceLines(hasRTX: Bool) -> [String] {
-        var lines = ["a=msid:\(streamID) \(trackID)"]
-        if hasRTX { lines.append("a=ssrc-group:FID \(ssrc) \(rtxSSRC)") }
-        for ssrc in hasRTX ? [ssrc, rtxSSRC] : [ssrc] {
-            lines += ["a=ssrc:\(ssrc) cname:\(cname)", "a=ssrc:\(ssrc) msid:\(streamID) \(trackID)"]
+    /// The lines of `stream` and, with `hasRTX`, of its retransmissions.
+    func sourceLines(of stream: LocalStream, hasRTX: Bool) -> [String] {
+        let name = "msid:\(Self.mediaStreamID) \(stream.trackID)"
+        var lines = ["a=" + name]
+        if hasRTX { lines.append("a=ssrc-group:FID \(stream.ssrc) \(stream.rtxSSRC)") }
+        for ssrc in hasRTX ? [stream.ssrc, stream.rtxSSRC] : [stream.ssrc] {
+            lines += ["a=ssrc:\(ssrc) cname:\(cname)", "a=ssrc:\(ssrc) \(name)"]
         }
         return lines
+    }
+}
+
+/// An RTP stream that we send, with its retransmissions.
+public struct LocalStream: Sendable, Equatable {
+    public var ssrc: UInt32
+    /// The SSRC of the retransmissions.
+    public var rtxSSRC: UInt32
+    /// The name of the MediaStreamTrack; a single word.
+    public var trackID: String
+
+    public init(ssrc: UInt32, rtxSSRC: UInt32, trackID: String) {
+        self.ssrc = ssrc
+        self.rtxSSRC = rtxSSRC
+        self.trackID = trackID
     }
 }

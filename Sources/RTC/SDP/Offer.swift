@@ -19,7 +19,7 @@ public struct Offer: Sendable, Equatable {
             includes444 || $0.track.chroma != .yuv444
         }
         let formats = zip(forms, stride(from: UInt8(106), to: 127, by: 2)).map { form, payloadType in
-            NegotiatedVideo.Format(
+            NegotiatedSection.Format(
                 payloadType: payloadType, rtxPayloadType: payloadType + 1, track: form.track,
                 parameters: form.parameters, feedback: [.nack, .pli, .fir])
         }
@@ -31,22 +31,22 @@ public struct Offer: Sendable, Equatable {
         ]
         lines += local.transportLines(setup: .actpass) + local.candidateLines
         for (index, known) in ExtensionURI.all.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
-        lines += formats.flatMap(\.lines) + local.sourceLines(hasRTX: true)
+        lines += formats.flatMap(\.lines) + local.sourceLines(of: local.streams[0], hasRTX: true)
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// The video that `answer` accepts. The payload types are those of the answer, since the receiver may choose other
+    /// The media that `answer` accepts. The payload types are those of the answer, since the receiver may choose other
     /// numbers (RFC 3264 section 6.1).
-    public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedVideo {
+    public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedMedia {
         guard !answer.isICELite else { throw .bothICELite }
         guard answer.media.count == 1, let section = answer.media.first, section.kind == "video",
             section.mid == nil || section.mid == Self.mid
         else { throw .answerDoesNotFitOffer }
         guard !section.isRejected else { throw .videoRejected }
-        return try VideoNegotiation(session: answer, includes444: includes444).negotiate(section, role: Self.role)
+        return try MediaNegotiation(session: answer, includes444: includes444).negotiate([section], role: Self.role)
     }
 
-    private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole {
+    private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole {
         switch setup {
         case .active, nil: .server
         case .passive: .client

@@ -6,8 +6,8 @@
 public struct PublisherAnswer: Sendable, Equatable {
     /// The description to send back, lines ending in CRLF.
     public let text: String
-    /// The negotiated video that the publisher sends.
-    public let video: NegotiatedVideo
+    /// What the publisher sends and we receive: its video.
+    public let media: NegotiatedMedia
 
     /// Answers `offer` as `local`. The offer must have one video section, and at most one audio section in the same
     /// bundle.
@@ -21,8 +21,9 @@ public struct PublisherAnswer: Sendable, Equatable {
             }
         }
         guard let section = wanted.first(where: { $0.kind == "video" }) else { throw .noVideo }
-        let negotiation = VideoNegotiation(session: offer, isReceiving: true)
-        video = try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering)
+        let negotiation = MediaNegotiation(session: offer, isReceiving: true)
+        media = try negotiation.negotiate([section], role: NegotiatedMedia.DTLSRole.answering)
+        let video = media.sections[0]
         let bundle = offer.bundle(of: video.mid)
         guard wanted.count == 1 || wanted.allSatisfy({ $0.mid.map { bundle?.mids.contains($0) == true } ?? false })
         else { throw .notBundled }
@@ -40,7 +41,7 @@ public struct PublisherAnswer: Sendable, Equatable {
             }
             let payloadType = section.kind == "video" ? video.format.payloadType : section.opus?.payloadType ?? 0
             lines += section.acceptanceLines(
-                payloadTypes: [payloadType], .recvonly, role: video.dtlsRole, local, hasCandidates: isFirst)
+                payloadTypes: [payloadType], .recvonly, role: media.dtlsRole, local, hasCandidates: isFirst)
             lines += try section.kind == "video" ? format.lines : Self.audioLines(of: section)
             isFirst = false
         }

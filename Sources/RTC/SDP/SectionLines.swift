@@ -15,7 +15,7 @@ extension MediaDescription {
     ///   - hasCandidates: whether this section lists the candidates; in a bundle, the first section does (RFC 9143
     ///     section 7.3.1).
     func acceptanceLines(
-        payloadTypes: [UInt8], _ direction: MediaDirection, role: NegotiatedVideo.DTLSRole, _ local: LocalDescription,
+        payloadTypes: [UInt8], _ direction: MediaDirection, role: NegotiatedMedia.DTLSRole, _ local: LocalDescription,
         hasCandidates: Bool = true
     ) -> [String] {
         let payloadTypes = payloadTypes.map { String($0) }.joined(separator: " ")
@@ -28,7 +28,7 @@ extension MediaDescription {
     }
 }
 
-extension NegotiatedVideo.DTLSRole {
+extension NegotiatedMedia.DTLSRole {
     /// Our DTLS role in an answer. If the choice is ours, we wait, so the peer's first flight arrives on a pair that
     /// the peer has checked. FFmpeg itself always waits.
     static func answering(_ setup: DTLSSetup?) throws(SDPError) -> Self {

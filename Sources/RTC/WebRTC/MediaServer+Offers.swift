@@ -66,8 +66,8 @@ extension MediaServer {
             throw .unsupported("this session waits for no answer")
         }
         do {
-            let video = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
-            try begin(id, local: pending.local, video: video, watching: pending.hub, onEnd: pending.onEnd)
+            let media = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
+            try begin(id, local: pending.local, media: media, watching: pending.hub, onEnd: pending.onEnd)
         } catch {
             // The media thread need not wait for an answer any longer.
             ended(id)

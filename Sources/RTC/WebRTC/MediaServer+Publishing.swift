@@ -25,9 +25,9 @@ extension MediaServer {
         } catch {
             throw MediaRefusal(error)
         }
-        let format = answer.video.format
+        let format = answer.media.sections[0].format
         let id = try nextID()
-        let parameters = try self.parameters(of: id, local: local, video: answer.video)
+        let parameters = try self.parameters(of: id, local: local, media: answer.media)
         let publication = Publication(
             payloadType: PayloadType(format.payloadType), track: format.track,
             answersNacks: format.feedback.contains(.nack), answersKeyFrameRequests: format.feedback.contains(.pli),

@@ -12,7 +12,7 @@ extension MediaServer {
         }
         let credentials: ICECredentials
         do throws(SDPError) {
-            credentials = try TrickleFragment(parsing: Array(fragment.utf8)).credentials(of: remote.mid)
+            credentials = try TrickleFragment(parsing: Array(fragment.utf8)).credentials(of: remote.sections[0].mid)
         } catch {
             throw .badOffer("\(error)")
         }
@@ -30,7 +30,9 @@ extension MediaServer {
             counters.negotiated[id]?.remotePassword = credentials.password
         }
         return RestartedSession(
-            fragment: RestartFragment(local: local, mid: remote.mid, payloadType: remote.format.payloadType).text,
+            fragment: RestartFragment(
+                local: local, mid: remote.sections[0].mid, payloadType: remote.sections[0].format.payloadType
+            ).text,
             entityTag: local.iceUfrag)
     }
 }

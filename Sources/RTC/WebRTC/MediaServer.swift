@@ -47,7 +47,7 @@ public final class MediaServer: SessionServer {
         var open: Set<MediaSessionID> = []
         /// The result of the negotiation with each session's peer, once there is an answer. Its credentials are those
         /// of the peer's current ICE generation.
-        var negotiated: [MediaSessionID: NegotiatedVideo] = [:]
+        var negotiated: [MediaSessionID: NegotiatedMedia] = [:]
         /// The offers that wait for an answer.
         var offers: [MediaSessionID: PendingOffer] = [:]
         var isStopped = false
@@ -117,17 +117,17 @@ public final class MediaServer: SessionServer {
             throw MediaRefusal(error)
         }
         let id = try nextID()
-        try begin(id, local: local, video: answer.video, watching: hub, onEnd: onEnd)
+        try begin(id, local: local, media: answer.media, watching: hub, onEnd: onEnd)
         return OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
     }
 
-    /// Starts the session `id`, which is already counted, with the parameters in `video`. If it can't start, it is no
+    /// Starts the session `id`, which is already counted, with the parameters in `media`. If it can't start, it is no
     /// longer counted.
     func begin(
-        _ id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
+        _ id: MediaSessionID, local: LocalDescription, media: NegotiatedMedia, watching hub: TrackHub,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) {
-        let parameters = try self.parameters(of: id, local: local, video: video)
+        let parameters = try self.parameters(of: id, local: local, media: media)
         let decodes = parameters.formats.decodes
         // Catches up on what was due while nobody watched.
         hub.pollChroma(now: MonotonicTime.now())
@@ -152,28 +152,30 @@ public final class MediaServer: SessionServer {
         }
     }
 
-    /// The parameters of the session `id`, which already counts as open. Keeps `video` for ICE restarts. If it throws,
+    /// The parameters of the session `id`, which already counts as open. Keeps `media` for ICE restarts. If it throws,
     /// the session no longer counts.
     func parameters(
-        of id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo
+        of id: MediaSessionID, local: LocalDescription, media: NegotiatedMedia
     ) throws(MediaRefusal) -> SessionParameters {
         let fingerprint: CertificateFingerprint
         do {
-            let remote = video.remoteFingerprint
+            let remote = media.remoteFingerprint
             fingerprint = try CertificateFingerprint(algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             ended(id)
             throw MediaRefusal(error)
         }
-        counters.withLock { $0.negotiated[id] = video }
+        counters.withLock { $0.negotiated[id] = media }
+        let section = media.sections[0]
+        let stream = local.streams[0]
         return SessionParameters(
-            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
-            remotePassword: video.remotePassword, remoteFingerprint: fingerprint,
-            isDTLSClient: video.dtlsRole == .client, formats: SessionFormats(formats: video.formats),
+            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: media.remoteUfrag,
+            remotePassword: media.remotePassword, remoteFingerprint: fingerprint,
+            isDTLSClient: media.dtlsRole == .client, formats: SessionFormats(formats: section.formats),
             extensions: HeaderExtensionFormat(
-                playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
-                midID: video.extensions.mid, mid: video.mid ?? ""),
-            ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
+                playoutDelayID: section.extensions.playoutDelay, captureTimeID: section.extensions.absoluteCaptureTime,
+                midID: section.extensions.mid, mid: section.mid ?? ""),
+            ssrc: SSRC(stream.ssrc), retransmissionSSRC: SSRC(stream.rtxSSRC), canonicalName: local.cname, clock: clock)
     }
 
     /// Our own part of a new session's description, with random names, credentials and numbers.
@@ -184,7 +186,8 @@ public final class MediaServer: SessionServer {
         return LocalDescription(
             sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
             fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
-            addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: Self.randomName())
+            addresses: addresses, streams: [LocalStream(ssrc: ssrc, rtxSSRC: ssrc &+ 1, trackID: "screen-video")],
+            cname: Self.randomName())
     }
 
     public func close(_ session: MediaSessionID) {

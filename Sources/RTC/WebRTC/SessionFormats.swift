@@ -5,7 +5,7 @@ import SDP
 /// The payload types of a session: one for each format that the track may have, all in the same RTP stream.
 struct SessionFormats: Sendable {
     /// The formats that the peer decodes; the one that most frames will have comes first.
-    var formats: [NegotiatedVideo.Format]
+    var formats: [NegotiatedSection.Format]
 
     /// The highest chroma format that the peer decodes; it also decodes all lower ones.
     var decodes: ChromaFormat { formats.contains { $0.track.chroma == .yuv444 } ? .yuv444 : .yuv420 }

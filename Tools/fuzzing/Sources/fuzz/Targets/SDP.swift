@@ -38,7 +38,7 @@ private let local = LocalDescription(
     sessionID: .max, iceUfrag: "host", icePassword: "abcdefghijklmnopqrstuv",
     fingerprint: FingerprintAttribute(algorithm: "sha-256", bytes: Array(0..<32)),
     addresses: [HostAddress(address: "192.0.2.1", port: 8189), HostAddress(address: "2001:db8::1", port: 8189)],
-    ssrc: 1111, rtxSSRC: 2222, cname: "screenrelay")
+    streams: [LocalStream(ssrc: 1111, rtxSSRC: 2222, trackID: "screen-video")], cname: "screenrelay")
 private let offer = Offer(local: local, including444: true)
 
 private func checkAnswer(_ text: String, to offer: SessionDescription, ofBytes count: Int) {

@@ -1,7 +1,26 @@
 public import MediaTypes
 
-/// The negotiated parameters of a video, and what a transport needs to know about the peer.
-public struct NegotiatedVideo: Sendable, Equatable {
+/// What an offer and its answer agree on: the media sections, and the transport that they share.
+public struct NegotiatedMedia: Sendable, Equatable {
+    /// Our role in the DTLS handshake.
+    public enum DTLSRole: Sendable {
+        /// We start the handshake.
+        case client
+        /// We wait for the handshake.
+        case server
+    }
+
+    /// The accepted sections whose media is sent or received, at least one. The transport is that of the first.
+    public var sections: [NegotiatedSection]
+    public var remoteUfrag: String
+    public var remotePassword: String
+    /// The peer's fingerprint: sha-256 if the peer gives one, otherwise sha-384 or sha-512.
+    public var remoteFingerprint: FingerprintAttribute
+    public var dtlsRole: DTLSRole
+}
+
+/// The negotiated parameters of one media section, which carries one track.
+public struct NegotiatedSection: Sendable, Equatable {
     /// The RTCP feedback messages that the peer will send and that we act on.
     public struct Feedback: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
@@ -42,14 +61,6 @@ public struct NegotiatedVideo: Sendable, Equatable {
         public var playoutDelay: UInt8?
     }
 
-    /// Our role in the DTLS handshake.
-    public enum DTLSRole: Sendable {
-        /// We start the handshake.
-        case client
-        /// We wait for the handshake.
-        case server
-    }
-
     /// The formats that the track may have, at least one; the one that most frames will have comes first. Formats may
     /// share a payload type.
     public var formats: [Format]
@@ -58,14 +69,11 @@ public struct NegotiatedVideo: Sendable, Equatable {
     public var extensions: Extensions
     /// Whether RTCP may be sent and received without reports (RFC 5506).
     public var hasReducedSizeRTCP: Bool
-    public var remoteUfrag: String
-    public var remotePassword: String
-    /// The peer's fingerprint: sha-256 if the peer gives one, otherwise sha-384 or sha-512.
-    public var remoteFingerprint: FingerprintAttribute
-    public var dtlsRole: DTLSRole
 
     /// The first format.
     public var format: Format { formats[0] }
+    /// What the section's track carries.
+    public var kind: TrackFormat.Kind { format.track.kind }
 }
 
 /// The URIs of the header extensions that we send.
@@ -75,7 +83,7 @@ enum ExtensionURI {
     static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
     /// Each URI with the property that holds its negotiated number.
-    static let all: [(uri: String, path: any WritableKeyPath<NegotiatedVideo.Extensions, UInt8?> & Sendable)] = [
+    static let all: [(uri: String, path: any WritableKeyPath<NegotiatedSection.Extensions, UInt8?> & Sendable)] = [
         (mid, \.mid), (absoluteCaptureTime, \.absoluteCaptureTime), (playoutDelay, \.playoutDelay),
     ]
 }

@@ -1,20 +1,38 @@
 import MediaTypes
 
-/// Finds what a peer's video section and we have in common (RFC 3264).
-struct VideoNegotiation {
+/// Finds what a peer's media sections and we have in common (RFC 3264).
+struct MediaNegotiation {
     /// The peer's whole description.
     let session: SessionDescription
-    /// Whether the peer sends the video and we receive it.
+    /// Whether the peer sends the media and we receive it.
     var isReceiving = false
     /// Whether we have offered 4:4:4, or may answer with it.
     var includes444 = true
 
-    /// The video that `section` of the peer's description agrees to.
+    /// The media that `sections` of the peer's description agree to.
     ///
-    /// - Parameter role: determines our DTLS role from the peer's setup attribute.
+    /// - Parameters:
+    ///   - sections: at least one; if there are several, they are of one bundle.
+    ///   - role: determines our DTLS role from the peer's setup attribute.
     func negotiate(
-        _ section: MediaDescription, role: (DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole
-    ) throws(SDPError) -> NegotiatedVideo {
+        _ sections: [MediaDescription], role: (DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole
+    ) throws(SDPError) -> NegotiatedMedia {
+        let agreed = try sections.map { section throws(SDPError) in try negotiate(section) }
+        let section = sections[0]
+        let bundled = session.transportSection(of: section)
+        guard section.hasRTCPMux || bundled?.hasRTCPMux == true else { throw .noRTCPMux }
+        guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
+            let password = section.icePassword ?? bundled?.icePassword
+        else { throw .noICECredentials }
+        let ice = try ICECredentials(ufrag: ufrag, password: password)
+        let fingerprints = section.fingerprints.isEmpty ? bundled?.fingerprints ?? [] : section.fingerprints
+        return NegotiatedMedia(
+            sections: agreed, remoteUfrag: ice.ufrag, remotePassword: ice.password,
+            remoteFingerprint: try fingerprint(among: fingerprints),
+            dtlsRole: try role(section.setup ?? bundled?.setup))
+    }
+
+    private func negotiate(_ section: MediaDescription) throws(SDPError) -> NegotiatedSection {
         guard ["UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP"].contains(section.transport) else {
             throw .unsupportedTransport(section.transport)
         }
@@ -23,25 +41,15 @@ struct VideoNegotiation {
         } else {
             guard section.direction.receives else { throw .notReceiving(section.direction) }
         }
-        let formats = try formats(of: section)
-        let bundled = session.transportSection(of: section)
-        guard section.hasRTCPMux || bundled?.hasRTCPMux == true else { throw .noRTCPMux }
-        guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
-            let password = section.icePassword ?? bundled?.icePassword
-        else { throw .noICECredentials }
-        let ice = try ICECredentials(ufrag: ufrag, password: password)
-        let fingerprints = section.fingerprints.isEmpty ? bundled?.fingerprints ?? [] : section.fingerprints
-        return NegotiatedVideo(
-            formats: formats, mid: section.mid, extensions: extensions(of: section),
-            hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ice.ufrag, remotePassword: ice.password,
-            remoteFingerprint: try fingerprint(among: fingerprints),
-            dtlsRole: try role(section.setup ?? bundled?.setup))
+        return NegotiatedSection(
+            formats: try formats(of: section), mid: section.mid, extensions: extensions(of: section),
+            hasReducedSizeRTCP: section.hasReducedSizeRTCP)
     }
 
     /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
     /// no retransmission payload type, because the publisher sends requested packets again unchanged.
-    private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedVideo.Format] {
-        var agreed: [NegotiatedVideo.Format] = []
+    private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
+        var agreed: [NegotiatedSection.Format] = []
         var refusal: SDPError?
         for codec in TrackFormat.Codec.ofVideo where !isReceiving || agreed.isEmpty {
             let negotiation = codec.negotiation
@@ -51,12 +59,13 @@ struct VideoNegotiation {
             do throws(SDPError) {
                 let chosen = try isReceiving ? [negotiation.received(from: listed)] : negotiation.sent(to: listed)
                 agreed += chosen.filter { includes444 || $0.1.track.chroma != .yuv444 }.map { offered, form in
-                    NegotiatedVideo.Format(
+                    NegotiatedSection.Format(
                         payloadType: offered.payloadType,
                         rtxPayloadType: isReceiving ? nil : Self.retransmission(of: offered, in: section),
                         track: form.track, parameters: form.parameters,
-                        feedback: NegotiatedVideo.Feedback(
-                            NegotiatedVideo.Feedback.names.filter { offered.feedback.contains($0.name) }.map(\.feedback)
+                        feedback: NegotiatedSection.Feedback(
+                            NegotiatedSection.Feedback.names.filter { offered.feedback.contains($0.name) }.map(
+                                \.feedback)
                         ))
                 }
             } catch {
@@ -80,8 +89,8 @@ struct VideoNegotiation {
 
     /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section
     /// 4.2).
-    private func extensions(of section: MediaDescription) -> NegotiatedVideo.Extensions {
-        var agreed = NegotiatedVideo.Extensions()
+    private func extensions(of section: MediaDescription) -> NegotiatedSection.Extensions {
+        var agreed = NegotiatedSection.Extensions()
         var taken: Set<UInt16> = []
         for known in section.extensions {
             guard (1...14).contains(known.id), known.direction?.receives != false,
