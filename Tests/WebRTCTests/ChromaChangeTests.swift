@@ -120,16 +120,16 @@ struct ChromaChangeTests {
 }
 
 @Suite("A session's payload types")
-struct SessionFormatsTests {
+struct StreamFormatsTests {
     @Test("retransmissions have a stream of their own only where the peer takes them for all that may come")
     func retransmission() {
         let plain = (PayloadType(100), PayloadType?.none)
         let full = (PayloadType(102), PayloadType?.some(PayloadType(103)))
-        #expect(SessionFormats(yuv420: full).retransmissionPayloadTypes == [PayloadType(102): PayloadType(103)])
-        #expect(SessionFormats(yuv420: full, yuv444: plain).retransmissionPayloadTypes.isEmpty)
-        #expect(SessionFormats(yuv420: plain, yuv444: full).retransmissionPayloadTypes.isEmpty)
-        #expect(SessionFormats(yuv420: full, yuv444: full).retransmissionPayloadTypes.count == 1)
-        #expect(SessionFormats(yuv420: plain).payloadType(for: TrackFormat(codec: .h264, chroma: .yuv444)) == nil)
+        #expect(StreamFormats(yuv420: full).retransmissionPayloadTypes == [PayloadType(102): PayloadType(103)])
+        #expect(StreamFormats(yuv420: full, yuv444: plain).retransmissionPayloadTypes.isEmpty)
+        #expect(StreamFormats(yuv420: plain, yuv444: full).retransmissionPayloadTypes.isEmpty)
+        #expect(StreamFormats(yuv420: full, yuv444: full).retransmissionPayloadTypes.count == 1)
+        #expect(StreamFormats(yuv420: plain).payloadType(for: TrackFormat(codec: .h264, chroma: .yuv444)) == nil)
     }
 }
 
@@ -155,7 +155,7 @@ struct ChromaServerTests {
         defer { server.stop() }
         hub.publish(Pictures.idr(profile: high444), epoch: 1, arrival: now())
         do throws(MediaRefusal) {
-            _ = try server.open(offer: Offers.chromium, watching: hub) { _ in }
+            _ = try server.open(offer: Offers.chromium, watching: WatchedSource(video: hub)) { _ in }
             Issue.record("taken")
         } catch {
             guard case .unsupported(ChromaPolicy.exclusion) = error else {
@@ -164,7 +164,7 @@ struct ChromaServerTests {
             }
         }
         #expect(hub.viewers == 0 && hub.wantedChroma == .yuv444)
-        _ = try server.open(offer: Offers.chromiumWith444, watching: hub) { _ in }
+        _ = try server.open(offer: Offers.chromiumWith444, watching: WatchedSource(video: hub)) { _ in }
         #expect(hub.viewers == 1)
     }
 

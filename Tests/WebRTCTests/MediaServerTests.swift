@@ -212,7 +212,9 @@ struct MediaServerTests {
         defer { server.stop() }
         let (hub, source) = makeHub()
         for offer in ["", "v=0\r\n", "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n"] {
-            #expect(throws: MediaRefusal.self) { try server.open(offer: offer, watching: hub) { _ in } }
+            #expect(throws: MediaRefusal.self) {
+                try server.open(offer: offer, watching: WatchedSource(video: hub)) { _ in }
+            }
         }
         #expect(hub.viewers == 0 && source.watched == [false])
         let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))

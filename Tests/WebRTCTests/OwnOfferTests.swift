@@ -74,15 +74,19 @@ struct OwnOfferTests {
     func counting() throws {
         defer { server.stop() }
         let ends = Mutex<[String]>([])
-        let first = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
-        _ = try server.offer(watching: hub) { _ in }
+        let first = try server.offer(watching: WatchedSource(video: hub)) { reason in
+            ends.withLock { $0.append(reason) }
+        }
+        _ = try server.offer(watching: WatchedSource(video: hub)) { _ in }
         #expect(hub.viewers == 0 && source.watched == [false])
-        let refusal = #expect(throws: MediaRefusal.self) { try server.offer(watching: hub) { _ in } }
+        let refusal = #expect(throws: MediaRefusal.self) {
+            try server.offer(watching: WatchedSource(video: hub)) { _ in }
+        }
         #expect(refusal.map { "\($0)" } == "the limit of 2 viewers is reached")
         server.close(first.id)
         try eventually("the end") { ends.withLock { $0 == ["closed"] } }
         #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
-        _ = try server.offer(watching: hub) { _ in }
+        _ = try server.offer(watching: WatchedSource(video: hub)) { _ in }
         #expect(ends.withLock { $0 } == ["closed"])
     }
 
@@ -97,7 +101,9 @@ struct OwnOfferTests {
     func refusals(part: String, replacement: String, reason: String) throws {
         let ends = Mutex<[String]>([])
         for _ in 0..<4 {
-            let offered = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
+            let offered = try server.offer(watching: WatchedSource(video: hub)) { reason in
+                ends.withLock { $0.append(reason) }
+            }
             let refusal = #expect(throws: MediaRefusal.self) {
                 try server.accept(answer: Answers.chromium.replacing(part, with: replacement), for: offered.id)
             }
@@ -149,7 +155,7 @@ struct OwnOfferTests {
         init(of server: MediaServer, watching hub: TrackHub, within patience: Interval) throws {
             let reasons = Reasons()
             self.reasons = reasons
-            id = try server.offer(watching: hub, within: patience) { reason in
+            id = try server.offer(watching: WatchedSource(video: hub), within: patience) { reason in
                 reasons.all.withLock { $0.append(reason) }
             }.id
         }
@@ -176,7 +182,7 @@ struct OwnOfferTests {
     func fullChroma() throws {
         defer { server.stop() }
         _ = publish(Pictures.idr(5_000, captured: now(), profile: 244))
-        let offered = try server.offer(watching: hub) { _ in }
+        let offered = try server.offer(watching: WatchedSource(video: hub)) { _ in }
         let refusal = #expect(throws: MediaRefusal.self) {
             try server.accept(answer: Answers.firefox, for: offered.id)
         }
@@ -193,10 +199,12 @@ struct OwnOfferTests {
     @Test("the end of the server ends what waits, and there are no offers after it")
     func stopping() throws {
         let ends = Mutex<[String]>([])
-        let offered = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
+        let offered = try server.offer(watching: WatchedSource(video: hub)) { reason in
+            ends.withLock { $0.append(reason) }
+        }
         server.stop()
         #expect(ends.withLock { $0 } == ["the host is ending"])
         #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
-        #expect(throws: MediaRefusal.self) { try server.offer(watching: hub) { _ in } }
+        #expect(throws: MediaRefusal.self) { try server.offer(watching: WatchedSource(video: hub)) { _ in } }
     }
 }

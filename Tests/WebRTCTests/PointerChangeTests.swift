@@ -50,7 +50,7 @@ struct PointerChangeTests {
         let peers = [try rig.join(), try rig.join()]
         let told = peers.map { peer in
             let told = Told()
-            peer.session.watchPointer { told.changes.append($0) }
+            peer.session.watched?.watchPointer { told.changes.append($0) }
             return told
         }
         publish([true, true, false, false, true], on: rig, firstSeed: 10, isIDRFirst: true)
@@ -70,13 +70,13 @@ struct PointerChangeTests {
         publish([true, true, false], on: rig, firstSeed: 20, isIDRFirst: true)
         let second = try rig.addPeer()
         let told = Told()
-        second.session.watchPointer { told.changes.append($0) }
+        second.session.watched?.watchPointer { told.changes.append($0) }
         second.viewer.check()
         rig.run(for: .milliseconds(500))
         #expect(told.changes.map(\.isDrawn) == [true, false])
         #expect(seen(by: second, told: told) == [true, true, false])
         let late = Told()
-        first.session.watchPointer { late.changes.append($0) }
+        first.session.watched?.watchPointer { late.changes.append($0) }
         #expect(late.changes.map(\.isDrawn) == [false])
         #expect(late.changes.first?.timestamp == first.viewer.pictures.last?.unit.timestamp.rawValue)
     }
@@ -86,7 +86,7 @@ struct PointerChangeTests {
         let rig = try Rig()
         let peer = try rig.join()
         let told = Told()
-        peer.session.watchPointer { told.changes.append($0) }
+        peer.session.watched?.watchPointer { told.changes.append($0) }
         publish([false, false, true, true], on: rig, firstSeed: 30, isIDRFirst: true)
         rig.run(for: .seconds(3))
         peer.viewer.requestKeyFrame()
@@ -102,7 +102,7 @@ struct PointerChangeTests {
         let peer = try rig.join()
         let other = try rig.join()
         var told: [MonotonicTime] = []
-        peer.session.watchPointer { _ in told.append(rig.now) }
+        peer.session.watched?.watchPointer { _ in told.append(rig.now) }
         publish([true, true, false], on: rig, firstSeed: 40, isIDRFirst: true)
         rig.run(for: .milliseconds(200))
         let arrivals = [peer, other].map { $0.viewer.pictures.map(\.time) }

@@ -30,12 +30,10 @@ final class PublishingRig {
         let parameters = SessionParameters(
             id: MediaSessionID(rawValue: 1), localUfrag: "host", localPassword: "a password of the host",
             remoteUfrag: TestPublisher.ufrag, remotePassword: "", remoteFingerprint: context.certificate.fingerprint,
-            isDTLSClient: isDTLSClient,
-            formats: SessionFormats(yuv420: (TestPublisher.payloadType, nil)),
-            extensions: HeaderExtensionFormat(), ssrc: SSRC(9), retransmissionSSRC: SSRC(10), canonicalName: "host",
-            clock: Rig.clock)
+            isDTLSClient: isDTLSClient, canonicalName: "host", clock: Rig.clock)
         let publication = Publication(
-            payloadType: TestPublisher.payloadType, track: TrackFormat(codec: .h264), answersNacks: answersNacks,
+            ssrc: SSRC(9), payloadType: TestPublisher.payloadType, track: TrackFormat(codec: .h264),
+            answersNacks: answersNacks,
             answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector)
         session = PeerSession(
             parameters, role: .publishing(PublishedTracks([publication])), context: host, sink: link, now: now)

@@ -194,7 +194,7 @@ struct RestartTests {
         #expect(throws: MediaRefusal.self) {
             try server.restartICE(MediaSessionID(rawValue: 4711), fragment: Self.fragment)
         }
-        let offered = try server.offer(watching: hub) { _ in }
+        let offered = try server.offer(watching: WatchedSource(video: hub)) { _ in }
         #expect(throws: MediaRefusal.self) { try server.restartICE(offered.id, fragment: Self.fragment) }
         try viewer.connect()
         server.close(viewer.id)

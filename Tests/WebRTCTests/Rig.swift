@@ -9,7 +9,8 @@ import TrackHub
 
 @testable import WebRTC
 
-/// A track, its feed and any number of sessions with their viewers, under a clock that only the test moves.
+/// A source's tracks, their feeds and any number of sessions with their viewers, under a clock that only the test moves.
+/// Unless the test wants more, there is one track.
 ///
 /// It does what the media thread does, one event after the other. Handshakes are run without loss, since OpenSSL's
 /// retransmission timer follows the wall clock.
@@ -19,20 +20,21 @@ final class Rig {
     static let clock = NTPClock(unixOffset: .seconds(1_700_000_000))
 
     private(set) var now = MonotonicTime(nanoseconds: 5_000_000_000_000)
-    let hub: TrackHub
-    let source = RecordingSource()
-    let feed: TrackFeed
+    let tracks: [RigTrack]
     let context: DTLSContext
     private(set) var peers: [RigPeer] = []
-    /// What was published, in order.
-    private(set) var published: [CodedFrame] = []
 
-    init() throws {
-        hub = TrackHub(origin: now - .seconds(60))
-        hub.connect(source: source)
-        feed = TrackFeed(hub: hub, wake: {})
+    init(trackCount: Int = 1) throws {
+        let origin = now - .seconds(60)
+        tracks = (0..<trackCount).map { _ in RigTrack(origin: origin) }
         context = try DTLSContext(certificate: Certificate())
     }
+
+    /// The first track's parts.
+    var hub: TrackHub { tracks[0].hub }
+    var source: RecordingSource { tracks[0].source }
+    var feed: TrackFeed { tracks[0].feed }
+    var published: [CodedFrame] { tracks[0].published }
 
     /// A session and its viewer that have not yet spoken to each other.
     ///
@@ -41,7 +43,7 @@ final class Rig {
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
         decodes444: Bool = true
     ) throws -> RigPeer {
-        hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now)
+        for track in tracks { track.hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now) }
         let viewerContext = try DTLSContext(certificate: Certificate())
         let number = UInt8(peers.count)
         var settings = TestViewer.Settings(hostFingerprint: context.certificate.fingerprint)
@@ -53,18 +55,22 @@ final class Rig {
             localPassword: settings.hostPassword,
             remoteUfrag: settings.ufrag, remotePassword: settings.password,
             remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
-            isDTLSClient: isDTLSClient,
-            formats: SessionFormats(
-                yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
-                yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
-            extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "0"),
-            ssrc: settings.media, retransmissionSSRC: SSRC(0x1122_3345), canonicalName: "name", clock: Self.clock)
+            isDTLSClient: isDTLSClient, canonicalName: "name", clock: Self.clock)
+        let watched = tracks.enumerated().map { index, track in
+            WatchedTrack(
+                hub: track.hub,
+                formats: StreamFormats(
+                    yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
+                    yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
+                extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "\(index)"),
+                ssrc: SSRC(settings.media.rawValue + UInt32(index) * 0x100),
+                retransmissionSSRC: SSRC(0x1122_3345 + UInt32(index) * 0x100))
+        }
+        let feeds = Dictionary(uniqueKeysWithValues: tracks.map { (ObjectIdentifier($0.hub), $0.feed) })
+        let role = SessionRole.watching(WatchedTracks(watched) { feeds[ObjectIdentifier($0)] ?? feed })
         let link = TestLink()
-        feed.sessionCount += 1
-        if !decodes444 { feed.limitedSessionCount += 1 }
         let peer = RigPeer(
-            session: PeerSession(
-                parameters, role: .watching(WatchedTracks(feed)), context: context, sink: link, now: now),
+            session: PeerSession(parameters, role: role, context: context, sink: link, now: now),
             viewer: try TestViewer(settings, context: viewerContext), link: link,
             path: NetworkPath(
                 peer: TransportAddress(ipv4: 192, 0, 2, number, port: 50_000),
@@ -85,12 +91,14 @@ final class Rig {
         return peer
     }
 
-    /// Publishes a picture that was captured `age` ago.
-    func publish(_ make: (_ captured: MonotonicTime) -> CodedFrame, age: Interval = .milliseconds(4)) {
+    /// Publishes a picture of a track that was captured `age` ago.
+    func publish(
+        _ make: (_ captured: MonotonicTime) -> CodedFrame, age: Interval = .milliseconds(4), on track: Int = 0
+    ) {
         let unit = make(now - age)
-        published.append(unit)
-        hub.publish(unit, epoch: 1, arrival: now)
-        updateFeed()
+        tracks[track].published.append(unit)
+        tracks[track].hub.publish(unit, epoch: 1, arrival: now)
+        updateFeeds()
     }
 
     /// Lets `interval` pass, and all that falls into it happen.
@@ -101,7 +109,7 @@ final class Rig {
             peers.map { $0.nextEvent(now: now) }.min() ?? .distantFuture
         } step: { now in
             self.now = now
-            if updatesFeed { updateFeed() }
+            if updatesFeed { updateFeeds() }
             for peer in peers { peer.step(now: now) }
         }
     }
@@ -119,9 +127,25 @@ final class Rig {
         publish { Pictures.delta(500, seed: 2, captured: $0) }
     }
 
-    private func updateFeed() {
-        guard feed.update(now: now) else { return }
-        for peer in peers where peer.session.isConnected { peer.advance(now: now) }
+    private func updateFeeds() {
+        for track in tracks where track.feed.update(now: now) {
+            for peer in peers where peer.session.isConnected { peer.advance(now: now) }
+        }
+    }
+}
+
+/// A track and its feed.
+final class RigTrack {
+    let hub: TrackHub
+    let source = RecordingSource()
+    let feed: TrackFeed
+    /// What was published, in order.
+    fileprivate(set) var published: [CodedFrame] = []
+
+    init(origin: MonotonicTime) {
+        hub = TrackHub(origin: origin)
+        hub.connect(source: source)
+        feed = TrackFeed(hub: hub, wake: {})
     }
 }
 

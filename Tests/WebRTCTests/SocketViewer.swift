@@ -41,7 +41,8 @@ final class SocketViewer {
         let ended = Ending()
         let opened = try server.open(
             offer: offer.replacing(
-                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), watching: hub
+                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue),
+            watching: WatchedSource(video: hub)
         ) { reason in
             ended.text.withLock { $0 = reason }
         }
@@ -60,7 +61,9 @@ final class SocketViewer {
     ) throws {
         let context = try DTLSContext(certificate: Certificate())
         let ended = Ending()
-        let offered = try server.offer(watching: hub) { reason in ended.text.withLock { $0 = reason } }
+        let offered = try server.offer(watching: WatchedSource(video: hub)) { reason in
+            ended.text.withLock { $0 = reason }
+        }
         try server.accept(
             answer: answer.replacing(
                 "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), for: offered.id)

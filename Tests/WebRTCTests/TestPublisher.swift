@@ -49,10 +49,7 @@ final class TestPublisher {
         parameters = SessionParameters(
             id: MediaSessionID(rawValue: 0), localUfrag: Self.ufrag, localPassword: "", remoteUfrag: hostUfrag,
             remotePassword: hostPassword,
-            remoteFingerprint: hostFingerprint, isDTLSClient: role == .client,
-            formats: SessionFormats(yuv420: (Self.payloadType, nil)),
-            extensions: HeaderExtensionFormat(), ssrc: Self.ssrc, retransmissionSSRC: SSRC(0), canonicalName: "p",
-            clock: Rig.clock)
+            remoteFingerprint: hostFingerprint, isDTLSClient: role == .client, canonicalName: "p", clock: Rig.clock)
     }
 
     var isConnected: Bool { protector != nil }
@@ -115,7 +112,11 @@ final class TestPublisher {
             guard case .connected(let keys) = dtls.state, protector == nil else { return }
             guard let protector = try? SRTPSession(keys: keys) else { return }
             self.protector = protector
-            sender = TrackSender(parameters, feed: feed, protector: protector, roundTripTime: nil, now: now)
+            let track = WatchedTrack(
+                hub: hub, formats: StreamFormats(yuv420: (Self.payloadType, nil)), extensions: HeaderExtensionFormat(),
+                ssrc: Self.ssrc, retransmissionSSRC: SSRC(0))
+            sender = TrackSender(
+                track, feed: feed, of: parameters, protector: protector, roundTripTime: nil, now: now)
         case .rtcp:
             var plain = datagram
             guard let protector, (try? protector.unprotectRTCP(&plain)) != nil,

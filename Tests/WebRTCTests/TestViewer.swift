@@ -242,7 +242,7 @@ final class TestViewer {
     }
 }
 
-extension SessionFormats {
+extension StreamFormats {
     /// Formats of H.264, each with its payload type and that of its retransmissions.
     init(yuv420: (PayloadType, PayloadType?), yuv444: (PayloadType, PayloadType?)? = nil) {
         let listed: [(ChromaFormat, (PayloadType, PayloadType?)?)] = [(.yuv420, yuv420), (.yuv444, yuv444)]

@@ -49,7 +49,7 @@ public final class HostedTrack: Sendable {
             throw .system("\(error)")
         }
         readers = PointerlessReaders(room: room, track: name, signalling: signalling)
-        self.media = TrackMedia(ingest: ingest, server: media)
+        self.media = TrackMedia(source: WatchedSource(video: ingest.hub), ingest: ingest, server: media)
     }
 
     /// Starts to accept captures over the link. Stopping the returned server ends the link and its recording.

@@ -11,23 +11,20 @@ struct TrackMedia: RoomMedia {
     /// How long a snapshot waits for a paused source to show its screen.
     private static let snapshotPatience = Interval.seconds(3)
 
+    /// What viewers watch; its pictures go through `ingest`.
+    let source: WatchedSource
     let ingest: TrackIngest
     let server: MediaServer
     private let files = SnapshotFiles()
 
-    init(ingest: TrackIngest, server: MediaServer) {
-        self.ingest = ingest
-        self.server = server
-    }
-
     var sessions: any SessionServer { server }
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
-        try server.open(offer: sdp, watching: ingest.hub, onEnd: onEnd)
+        try server.open(offer: sdp, watching: source, onEnd: onEnd)
     }
 
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
-        try server.offer(watching: ingest.hub, onEnd: onEnd)
+        try server.offer(watching: source, onEnd: onEnd)
     }
 
     func setPointerDrawn(_ isDrawn: Bool) {

@@ -17,6 +17,15 @@ public enum RTCPPacket: Hashable, Sendable {
     /// Whether a datagram that is either RTP or RTCP is RTCP, judged by its second byte (RFC 5761 section 4).
     public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
 
+    /// The reception reports of a sender's or receiver's report; none in other packets.
+    public var receptionReports: [ReceptionReport] {
+        switch self {
+        case .senderReport(let report): report.receptionReports
+        case .receiverReport(let report): report.receptionReports
+        default: []
+        }
+    }
+
     /// Splits a decrypted compound datagram into its packets. Reduced-size datagrams, which don't begin with a report
     /// (RFC 5506), are accepted too.
     ///

@@ -7,12 +7,11 @@ public struct RestartFragment: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - mid: the section's identification; nil if it has none.
-    ///   - kind: the section's kind, `video` or `audio`.
     ///   - payloadType: one of the section's payload types.
-    public init(local: LocalDescription, mid: String?, kind: String = "video", payloadType: UInt8) {
+    public init(local: LocalDescription, mid: String?, payloadType: UInt8) {
         var lines = ["a=ice-lite"]
         if let mid { lines.append("a=group:BUNDLE \(mid)") }
-        lines.append("m=\(kind) 9 UDP/TLS/RTP/SAVPF \(payloadType)")
+        lines.append("m=video 9 UDP/TLS/RTP/SAVPF \(payloadType)")
         if let mid { lines.append("a=mid:\(mid)") }
         lines += local.iceLines + local.candidateLines
         text = lines.joined(separator: "\r\n") + "\r\n"

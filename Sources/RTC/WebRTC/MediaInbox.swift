@@ -3,11 +3,10 @@ import MediaTypes
 import STUN
 import Synchronization
 import Threading
-import TrackHub
 
 /// A command from another thread to the media thread.
 enum MediaCommand: Sendable {
-    case open(SessionParameters, TrackHub, onEnd: @Sendable (String) -> Void)
+    case open(SessionParameters, [WatchedTrack], onEnd: @Sendable (String) -> Void)
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
     case expectAnswer(MediaSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
     case restartICE(MediaSessionID, LiteAgent)

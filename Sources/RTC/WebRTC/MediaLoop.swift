@@ -24,7 +24,7 @@ final class MediaLoop: DatagramSink {
 
     private var sessions = SessionTable()
     /// Our offers that wait for an answer.
-    private var unanswered: [MediaSessionID: UnansweredOffer] = [:]
+    private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     private var nextDeadline = MonotonicTime.distantFuture
@@ -37,11 +37,6 @@ final class MediaLoop: DatagramSink {
     private var waiting = WaitingDatagrams()
     /// The sessions that wait for room in the socket, in the order of their turns.
     private var stalled: [PeerSession] = []
-
-    private struct UnansweredOffer {
-        var deadline: MonotonicTime
-        var giveUp: @Sendable (String) -> Void
-    }
 
     init(socket: consuming UDPSocket, context: DTLSContext, inbox: MediaInbox, log: EventLog) {
         self.socket = socket
@@ -142,11 +137,11 @@ final class MediaLoop: DatagramSink {
 
     private func remove(_ session: PeerSession) {
         let onEnd = sessions.remove(session)
-        session.feed?.sessionCount -= 1
-        if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
+        session.watched?.leave()
         lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) left: \(session.end ?? "closed")")
         onEnd?(session.end ?? "closed")
-        if let due = session.feed?.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
+        // Its tracks may return to 4:4:4 some time after it.
+        chromaDeadline = .zero
     }
 
     // MARK: Commands
@@ -154,12 +149,9 @@ final class MediaLoop: DatagramSink {
     private func perform(_ commands: [MediaCommand], now: MonotonicTime) {
         for command in commands {
             switch command {
-            case .open(let parameters, let hub, let callback):
+            case .open(let parameters, let tracks, let callback):
                 unanswered[parameters.id] = nil
-                let feed = feed(of: hub)
-                feed.sessionCount += 1
-                if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
-                add(parameters, .watching(WatchedTracks(feed)), callback, now: now)
+                add(parameters, .watching(WatchedTracks(tracks, feed: feed(of:))), callback, now: now)
             case .publish(let parameters, let publications, let callback):
                 add(parameters, .publishing(PublishedTracks(publications)), callback, now: now)
             case .requestKeyFrame(let id):
@@ -167,7 +159,7 @@ final class MediaLoop: DatagramSink {
                 session.requestKeyFrame(now: now)
                 note(session)
             case .expectAnswer(let id, let deadline, let giveUp):
-                unanswered[id] = UnansweredOffer(deadline: deadline, giveUp: giveUp)
+                unanswered[id] = (deadline, giveUp)
                 nextDeadline = min(nextDeadline, deadline)
             case .restartICE(let id, let agent):
                 sessions.restartICE(id, with: agent)
@@ -177,9 +169,9 @@ final class MediaLoop: DatagramSink {
                 session.close(now: now)
                 remove(session)
             case .watchPointer(let id, let onChange):
-                sessions[id]?.watchPointer(onChange)
+                sessions[id]?.watched?.watchPointer(onChange)
             case .statistics(let completion):
-                completion(sessions.all.filter { $0.feed != nil }.map(\.statistics))
+                completion(sessions.all.filter { $0.watched != nil }.map(\.statistics))
             case .stop:
                 isStopped = true
             }
@@ -205,6 +197,10 @@ final class MediaLoop: DatagramSink {
         }
     }
 
+    private func connectedSessions(at feed: TrackFeed) -> [PeerSession] {
+        sessions.all.filter { $0.isConnected && $0.watched?.contains(feed) == true }
+    }
+
     private func feed(of hub: TrackHub) -> TrackFeed {
         let key = ObjectIdentifier(hub)
         if let feed = feeds[key] { return feed }
@@ -218,9 +214,8 @@ final class MediaLoop: DatagramSink {
 
     private func updateFeeds(now: MonotonicTime) {
         for (key, feed) in feeds {
-            let hasNew = feed.update(now: now)
-            if hasNew {
-                for session in sessions.all where session.feed === feed && session.isConnected {
+            if feed.update(now: now) {
+                for session in connectedSessions(at: feed) {
                     session.advance(now: now)
                     note(session)
                 }
@@ -234,7 +229,7 @@ final class MediaLoop: DatagramSink {
 
     /// Ends the sessions that can't decode their track's current format.
     private func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
-        for session in sessions.all.filter({ $0.feed === feed && $0.decodes == .yuv420 }) {
+        for session in sessions.all.filter({ $0.watched?.isLimited(at: feed) == true }) {
             session.close(now: now, reason: ChromaPolicy.exclusion)
             remove(session)
         }
@@ -255,8 +250,7 @@ final class MediaLoop: DatagramSink {
     private func adaptRates(now: MonotonicTime) {
         nextRateDecision = now + .seconds(1)
         for feed in feeds.values {
-            feed.adaptRate(
-                to: sessions.all.filter { $0.feed === feed && $0.isConnected }.map(\.targetBitRate), now: now)
+            feed.adaptRate(to: connectedSessions(at: feed).map(\.targetBitRate), now: now)
         }
     }
 

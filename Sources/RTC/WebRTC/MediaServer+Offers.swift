@@ -7,21 +7,14 @@ import Threading
 public import TrackHub
 
 /// An offer of ours that waits for its answer.
-final class PendingOffer: Sendable {
+struct PendingOffer: Sendable {
     let offer: Offer
     let local: LocalDescription
-    let hub: TrackHub
+    let source: WatchedSource
     let onEnd: @Sendable (String) -> Void
     private let isTaken = Flag()
 
-    init(_ offer: Offer, local: LocalDescription, hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void) {
-        self.offer = offer
-        self.local = local
-        self.hub = hub
-        self.onEnd = onEnd
-    }
-
-    /// Claims the offer, for its answer or for giving up. Returns true only on the first call.
+    /// Claims the offer and all copies of it, for its answer or for giving up. Returns true only on the first call.
     func take() -> Bool { !isTaken.set() }
 }
 
@@ -29,23 +22,24 @@ extension MediaServer {
     /// How long an offer of ours waits for an answer.
     static let answerPatience = Interval.seconds(30)
 
-    /// Offers a session that watches `hub`, in 4:2:0 and in 4:4:4, to a viewer that expects an offer. Quick and never
+    /// Offers a session that watches `source`, in 4:2:0 and in 4:4:4, to a viewer that expects an offer. Quick and never
     /// blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
     ///
     /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over, but not if
     ///   ``accept(answer:for:)`` threw.
     public func offer(
-        watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
+        watching source: WatchedSource, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OfferedSession {
-        try offer(watching: hub, within: Self.answerPatience, onEnd: onEnd)
+        try offer(watching: source, within: Self.answerPatience, onEnd: onEnd)
     }
 
     /// The same, with another time limit for the answer.
     func offer(
-        watching hub: TrackHub, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
+        watching source: WatchedSource, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OfferedSession {
         let local = localDescription()
-        let pending = PendingOffer(Offer(local: local, including444: true), local: local, hub: hub, onEnd: onEnd)
+        let pending = PendingOffer(
+            offer: Offer(local: local, including444: true), local: local, source: source, onEnd: onEnd)
         let id = try nextID()
         counters.withLock { $0.offers[id] = pending }
         let isPosted = inbox.post(
@@ -67,7 +61,7 @@ extension MediaServer {
         }
         do {
             let media = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
-            try begin(id, local: pending.local, media: media, watching: pending.hub, onEnd: pending.onEnd)
+            try begin(id, local: pending.local, media: media, watching: pending.source, onEnd: pending.onEnd)
         } catch {
             // The media thread need not wait for an answer any longer.
             ended(id)

@@ -1,10 +1,6 @@
 public import MediaSessions
-import MediaTypes
 import RTP
 import SDP
-import STUN
-import SecureTransport
-import Synchronization
 import Threading
 
 extension MediaServer {
@@ -25,16 +21,17 @@ extension MediaServer {
         } catch {
             throw MediaRefusal(error)
         }
-        let format = answer.media.sections[0].format
         let id = try nextID()
         let parameters = try self.parameters(of: id, local: local, media: answer.media)
-        let publication = Publication(
-            payloadType: PayloadType(format.payloadType), track: format.track,
-            answersNacks: format.feedback.contains(.nack), answersKeyFrameRequests: format.feedback.contains(.pli),
-            receiver: receiver)
+        let publications = zip(answer.media.sections, local.streams).map { section, stream in
+            Publication(
+                ssrc: SSRC(stream.ssrc), payloadType: PayloadType(section.format.payloadType),
+                track: section.format.track, answersNacks: section.format.feedback.contains(.nack),
+                answersKeyFrameRequests: section.format.feedback.contains(.pli), receiver: receiver)
+        }
         let isPosted = inbox.post(
             .publish(
-                parameters, [publication],
+                parameters, publications,
                 onEnd: { [weak self] reason in
                     self?.ended(id)
                     onEnd(id, reason)
@@ -44,7 +41,7 @@ extension MediaServer {
             throw .stopped
         }
         let opened = OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
-        return (opened, publication.answersKeyFrameRequests)
+        return (opened, publications.contains(where: \.answersKeyFrameRequests))
     }
 
     /// Asks a publisher for a key frame. Does nothing for unknown sessions and for publishers that don't support such

@@ -103,11 +103,11 @@ public final class MediaServer: SessionServer {
         return result
     }
 
-    /// Answers `offer` with a session that watches `hub`. Quick and never blocks.
+    /// Answers `offer` with a session that watches `source`. Quick and never blocks.
     ///
     /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over.
     public func open(
-        offer: String, watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
+        offer: String, watching source: WatchedSource, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OpenedSession {
         let local = localDescription()
         let answer: Answer
@@ -117,37 +117,41 @@ public final class MediaServer: SessionServer {
             throw MediaRefusal(error)
         }
         let id = try nextID()
-        try begin(id, local: local, media: answer.media, watching: hub, onEnd: onEnd)
+        try begin(id, local: local, media: answer.media, watching: source, onEnd: onEnd)
         return OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
     }
 
     /// Starts the session `id`, which is already counted, with the parameters in `media`. If it can't start, it is no
     /// longer counted.
     func begin(
-        _ id: MediaSessionID, local: LocalDescription, media: NegotiatedMedia, watching hub: TrackHub,
+        _ id: MediaSessionID, local: LocalDescription, media: NegotiatedMedia, watching source: WatchedSource,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) {
         let parameters = try self.parameters(of: id, local: local, media: media)
-        let decodes = parameters.formats.decodes
+        let tracks = zip(media.sections, local.streams).compactMap { section, stream in
+            source.tracks[section.kind].map { WatchedTrack($0, in: section, as: stream) }
+        }
         // Catches up on what was due while nobody watched.
-        hub.pollChroma(now: MonotonicTime.now())
-        guard !hub.excludes(viewerDecoding: decodes) else {
+        for track in tracks { track.hub.pollChroma(now: MonotonicTime.now()) }
+        guard !tracks.contains(where: { $0.hub.excludes(viewerDecoding: $0.formats.decodes) }) else {
             ended(id)
             throw .unsupported(ChromaPolicy.exclusion)
         }
-        // From here on, the track has a viewer, so a paused source wakes up while the handshake is in progress.
-        hub.viewerCame(decoding: decodes, now: MonotonicTime.now())
+        // From here on, the tracks have a viewer, so a paused source wakes up while the handshake is in progress.
+        for track in tracks { track.hub.viewerCame(decoding: track.formats.decodes, now: MonotonicTime.now()) }
+        let leave: @Sendable () -> Void = { [weak self] in
+            for track in tracks { track.hub.viewerLeft(decoding: track.formats.decodes, now: MonotonicTime.now()) }
+            self?.ended(id)
+        }
         let isPosted = inbox.post(
             .open(
-                parameters, hub,
-                onEnd: { [weak self] reason in
-                    hub.viewerLeft(decoding: decodes, now: MonotonicTime.now())
-                    self?.ended(id)
+                parameters, tracks,
+                onEnd: { reason in
+                    leave()
                     onEnd(reason)
                 }))
         guard isPosted else {
-            hub.viewerLeft(decoding: decodes, now: MonotonicTime.now())
-            ended(id)
+            leave()
             throw .stopped
         }
     }
@@ -166,16 +170,10 @@ public final class MediaServer: SessionServer {
             throw MediaRefusal(error)
         }
         counters.withLock { $0.negotiated[id] = media }
-        let section = media.sections[0]
-        let stream = local.streams[0]
         return SessionParameters(
             id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: media.remoteUfrag,
             remotePassword: media.remotePassword, remoteFingerprint: fingerprint,
-            isDTLSClient: media.dtlsRole == .client, formats: SessionFormats(formats: section.formats),
-            extensions: HeaderExtensionFormat(
-                playoutDelayID: section.extensions.playoutDelay, captureTimeID: section.extensions.absoluteCaptureTime,
-                midID: section.extensions.mid, mid: section.mid ?? ""),
-            ssrc: SSRC(stream.ssrc), retransmissionSSRC: SSRC(stream.rtxSSRC), canonicalName: local.cname, clock: clock)
+            isDTLSClient: media.dtlsRole == .client, canonicalName: local.cname, clock: clock)
     }
 
     /// Our own part of a new session's description, with random names, credentials and numbers.

@@ -50,6 +50,4 @@ struct PeerAddresses {
     mutating func remove(_ session: PeerSession) {
         for address in session.ice.addresses where sessions[address] === session { sessions[address] = nil }
     }
-
-    mutating func removeAll() { sessions.removeAll() }
 }

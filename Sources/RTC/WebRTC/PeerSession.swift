@@ -18,8 +18,6 @@ final class PeerSession {
     let id: MediaSessionID
     /// What the session does with media.
     let role: SessionRole
-    /// The highest chroma format that the peer decodes; it also decodes all lower ones.
-    let decodes: ChromaFormat
     /// The peer's addresses, and the path to it.
     var ice: SessionICE
     /// The reason that the session is over; nil while it isn't.
@@ -42,7 +40,6 @@ final class PeerSession {
         now: MonotonicTime
     ) {
         id = parameters.id
-        decodes = parameters.formats.decodes
         self.parameters = parameters
         self.role = role
         self.context = context
@@ -51,10 +48,10 @@ final class PeerSession {
         deadline = now + role.patience
     }
 
-    /// The track feed that the peer watches; nil if it publishes.
-    var feed: TrackFeed? {
+    /// The tracks that the peer watches; nil if it publishes.
+    var watched: WatchedTracks? {
         guard case .watching(let tracks) = role else { return nil }
-        return tracks.feed
+        return tracks
     }
 
     // MARK: ICE
@@ -125,7 +122,7 @@ final class PeerSession {
             return
         }
         deadline = ice.lastHeard + patience
-        if case .watching = role, let connectedAt {
+        if watched != nil, let connectedAt {
             let answerDue = (ice.path.lastAnswer ?? connectedAt) + Self.answerPatience
             guard now < answerDue else {
                 finish("the peer has answered no check for \(Self.answerPatience.milliseconds / 1000) s")
@@ -157,11 +154,6 @@ final class PeerSession {
         }
     }
 
-    /// Has a viewer's session report changes of the pointer, as ``WatchedTracks/watchPointer(_:)`` says.
-    func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
-        if case .watching(let tracks) = role { tracks.watchPointer(onChange) }
-    }
-
     /// Asks a publisher for a key frame until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
         if case .publishing(let tracks) = role { tracks.requestKeyFrame(now: now) }
@@ -182,23 +174,15 @@ final class PeerSession {
     // MARK: For the media loop
 
     /// The peer's name in the log.
-    var title: String {
-        switch role {
-        case .watching: "viewer \(id)"
-        case .publishing: "publisher \(id)"
-        }
-    }
+    var title: String { watched == nil ? "publisher \(id)" : "viewer \(id)" }
 
     /// The bit rate that the peer's path seems to carry.
-    var targetBitRate: BitRate {
-        guard case .watching(let tracks) = role else { return LossBasedRate.highest }
-        return tracks.targetBitRate
-    }
+    var targetBitRate: BitRate { watched?.targetBitRate ?? LossBasedRate.highest }
 
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {
         var statistics = PeerStatistics(id: id, isConnected: isConnected, targetBitRate: targetBitRate)
-        if case .watching(let tracks) = role { tracks.count(in: &statistics) }
+        watched?.count(in: &statistics)
         return statistics
     }
 
@@ -206,14 +190,11 @@ final class PeerSession {
     var isQueuedForRoom = false
 
     /// Whether the session waits for room in the socket; ``resume(now:)`` must be called once there is some.
-    var isStalled: Bool {
-        guard case .watching(let tracks) = role else { return false }
-        return tracks.isStalled
-    }
+    var isStalled: Bool { watched?.isStalled == true }
 
     /// Resumes sending after the socket has room again.
     func resume(now: MonotonicTime) {
-        if case .watching(let tracks) = role { tracks.isStalled = false }
+        watched?.isStalled = false
         advance(now: now)
     }
 

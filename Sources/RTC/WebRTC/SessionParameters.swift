@@ -1,9 +1,9 @@
 import MediaSessions
-import MediaTypes
 import RTP
 import SecureTransport
 
-/// The parameters of a session: what offer and answer negotiated, and what we chose at random.
+/// The parameters of a whole session: what offer and answer negotiated, and what we chose at random. Those of its
+/// tracks are a ``WatchedTrack`` or a ``Publication`` each.
 struct SessionParameters: Sendable {
     var id: MediaSessionID
     var localUfrag: String
@@ -12,10 +12,8 @@ struct SessionParameters: Sendable {
     var remotePassword: String
     var remoteFingerprint: CertificateFingerprint
     var isDTLSClient: Bool
-    var formats: SessionFormats
-    var extensions: HeaderExtensionFormat
-    var ssrc: SSRC
-    var retransmissionSSRC: SSRC
+    /// The name in the reports of all tracks. With the clock that they share, it tells the peer that the tracks are to
+    /// be played in synchrony (RFC 3550 section 6.5.1, RFC 7022).
     var canonicalName: String
     var clock: NTPClock
 }

@@ -3,6 +3,7 @@ import MediaSessions
 import MediaTypes
 import RTP
 import SecureTransport
+import TrackHub
 
 /// What a session does with media: it sends to a peer that watches, or receives from one that publishes.
 enum SessionRole {
@@ -21,26 +22,59 @@ enum SessionRole {
 
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
 final class WatchedTracks {
-    let feed: TrackFeed
+    private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
     /// One for each track; empty until the keys are established, because a sender takes far more memory than an
     /// unanswered offer should cost.
     private var senders: [TrackSender] = []
+    /// The estimate of what the peer's path can carry, from the reports about all tracks.
+    private var rate = LossBasedRate()
+    private var lossWindow = LossWindow()
     private var onPointerChange: ((PointerChange) -> Void)?
 
-    init(_ feed: TrackFeed) {
-        self.feed = feed
+    /// The tracks, each read from what `feed` gives for its hub. The session counts there until ``leave()``.
+    init(_ tracks: [WatchedTrack], feed: (TrackHub) -> TrackFeed) {
+        self.tracks = tracks.map { ($0, feed($0.hub)) }
+        count(1)
+    }
+
+    /// Whether the track of `feed` is one of them.
+    func contains(_ feed: TrackFeed) -> Bool { tracks.contains { $0.feed === feed } }
+
+    /// Whether the peer watches the track of `feed`, but doesn't decode it in 4:4:4.
+    func isLimited(at feed: TrackFeed) -> Bool {
+        tracks.contains { $0.feed === feed && $0.track.formats.decodes == .yuv420 }
+    }
+
+    /// Ends the session's part in the feeds.
+    func leave() { count(-1) }
+
+    private func count(_ change: Int) {
+        for (track, feed) in tracks {
+            feed.sessionCount += change
+            if track.formats.decodes == .yuv420 { feed.limitedSessionCount += change }
+        }
     }
 
     /// Starts to send; `roundTripTime` is the first estimate, if there is one.
     func begin(
         _ parameters: SessionParameters, protector: SRTPSession, roundTripTime: Interval?, now: MonotonicTime
     ) {
-        senders = [TrackSender(parameters, feed: feed, protector: protector, roundTripTime: roundTripTime, now: now)]
-        senders[0].pointer.isWatched = onPointerChange != nil
+        senders = tracks.map { track, feed in
+            var sender = TrackSender(
+                track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)
+            sender.pointer.isWatched = onPointerChange != nil
+            return sender
+        }
     }
 
     /// Handles the packets of one RTCP datagram.
     func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        for report in packets.flatMap(\.receptionReports) {
+            guard senders.contains(where: { $0.stream.configuration.ssrc == report.ssrc }) else { continue }
+            let sent = senders.reduce(0) { $0 &+ $1.stream.statistics.octetCount }
+            guard let loss = lossWindow.take(report, sentOctets: sent, now: now) else { continue }
+            rate.report(fractionLost: loss.fraction, sent: loss.sent)
+        }
         for index in senders.indices { senders[index].handle(packets, now: now, send: send) }
     }
 
@@ -72,9 +106,7 @@ final class WatchedTracks {
     }
 
     /// The estimated bit rate that the peer's path can carry.
-    var targetBitRate: BitRate {
-        senders.indices.reduce(LossBasedRate.highest) { min($0, senders[$1].rate.target) }
-    }
+    var targetBitRate: BitRate { rate.target }
 
     /// Adds what was sent to `statistics`.
     func count(in statistics: inout PeerStatistics) {

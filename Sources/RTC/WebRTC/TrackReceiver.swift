@@ -4,6 +4,8 @@ import SecureTransport
 
 /// The negotiated parameters of a track that a publisher sends.
 struct Publication: Sendable {
+    /// The SSRC of our reports about it.
+    var ssrc: SSRC
     var payloadType: PayloadType
     var track: TrackFormat
     /// Whether the publisher retransmits packets on request.
@@ -14,7 +16,7 @@ struct Publication: Sendable {
     var receiver: any PublishedFrameReceiver
 }
 
-/// The receiving half of a session: puts packets in order, reassembles frames, and sends requests to the
+/// What receives one track of a session: puts packets in order, reassembles frames, and sends requests to the
 /// publisher.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
@@ -31,8 +33,6 @@ struct TrackReceiver {
 
     private let publication: Publication
     private let protector: SRTPSession
-    /// The SSRC of our reports.
-    private let ownSSRC: SSRC
     private let canonicalName: String
 
     /// The stream that is received; nil before its first packet.
@@ -62,7 +62,6 @@ struct TrackReceiver {
         statistics = ReceptionStatistics(publication.track.clockRate)
         clock = ArrivalClock(publication.track.clockRate)
         self.protector = protector
-        ownSSRC = parameters.ssrc
         canonicalName = parameters.canonicalName
         reports = ReportSchedule(start: now + ReportSchedule.interval)
         brokenSince = now
@@ -116,13 +115,13 @@ struct TrackReceiver {
                 guard !missing.isEmpty else { break }
                 // Requests that the publisher would not answer are not sent; the packets are still given up in time.
                 guard publication.answersNacks else { continue }
-                let nack = GenericNack(sender: ownSSRC, media: ssrc, sequenceNumbers: missing)
-                self.send(ReceiverReport(ssrc: ownSSRC), .genericNack(nack), send)
+                let nack = GenericNack(sender: publication.ssrc, media: ssrc, sequenceNumbers: missing)
+                self.send(ReceiverReport(ssrc: publication.ssrc), .genericNack(nack), send)
             }
             if askingSince != nil, askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                 askedAt = now
-                let indication = PictureLossIndication(sender: ownSSRC, media: ssrc)
-                self.send(ReceiverReport(ssrc: ownSSRC), .pictureLossIndication(indication), send)
+                let indication = PictureLossIndication(sender: publication.ssrc, media: ssrc)
+                self.send(ReceiverReport(ssrc: publication.ssrc), .pictureLossIndication(indication), send)
             }
             if reports.isDue(at: now) { sendReport(ssrc, now: now, send) }
         }
@@ -185,14 +184,14 @@ struct TrackReceiver {
 
     private mutating func sendReport(_ ssrc: SSRC, now: MonotonicTime, _ send: ([UInt8]) -> Bool) {
         guard let reception = statistics.report(ssrc: ssrc, now: now) else { return }
-        self.send(ReceiverReport(ssrc: ownSSRC, receptionReports: [reception]), nil, send)
+        self.send(ReceiverReport(ssrc: publication.ssrc, receptionReports: [reception]), nil, send)
     }
 
     /// Sends `report`, followed by `feedback`: not all publishers accept feedback that is sent alone.
     private mutating func send(_ report: ReceiverReport, _ feedback: RTCPPacket?, _ send: ([UInt8]) -> Bool) {
         outgoing.removeAll(keepingCapacity: true)
         report.write(into: &outgoing)
-        SourceDescription(ssrc: ownSSRC, canonicalName: canonicalName).write(into: &outgoing)
+        SourceDescription(ssrc: publication.ssrc, canonicalName: canonicalName).write(into: &outgoing)
         feedback?.write(into: &outgoing)
         guard (try? protector.protectRTCP(&outgoing)) != nil else { return }
         // If this is lost on a full socket, the request is repeated.

@@ -1,10 +1,9 @@
-import CongestionControl
 import MediaTypes
 import RTP
 import SecureTransport
 import TrackHub
 
-/// The sending half of a session. It decides which frame is sent next, in packets with the session's own sequence
+/// What sends one track of a session. It decides which frame is sent next, in packets with the session's own sequence
 /// numbers, and which packets are sent again.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
@@ -19,8 +18,6 @@ struct TrackSender {
 
     private(set) var stream: RTPStream
     private(set) var roundTripTime: Interval?
-    /// The estimate of the bit rate that the peer's path can carry.
-    private(set) var rate = LossBasedRate()
     /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
     /// The number of pictures sent completely.
@@ -37,7 +34,7 @@ struct TrackSender {
 
     private let feed: TrackFeed
     private let protector: SRTPSession
-    private let formats: SessionFormats
+    private let formats: StreamFormats
     private let canonicalName: String
     private let clock: NTPClock
     private var position = Position.waiting(askedAt: nil)
@@ -50,32 +47,32 @@ struct TrackSender {
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
     private var buffer: [UInt8] = []
-    private var lossWindow = LossWindow()
 
-    /// Creates a sender of `feed` that starts now; `roundTripTime` is the first estimate, if there is one.
+    /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if there
+    /// is one.
     init(
-        _ parameters: SessionParameters, feed: TrackFeed, protector: SRTPSession, roundTripTime: Interval?,
-        now: MonotonicTime
+        _ track: WatchedTrack, feed: TrackFeed, of session: SessionParameters, protector: SRTPSession,
+        roundTripTime: Interval?, now: MonotonicTime
     ) {
         self.feed = feed
         self.protector = protector
         self.roundTripTime = roundTripTime
-        formats = parameters.formats
-        canonicalName = parameters.canonicalName
-        clock = parameters.clock
-        let types = parameters.formats.retransmissionPayloadTypes
+        formats = track.formats
+        canonicalName = session.canonicalName
+        clock = session.clock
+        let types = track.formats.retransmissionPayloadTypes
         let retransmission =
             types.isEmpty
             ? nil
             : RTPStream.Retransmission(
-                ssrc: parameters.retransmissionSSRC,
+                ssrc: track.retransmissionSSRC,
                 firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
                 payloadTypes: types)
         stream = RTPStream(
             RTPStream.Configuration(
-                ssrc: parameters.ssrc,
+                ssrc: track.ssrc,
                 firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
-                timestampOffset: SecureRandom.uint32(), extensions: parameters.extensions, clock: parameters.clock,
+                timestampOffset: SecureRandom.uint32(), extensions: track.extensions, clock: session.clock,
                 retransmission: retransmission))
         probe = TailProbe(hasRetransmission: retransmission != nil)
         reports = ReportSchedule(start: now)
@@ -100,9 +97,12 @@ struct TrackSender {
     mutating func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
         for packet in packets {
+            for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
+                if let measured = report.roundTripTime(now: clock.time(at: now)) { roundTripTime = measured }
+                let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
+                probe.receiverReported(highest: highest)
+            }
             switch packet {
-            case .receiverReport(let report): note(report.receptionReports, now: now)
-            case .senderReport(let report): note(report.receptionReports, now: now)
             case .genericNack(let nack):
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now)
                 where stream.writeAgain(lost, from: feed.history, into: &buffer) {
@@ -119,18 +119,7 @@ struct TrackSender {
                         restart()
                     }
                 }
-            case .sourceDescription, .goodbye, .estimatedMaximumBitRate, .extendedReport, .unknown: break
-            }
-        }
-    }
-
-    private mutating func note(_ reports: [ReceptionReport], now: MonotonicTime) {
-        for report in reports where report.ssrc == stream.configuration.ssrc {
-            if let measured = report.roundTripTime(now: clock.time(at: now)) { roundTripTime = measured }
-            let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
-            probe.receiverReported(highest: highest)
-            if let loss = lossWindow.take(report, sentOctets: stream.statistics.octetCount, now: now) {
-                rate.report(fractionLost: loss.fraction, sent: loss.sent)
+            default: break
             }
         }
     }
@@ -180,7 +169,7 @@ struct TrackSender {
                 }
                 let shownAt = time ?? MediaTime(ticks: max(frame.mediaTime.ticks, lastTicks &+ 1))
                 lastTicks = shownAt.ticks
-                if packet == 0 {
+                if packet == 0, frame.format.kind == .video {
                     let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
                     let isNewest = number.next == feed.history.next
                     if pointer.holds(frame.coded.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {

@@ -1,9 +1,31 @@
 import MediaTypes
 import RTP
 import SDP
+import TrackHub
 
-/// The payload types of a session: one for each format that the track may have, all in the same RTP stream.
-struct SessionFormats: Sendable {
+/// A track of a source as one peer watches it: the parameters of the RTP stream that carries it.
+struct WatchedTrack: Sendable {
+    var hub: TrackHub
+    var formats: StreamFormats
+    var extensions: HeaderExtensionFormat
+    var ssrc: SSRC
+    var retransmissionSSRC: SSRC
+}
+
+extension WatchedTrack {
+    /// The track of `hub` as it is sent in the media section `section`, in our `stream`.
+    init(_ hub: TrackHub, in section: NegotiatedSection, as stream: LocalStream) {
+        let numbers = section.extensions
+        self.init(
+            hub: hub, formats: StreamFormats(formats: section.formats),
+            extensions: HeaderExtensionFormat(
+                playoutDelayID: numbers.playoutDelay, captureTimeID: numbers.absoluteCaptureTime, midID: numbers.mid,
+                mid: section.mid ?? ""), ssrc: SSRC(stream.ssrc), retransmissionSSRC: SSRC(stream.rtxSSRC))
+    }
+}
+
+/// The payload types of an RTP stream: one for each format that its track may have.
+struct StreamFormats: Sendable {
     /// The formats that the peer decodes; the one that most frames will have comes first.
     var formats: [NegotiatedSection.Format]
 
