@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension RateController {
-    /// The next picture of a flowing motion, or nil if the motion can't flow: in a film, or if the link is too slow.
+    /// The next picture of a flowing motion, such as a scroll; nil if it can't flow: in a film, or on too slow a link.
     ///
     /// The picture is sent although a debt is left. Waiting would cost more than it saves, because a later picture
     /// would no longer be part of the motion. In return, the motion uses less than the link carries, so that the debt

@@ -34,7 +34,7 @@ final class LinkSource: PictureSource {
 
     func setWatched(_ isRunning: Bool) { post(isRunning ? .watched : .unwatched) }
 
-    /// A capture that receives `resume` makes a picture at once, even if it is already running.
+    /// A capture that receives `watched` makes a picture at once, even if it is already running.
     func requestPicture() { post(.watched) }
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }

@@ -50,7 +50,7 @@ public struct CacheLimits: Sendable {
     /// Number of frames.
     public var frames: Int
 
-    /// Creates limits; by default 2 MiB and 300 frames.
+    /// Creates limits; by default 2 MiB and 300 frames, which is less than a `TrackFeed` keeps for its sessions.
     public init(bytes: Int = 2 << 20, frames: Int = 300) {
         self.bytes = bytes
         self.frames = frames

@@ -1,11 +1,11 @@
 import CaptureLink
 import MediaTypes
 
-/// Makes all decisions about one track: events and the time go in, frames for the readers and actions come out.
+/// Makes the decisions about one track as a whole: events and the time go in, frames and actions come out.
 ///
-/// It decides which frames viewers get and when they are shown, when a key frame must be made and by whom, what the
-/// source is told, and what viewers are told of the source. It has no lock, no clock and calls nobody: ``TrackHub``
-/// protects it, and carries out its actions in order.
+/// It decides which frames readers get, their place on the timeline, when a key frame must be made and by whom, what the
+/// source is told, and what viewers are told of it. A single viewer's timing is up to the sender of its session. It has
+/// no lock, no clock and calls nobody: ``TrackHub`` protects it, and carries out its actions in order.
 public struct Track: Sendable {
     /// The actions that follow from the events so far, in order; the hub takes them and carries them out.
     var actions: [TrackAction] = []

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A track that is shared by the threads that write, read and control it.
 ///
-/// The hub protects the ``Track``, which decides everything, with one lock. It hands the track's frames to the readers,
+/// The hub protects the ``Track``, which decides about it, with one lock. It hands the track's frames to the readers,
 /// and carries out its actions in order, on one thread at a time and without the lock, so that the source and the
 /// viewers always end up with the latest state. Each reader has a bounded queue of its own, so that a slow reader
 /// affects only itself. All methods may be called on any thread.

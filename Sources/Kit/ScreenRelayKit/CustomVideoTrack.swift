@@ -65,7 +65,7 @@ public final class CustomVideoTrack: PictureSource {
     }
 
     /// How many viewers watch now; 0 while the track is in no room.
-    public var viewers: Int { ingest.withLock { $0?.hub.viewers ?? 0 } }
+    public var viewers: Int { ingest.withLock { $0 }?.hub.viewers ?? 0 }
 
     /// Puts the track into a room. Returns false if the room's track already has a source, or this track is in a room.
     func attach(to ingest: TrackIngest) -> Bool {
@@ -84,12 +84,7 @@ public final class CustomVideoTrack: PictureSource {
 
     /// Takes the track out of its room. Viewers keep the last picture and are told `reason`.
     public func end(reason: String) {
-        let attached = ingest.withLock { ingest in
-            let attached = ingest
-            ingest = nil
-            return attached
-        }
-        attached?.detach(self, reason: reason)
+        ingest.withLock { $0.take() }?.detach(self, reason: reason)
     }
 
     public func requestKeyFrame() { feedback.keyFrameWanted() }

@@ -94,7 +94,7 @@ public final class HostedTrack: Sendable {
     var linkRecorder: LinkRecorder? { recorder.withLock { $0 } }
 
     /// The state of the link's recording, also after it has ended. Nil if there is none.
-    public var recording: RecordingStatus? { recorder.withLock { $0?.status } }
+    public var recording: RecordingStatus? { linkRecorder?.status }
 
     /// Makes `track` the source of this track. Returns false if this track already has a source.
     public func publish(_ track: CustomVideoTrack) -> Bool {

@@ -50,10 +50,6 @@ final class Reply<Value: Sendable>: Sendable {
     deinit { give(fallback) }
 
     func give(_ value: Value) {
-        let waiting = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
-        }
-        waiting?.resume(returning: value)
+        continuation.withLock { $0.take() }?.resume(returning: value)
     }
 }

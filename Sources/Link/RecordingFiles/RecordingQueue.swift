@@ -58,8 +58,7 @@ public final class RecordingQueue: Sendable {
         let path = file.path
         shared = try RecordingBacklog(
             path: path, header: file.header, limit: limit, isLossless: isLossless, handler: handler)
-        let writing = RecordingWork(file: file, backlog: shared)
-        thread = try writing.start(path: path)
+        thread = try RecordingFileThread(file: file, backlog: shared).start(path: path)
     }
 
     deinit {

@@ -15,6 +15,8 @@ public final class LineBudget: Sendable {
     /// The log for lines that no peer causes. They are neither cut nor limited.
     public let own: EventLog
     private let state = Mutex(State())
+    /// Whether there are lines to report. Set with `state` locked; read without, because threads ask at each wake-up.
+    private let hasWithheld = Flag()
 
     private struct State {
         var lines = AddressRate(perSecond: 5, burst: 50)
@@ -52,8 +54,9 @@ public final class LineBudget: Sendable {
 
     func write(_ line: String, _ level: EventLog.Level, of address: String, now: MonotonicTime) {
         // Debug lines, which are usually not written, don't count.
-        guard level == .debug || state.withLock({ $0.take(address, now: now) }) else { return reportWithheld(now: now) }
+        let isWithheld = level != .debug && !change { $0.take(address, now: now) }
         reportWithheld(now: now)
+        if isWithheld { return }
         let scalars = line.unicodeScalars
         let isLong = scalars.dropFirst(Self.longestLine).first != nil
         own.write(level, isLong ? String(scalars.prefix(Self.longestLine - 1)) + "…" : line)
@@ -62,7 +65,14 @@ public final class LineBudget: Sendable {
     /// Reports lines that were left out, at most once in 5 s. Every line that a peer causes calls this as well, so it
     /// only has to be called if the report must not wait for the next line.
     public func reportWithheld(now: MonotonicTime = .now()) {
-        let count = state.withLock { $0.takeReport(now: now) }
+        let count = hasWithheld.isSet ? change { $0.takeReport(now: now) } : 0
         if count > 0 { own.warning("\(count) more lines like those before were left out") }
+    }
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            defer { hasWithheld.set(state.withheld > 0) }
+            return body(&state)
+        }
     }
 }

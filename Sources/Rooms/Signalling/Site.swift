@@ -24,7 +24,7 @@ final class Site {
     private let admission: Admission
     private let players: Endpoint
     private let publishers: Endpoint
-    private let pairRooms: PairRooms
+    private let socketIOClients: SocketIOClients
     private let socketIO: SocketIOServer
     private var ticking: EventSource?
 
@@ -61,11 +61,11 @@ final class Site {
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
             sessionEnds: sessionEnds, log: log)
-        pairRooms = PairRooms(
+        socketIOClients = SocketIOClients(
             configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
             sessionEnds: sessionEnds, log: log)
         socketIO = SocketIOServer(
-            limits: limits, webSockets: webSockets, admission: admission, pairRooms: pairRooms)
+            limits: limits, webSockets: webSockets, admission: admission, clients: socketIOClients)
         administration = AdministrationAPI(
             configuration, webSockets: webSockets, admission: admission, attendance: attendance)
         (self.log, self.rooms, self.admission) = (log, rooms, admission)
@@ -125,7 +125,7 @@ extension Site {
     func addTrack(_ track: TrackName, media: any RoomMedia, to room: String) {
         guard skyRTC.add(media, as: TrackAddress(room: room, track: track)) else { return }
         pointers.trackAdded(to: room)
-        pairRooms.tracksChanged(in: room)
+        socketIOClients.tracksChanged(in: room)
     }
 
     /// Removes a track, and ends all sessions that watch it.
@@ -135,7 +135,7 @@ extension Site {
         players.endAll(of: address)
         skyRTC.remove(address)
         pointers.trackRemoved(address)
-        pairRooms.tracksChanged(in: room)
+        socketIOClients.tracksChanged(in: room)
         // Another track may be the room's first one now.
         attendance.changed(in: room)
     }

@@ -9,22 +9,22 @@ final class SocketIOServer {
     private let limits: SignallingLimits
     private let webSockets: WebSocketFront
     private let admission: Admission
-    private let pairRooms: PairRooms
+    private let clients: SocketIOClients
     /// Keyed by the secret identifier in a client's requests.
     private var sessions: [String: EngineSession] = [:]
 
-    init(limits: SignallingLimits, webSockets: WebSocketFront, admission: Admission, pairRooms: PairRooms) {
-        (self.limits, self.webSockets, self.admission, self.pairRooms) = (limits, webSockets, admission, pairRooms)
+    init(limits: SignallingLimits, webSockets: WebSocketFront, admission: Admission, clients: SocketIOClients) {
+        (self.limits, self.webSockets, self.admission, self.clients) = (limits, webSockets, admission, clients)
     }
 
     func tick() {
-        pairRooms.tick()
+        clients.tick()
         for session in Array(sessions.values) { session.tick() }
     }
 
     /// Tells all clients that the host is ending.
     func stop() {
-        pairRooms.stop()
+        clients.stop()
         for session in Array(sessions.values) { session.endWithHost() }
     }
 }
@@ -113,7 +113,7 @@ extension SocketIOServer {
         let session = EngineSession(
             name: name, version: version, socket: socket, address: exchange.clientAddress, limits: limits)
         sessions[name] = session
-        pairRooms.open(session) { [unowned self] in sessions[name] = nil }
+        clients.open(session) { [unowned self] in sessions[name] = nil }
         return session
     }
 

@@ -6,8 +6,8 @@ import MediaTypes
 import Recording
 import Threading
 
-/// The work of the thread that writes a recording.
-final class RecordingWork {
+/// The thread that writes a recording's file: the records of the backlog, up to the size limit, and the end record.
+final class RecordingFileThread {
     /// The approximate number of bytes of small records that are written together. Larger messages are written
     /// directly.
     private static let batch = 256 << 10

@@ -26,8 +26,9 @@ private final class PairClient {
     }
 }
 
-/// The one-to-one rooms of socket.io, which speaks events and empty acknowledgements in one namespace over Engine.IO.
-final class PairRooms {
+/// The clients of socket.io, which speaks events and empty acknowledgements in one namespace over Engine.IO. What a
+/// client sends goes to the `PairRoom` that it is in, and what that room decides is carried out here.
+final class SocketIOClients {
     /// The longest name of a room with its token, in bytes.
     private static let longestName = 512
 
@@ -175,7 +176,7 @@ final class PairRooms {
 
 // MARK: - Actions
 
-extension PairRooms {
+extension SocketIOClients {
     private func handle(_ event: PairEvent, in name: String) {
         guard var room = pairs[name] else { return }
         let actions = room.handle(event)
