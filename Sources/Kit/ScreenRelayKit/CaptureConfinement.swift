@@ -4,8 +4,9 @@ import Processes
 
 /// What a capture process may use, and no more.
 ///
-/// Its environment holds only what X needs; its descriptors are the standard streams and its link. The capture itself
-/// makes sure that it gains no privileges and that it ends with its parent (`screenrelay-capture --supervised`).
+/// Its environment holds only what X needs; its descriptors are the standard streams and its link. It has a process
+/// group of its own, so a terminal's Ctrl-C reaches the host alone, which then ends it. The capture itself makes sure
+/// that it gains no privileges and that it ends with its parent (`screenrelay-capture --supervised`).
 public struct CaptureConfinement: Sendable {
     /// How much memory the capture may use.
     public var memory: CaptureMemory
@@ -27,6 +28,7 @@ public struct CaptureConfinement: Sendable {
 
     /// Sets up `launch`. Returns the descriptor to close once the capture was started, or -1 if there is none.
     func apply(to launch: inout Launch) -> Int32 {
+        launch.leadsProcessGroup = true
         launch.inheritedVariables = Self.variables
         let named = Self.variable("XAUTHORITY")
         let home = Self.variable("HOME")
