@@ -298,6 +298,17 @@ struct PageRuleTests {
         }
     }
 
+    @Test("a browser that does not trust the origin gets no policy for its opener, which it would report as an error")
+    func opener() throws {
+        let server = try RunningServer { $0.lan = true }
+        func policy(_ host: String, _ headers: [String: String] = [:]) throws -> String? {
+            try server.request("GET", "/", host: host, headers).headers["cross-origin-opener-policy"]
+        }
+        #expect(try policy("192.168.1.2:\(server.port)") == nil)
+        for host in ["localhost:8080", "127.0.0.1", "[::1]:8080"] { #expect(try policy(host) == "same-origin") }
+        #expect(try policy("192.168.1.2", ["Sec-Fetch-Site": "none"]) == "same-origin")
+    }
+
     @Test("the page has no style and one script within its HTML, which its policy names, and nothing from elsewhere")
     func inline() throws {
         let server = try RunningServer()
