@@ -124,7 +124,7 @@ struct AccessTests {
         }
         #expect(statuses == Array(repeating: 401, count: 20) + Array(repeating: 429, count: 4))
         let right = try server.request("GET", "/whep/desk", bearer("secret,\(Self.encoded)"))
-        #expect(right.status == 429)
+        #expect(right.status == 429 && right.reason == "Too Many Requests")
         #expect(right.headers["retry-after"] != nil)
         #expect(try server.request("GET", "/whep/desk", bearer("wrong,\(Self.encoded)")).text == "not allowed\n")
         // A page is asked again, as for a wrong one.
