@@ -109,6 +109,20 @@ extension EndToEndInBrowser {
                 return asleep && back && told === 6;
                 """
             ),
+            (
+                "the silence of a source that the host calls steady is told after six seconds, however new the page is",
+                "silence",
+                """
+                const silence = new it.Silence();
+                let told = null;
+                for (let time = 0; told === null && time < 20; time += 0.5) {
+                  silence.look({ framesDecoded: 1, captured: null, time: time * 1000 }, true, true);
+                  if (silence.seconds !== null) told = time;
+                }
+                silence.look({ framesDecoded: 2, captured: null, time: 20_000 }, true, true);
+                return told === 6 && silence.seconds === null;
+                """
+            ),
         ]
 
         private static let zoom = [
