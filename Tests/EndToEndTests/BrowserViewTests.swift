@@ -182,6 +182,9 @@ extension EndToEndInBrowser {
                     try page.evaluate("\(chart).getAttribute('aria-valuetext')").string
                         == "\(second) s ago: nothing moves")
             }
+            // The page wasn't open then.
+            try press("Home", on: page)
+            #expect(try page.evaluate("\(chart).getAttribute('aria-valuetext')").string == "59 s ago: not measured")
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 

@@ -86,6 +86,22 @@ extension EndToEndInBrowser {
                 """
             ),
             (
+                "the delay of a page that has just been opened is awaited, for a while", "measurements",
+                """
+                const viewer = Object.assign(new EventTarget(), { phase: 'playing', source: { state: 'live' }, silence: null });
+                const meter = { isKnown: false, take: () => null };
+                const measured = new it.Measurements(viewer, { pictureSize: { width: 0, height: 0 } }, meter);
+                const first = measured.awaitsDelay && !measured.knowsDelay;
+                for (let time = 0; time < 20_000; time += 1000) {
+                  viewer.reception = { counted: { time, packets: time, lost: 0, framesDecoded: time, bytes: time, roundTrip: 1 } };
+                  measured.sample();
+                }
+                const last = measured.awaitsDelay;
+                meter.isKnown = true;
+                return first && !last && !measured.awaitsDelay && measured.knowsDelay;
+                """
+            ),
+            (
                 "the silence of a source that was steady is told after six seconds in which the page was awake",
                 "silence",
                 """
@@ -179,9 +195,9 @@ extension EndToEndInBrowser {
                 "the last minute is kept, gaps and all", "series",
                 """
                 const series = new it.Series(3);
-                const empty = series.range === null && series.ago(0) === null && series.path(100, 10, 10) === '';
+                const empty = series.length === 0 && series.range === null && series.ago(0) === null && series.path(100, 10, 10) === '';
                 for (const value of [9, 1, null, 5]) series.push(value);
-                return empty && series.range.join() === '1,5' && series.ago(0) === 5 && series.ago(1) === null
+                return empty && series.length === 3 && series.range.join() === '1,5' && series.ago(0) === 5 && series.ago(1) === null
                   && series.ago(2) === 1 && series.ago(3) === null && series.last(2).join() === '5';
                 """
             ),

@@ -18,7 +18,8 @@ export class Charts {
   #panel = byId("charts");
   #charts = [];
   #size = null;
-  #knewDelay = false;
+  /** `#noDelay` when the charts were made. */
+  #hadNoDelay = "";
 
   /** Called when the charts are opened or closed. */
   onToggle = () => {};
@@ -54,7 +55,7 @@ export class Charts {
   /** Draws new values. */
   update() {
     if (!this.isOpen) return;
-    if (this.#knewDelay !== this.#measurements.knowsDelay) this.#make();
+    if (this.#hadNoDelay !== this.#noDelay) this.#make();
     for (const chart of this.#charts) chart.update();
     const size = this.#stage.pictureSize;
     setText(this.#size, size.width > 0 ? sizeText(size) : words.notMeasured);
@@ -69,11 +70,18 @@ export class Charts {
     this.#panel.focus();
   }
 
+  /** The words for a second without a delay; null if no delay can be measured. */
+  get #noDelay() {
+    if (this.#measurements.knowsDelay) return words.nothingMoves;
+    return this.#measurements.awaitsDelay ? words.measuring : null;
+  }
+
   #make() {
-    const { knowsDelay, delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
+    const { delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
+    const none = this.#noDelay;
     this.#charts = [
-      knowsDelay
-        ? new Chart(words.delay, words.delayNote, delay, delayText, 50, { none: words.nothingMoves, window: DELAY_WINDOW })
+      none
+        ? new Chart(words.delay, words.delayNote, delay, delayText, 50, { none, window: DELAY_WINDOW })
         : new Chart(words.roundTrip, words.roundTripNote, roundTrip, delayText, 50),
       new Chart(words.frameRate, "", frameRate, frameRateText, 10),
       new Chart(words.bitRate, "", bitRate, bitRateText, 100_000),
@@ -83,7 +91,7 @@ export class Charts {
     this.#size = element("span");
     size.append(element("span", "", {}, words.resolution), this.#size);
     byId("charts-list").replaceChildren(...this.#charts.map(({ root }) => root), size);
-    this.#knewDelay = knowsDelay;
+    this.#hadNoDelay = none;
   }
 }
 
@@ -145,7 +153,9 @@ class Chart {
 
   #read(seconds) {
     this.#reading = seconds;
-    const value = this.#text(seconds ? this.#series.ago(seconds) : median(this.#series.last(this.#window)));
+    const measured = this.#text(seconds ? this.#series.ago(seconds) : median(this.#series.last(this.#window)));
+    // The chart begins a minute ago, even if the page was opened later.
+    const value = seconds && seconds >= this.#series.length ? words.notMeasured : measured;
     const said = words.secondsAgo(seconds ?? 0, value);
     setText(this.#value, seconds ? said : value);
     this.root.setAttribute("aria-valuenow", String(-(seconds ?? 0)));

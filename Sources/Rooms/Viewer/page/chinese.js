@@ -96,6 +96,7 @@ export const chinese = {
   resolution: "分辨率",
   nothingMoves: "画面静止",
   lost: (percent) => `丢包 ${percent}%`,
+  measuring: "正在测量",
   notMeasured: "未测量",
   range: (least, most) => `${least} 至 ${most}`,
   secondsAgo: (seconds, value) => (seconds < 1 ? `现在：${value}` : `${Math.round(seconds)} 秒前：${value}`),

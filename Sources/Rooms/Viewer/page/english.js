@@ -93,6 +93,7 @@ export const english = {
   resolution: "Resolution",
   nothingMoves: "nothing moves",
   lost: (percent) => `${percent} % lost`,
+  measuring: "measuring",
   notMeasured: "not measured",
   range: (least, most) => `${least} to ${most}`,
   secondsAgo: (seconds, value) => (seconds < 1 ? `now: ${value}` : `${Math.round(seconds)} s ago: ${value}`),

@@ -10,6 +10,8 @@ export const DELAY_WINDOW = 3;
 const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
 const EVERY = 900;
+// After this many samples without one, the delay can't be measured: even a still screen has had keep-alive pictures.
+const DELAY_PATIENCE = 8;
 // The number of samples to skip after the first picture: pictures that were queued before we joined would distort them.
 const LOOKS_BEFORE = 2;
 
@@ -39,6 +41,11 @@ export class Measurements {
   /** Whether the browser can measure the delay. If not, the network's round trip is shown instead. */
   get knowsDelay() {
     return this.#meter.isKnown;
+  }
+
+  /** Whether the delay isn't known yet, but may be soon. */
+  get awaitsDelay() {
+    return !this.knowsDelay && this.roundTrip.length < DELAY_PATIENCE;
   }
 
   /** The texts such as "42 ms", "30 fps", "1.2 Mbit/s" and "1920 × 1080"; empty if there is nothing to show. */
