@@ -51,7 +51,7 @@ export const chinese = {
   playBlocked: "浏览器要求点击后才能播放。",
   sourceWaiting: ["这里还没有共享屏幕。", "开始采集后会自动显示，无需任何操作。"],
   sourceAbsent: "共享屏幕尚未就绪。",
-  sourceGone: (seconds, message) => `共享屏幕已有 ${seconds} 秒没有响应${closing(message)}`,
+  sourceGone: (seconds, message) => `共享屏幕已断开${seconds < 1 ? "" : ` ${seconds} 秒`}${closing(message)}`,
   silent: (seconds) => [`已有 ${seconds} 秒没有收到画面。`, "共享屏幕可能已停止响应。"],
   sourcePaused: (message) => [message || "共享已暂停。", "画面会自动恢复。"],
   oldPicture: (title) => `${title}这是最后一帧画面。`,

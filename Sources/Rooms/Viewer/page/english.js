@@ -43,7 +43,7 @@ export const english = {
   playBlocked: "The browser plays only after a click.",
   sourceWaiting: ["No screen is shared here yet.", "It will appear as soon as sharing starts."],
   sourceAbsent: "The shared screen is not available yet.",
-  sourceGone: (seconds, message) => `The shared screen has not answered for ${seconds} s${closing(message)}`,
+  sourceGone: (seconds, message) => `The shared screen went away${seconds < 1 ? "" : ` ${seconds} s ago`}${closing(message)}`,
   silent: (seconds) => [`No picture for ${seconds} s.`, "The shared screen may have stopped responding."],
   sourcePaused: (message) => [message || "The sharer has paused.", "The picture will come back by itself."],
   oldPicture: (title) => `${title} This is the last picture.`,
