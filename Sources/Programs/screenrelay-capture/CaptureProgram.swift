@@ -71,7 +71,7 @@ enum CaptureProgram {
         case .screen where options.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
         case .screen(let failure):
             switch failure as? X11CaptureError {
-            case .windowClosed, .noSuchWindow, .windowWithoutPixels: "--window: \(error)"
+            case .windowClosed, .noSuchWindow, .severalWindows, .windowWithoutPixels: "--window: \(error)"
             case .noSuchMonitor, .monitorGone: "--monitor: \(error)"
             case .regionOutside, .regionGone: "--region: \(error)"
             default: "--display \(options.display ?? "(from DISPLAY)"): \(error)"

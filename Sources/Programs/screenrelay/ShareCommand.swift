@@ -123,7 +123,8 @@ extension CaptureOptions {
         case .screen: display
         case .monitor(let name): "monitor \(name)\(place)"
         case .window(let window): "window \(window)\(place)"
-        case .region(let area): "\(area.width)x\(area.height)+\(area.x)+\(area.y)\(place)"
+        case .region(let area):
+            "what is on the screen of \(area.width)x\(area.height)+\(area.x)+\(area.y)\(place)"
         }
     }
 }
