@@ -72,7 +72,6 @@ extension EndToEnd {
             Mistake("screenrelay capture --display :9999", 69, says: "--display :9999", "no X server"),
             Mistake("screenrelay capture --display screen", 64, says: "--display screen", ":0"),
             Mistake("screenrelay capture", 64, says: "--display", "DISPLAY", ":0"),
-            Mistake("screenrelay capture --list", 64, says: "--display", "DISPLAY", ":0"),
             Mistake("screenrelay share --list --display :9999", 69, says: "--display :9999", "no X server"),
             Mistake(
                 "screenrelay share --monitor DP-1 --window 0x7", 64, says: "--monitor and --window", "give one of"),
