@@ -215,7 +215,7 @@ extension EndToEnd {
             #expect(try both.printedLink().hasPrefix("http://127.0.0.1:"))
         }
 
-        @Test("in a Wayland session share warns that viewers see X11 programs alone, unless another display is named")
+        @Test("in a Wayland session share, capture and --list warn of it, unless another display is named")
         func wayland() throws {
             let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
             let wayland = ["WAYLAND_DISPLAY": "wayland-0"]
@@ -226,6 +226,14 @@ extension EndToEnd {
                 let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
                 #expect(run.status == .exited(69))
                 #expect(run.errorOutput.contains("this is a Wayland session") == isWarned, "\(run.errorOutput)")
+                for words in [["capture"], ["capture", "--list"], ["share", "--list"]] {
+                    let run = try CommandLineRun(
+                        ["screenrelay"] + words + display, display: ":9999", environment: environment)
+                    #expect(run.status == .exited(69))
+                    let lines = run.errorOutput.split(separator: "\n")
+                    let warnings = lines.count { $0.contains("this is a Wayland session") }
+                    #expect(warnings == (isWarned ? 1 : 0), "\(words): \(run.errorOutput)")
+                }
             }
         }
 
