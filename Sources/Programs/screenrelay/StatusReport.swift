@@ -64,6 +64,7 @@ struct StatusReport {
     /// The status in one line. The capture's part comes last.
     var line: String {
         var line = "\(state.words); \(what) to the room \(room); \(words(forViewers: viewers))"
+        if tracks.count > 1 { line += ", counted for each track" }
         // The line already begins with the first track.
         for track in tracks.dropFirst().prefix(3) {
             line += "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words), "
