@@ -102,6 +102,21 @@ extension EndToEndInBrowser {
                 """
             ),
             (
+                "pictures that are sent again, because none has come for a while, are no rate", "measurements",
+                """
+                const viewer = Object.assign(new EventTarget(), { phase: 'playing', source: { state: 'live' }, silence: null });
+                const meter = { isKnown: true, take: () => null };
+                const measured = new it.Measurements(viewer, { pictureSize: { width: 0, height: 0 } }, meter);
+                for (let time = 0; time < 8000; time += 1000) {
+                  const captured = Math.min(time, 5000);
+                  const counted = { time, packets: time, lost: 0, framesDecoded: time / 100, bytes: time, roundTrip: 1, captured };
+                  viewer.reception = { counted };
+                  measured.sample();
+                }
+                return measured.frameRate.last().join() === '10,10,10,0,0';
+                """
+            ),
+            (
                 "the silence of a source that was steady is told after six seconds in which the page was awake",
                 "silence",
                 """

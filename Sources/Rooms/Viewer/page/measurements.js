@@ -74,7 +74,9 @@ export class Measurements {
     const lost = Math.max(0, now.lost - before.lost);
     this.delay.push(this.#meter.take());
     this.roundTrip.push(now.roundTrip);
-    this.frameRate.push(Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
+    // A browser without pictures asks for a key frame, and is sent again what it has already shown.
+    const isRepeated = Number.isFinite(before.captured) && now.captured <= before.captured;
+    this.frameRate.push(isRepeated ? 0 : Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
     this.bitRate.push((Math.max(0, now.bytes - before.bytes) * 8) / seconds);
     this.loss.push(arrived + lost > 0 ? (100 * lost) / (arrived + lost) : 0);
     this.#parts = this.#write();
