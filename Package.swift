@@ -253,8 +253,8 @@ let package = Package(
         tests(
             "X11CaptureTests",
             [
-                "X11Capture", "CaptureEngine", "CaptureLink", "ColorConversion", "TestScene", "CXCB", "MediaTypes",
-                "TestSupport",
+                "X11Capture", "CaptureEngine", "CaptureLink", "ColorConversion", "LinkTransport", "TestScene", "CXCB",
+                "MediaTypes", "TestSupport",
             ]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(

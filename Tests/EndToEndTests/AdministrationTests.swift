@@ -197,6 +197,13 @@ extension EndToEnd {
                 #expect(try CommandLineRun(words).output.contains("; links ended at 20"))
                 let json = try CommandLineRun(words + ["--json"]).output
                 #expect(json.firstMatch(of: /"expires":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"/) != nil, "\(json)")
+                // Nobody is led to a link that no longer works.
+                let process = "\(host.child.processID)"
+                let rooms = try CommandLineRun(["screenrelay", "rooms", "--pid", process])
+                #expect(rooms.output.contains("\nThe links ended at 20"), "\(rooms.output)\(rooms.errorOutput)")
+                let link = try CommandLineRun(["screenrelay", "link", "--qr", "--pid", process])
+                #expect(link.output.contains("\nThe links ended at 20"), "\(link.output)")
+                #expect(!link.output.contains("▀▀"))
                 return
             }
             Issue.record("the links were over before anybody could hear of it, even of 32 s")

@@ -118,6 +118,12 @@ extension EndToEndInBrowser {
             let shared = try CommandLineRun(["screenrelay", "share", "--list", "--display", desktop.screen.name])
             #expect(shared.status == .exited(0))
             #expect(shared.output.hasPrefix("Displays:\n"))
+            // Without DISPLAY there are still displays to choose from.
+            for words in [["capture", "--list"], ["share", "--list"]] {
+                let unnamed = try CommandLineRun(["screenrelay"] + words)
+                #expect(unnamed.status == .exited(0), "\(unnamed.errorOutput)")
+                #expect(unnamed.output.contains("--display \(desktop.screen.name)\n"), "\(unnamed.output)")
+            }
         }
     }
 }

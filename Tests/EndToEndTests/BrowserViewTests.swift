@@ -175,6 +175,9 @@ extension EndToEndInBrowser {
             #expect(
                 try page.evaluate("\(chart).querySelector('p').innerText.replace(/\\s+/g, ' ')").string
                     == "Delay nothing moves")
+            // It doesn't alternate between 0 and 1, as the keep-alives come.
+            let rate = "document.querySelectorAll('.chart')[1].querySelector('p').innerText.replace(/\\s+/g, ' ')"
+            #expect(try page.evaluate(rate).string == "Frame rate nothing moves")
             try page.evaluate("\(chart).focus()")
             for second in 1...5 {
                 try press("ArrowLeft", on: page)
@@ -182,6 +185,9 @@ extension EndToEndInBrowser {
                     try page.evaluate("\(chart).getAttribute('aria-valuetext')").string
                         == "\(second) s ago: nothing moves")
             }
+            // The page wasn't open then.
+            try press("Home", on: page)
+            #expect(try page.evaluate("\(chart).getAttribute('aria-valuetext')").string == "59 s ago: not measured")
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 

@@ -15,7 +15,7 @@ extension EndToEnd {
             defer { desktop.stop() }
             let capture = try desktop.captureProcessID()
             try eventually("a capture that has begun", holds: { try status(of: capture)["NoNewPrivs"] == "1" })
-            let allowed = ["DISPLAY", "XAUTHORITY", "HOME", "LANG", "LANGUAGE", "LC_"]
+            let allowed = ["DISPLAY", "XAUTHORITY", "HOME", "LANG", "LANGUAGE", "LC_", "TZ"]
             for variable in try variables(of: capture) {
                 #expect(allowed.contains { variable.hasPrefix($0) }, "\(variable)")
             }
@@ -31,6 +31,18 @@ extension EndToEnd {
             let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max address space") })
             let most = line.split(separator: " ").compactMap { UInt64($0) }.first ?? 0
             #expect(most >= 4 << 30, "\(line)")
+        }
+
+        @Test("is the host's time zone, so that both write the same time into the log")
+        func timeZone() throws {
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            defer { screen.close() }
+            let share = try RunningProgram(
+                "screenrelay", ["share", "--display", screen.name] + LinkSocket.hostOptions,
+                prefix: ["env", "TZ=TEST-9"])
+            defer { share.stop() }
+            let capture = try eventually("a capture process") { share.captureProcessIDs.last }
+            #expect(try variables(of: capture).contains("TZ=TEST-9"))
         }
 
         @Test("is memory up to a ceiling: past it capture is ended with a reason, and started again")

@@ -90,7 +90,7 @@ extension EndToEndInBrowser {
 
             let newcomer = try ViewerPage(desktop.link, in: browser)
             try newcomer.waitUntilPlaying(within: .seconds(5))
-            let words = "document.body.innerText.includes('The shared screen has not answered for ')"
+            let words = "document.body.innerText.includes('The shared screen went away')"
             try newcomer.page.waitUntil(words)
             try viewer.page.waitUntil(words)
             #expect(try newcomer.waitForCounter(past: -1) >= last)
@@ -101,7 +101,7 @@ extension EndToEndInBrowser {
             for page in [viewer, newcomer] {
                 try page.waitForCounter(past: last + 20)
                 try page.page.waitUntil(
-                    "screenRelay.source === 'live' && !document.body.innerText.includes('answered')")
+                    "screenRelay.source === 'live' && !document.body.innerText.includes('went away')")
                 #expect(try page.reconnects() == 0)
                 #expect(try page.page.evaluate("window.connections.length").int == 1)
             }

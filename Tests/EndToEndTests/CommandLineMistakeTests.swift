@@ -72,7 +72,6 @@ extension EndToEnd {
             Mistake("screenrelay capture --display :9999", 69, says: "--display :9999", "no X server"),
             Mistake("screenrelay capture --display screen", 64, says: "--display screen", ":0"),
             Mistake("screenrelay capture", 64, says: "--display", "DISPLAY", ":0"),
-            Mistake("screenrelay capture --list", 64, says: "--display", "DISPLAY", ":0"),
             Mistake("screenrelay share --list --display :9999", 69, says: "--display :9999", "no X server"),
             Mistake(
                 "screenrelay share --monitor DP-1 --window 0x7", 64, says: "--monitor and --window", "give one of"),
@@ -216,7 +215,7 @@ extension EndToEnd {
             #expect(try both.printedLink().hasPrefix("http://127.0.0.1:"))
         }
 
-        @Test("in a Wayland session share warns that viewers see X11 programs alone, unless another display is named")
+        @Test("in a Wayland session share, capture and --list warn of it, unless another display is named")
         func wayland() throws {
             let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
             let wayland = ["WAYLAND_DISPLAY": "wayland-0"]
@@ -227,6 +226,14 @@ extension EndToEnd {
                 let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
                 #expect(run.status == .exited(69))
                 #expect(run.errorOutput.contains("this is a Wayland session") == isWarned, "\(run.errorOutput)")
+                for words in [["capture"], ["capture", "--list"], ["share", "--list"]] {
+                    let run = try CommandLineRun(
+                        ["screenrelay"] + words + display, display: ":9999", environment: environment)
+                    #expect(run.status == .exited(69))
+                    let lines = run.errorOutput.split(separator: "\n")
+                    let warnings = lines.count { $0.contains("this is a Wayland session") }
+                    #expect(warnings == (isWarned ? 1 : 0), "\(words): \(run.errorOutput)")
+                }
             }
         }
 

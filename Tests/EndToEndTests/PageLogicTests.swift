@@ -86,6 +86,37 @@ extension EndToEndInBrowser {
                 """
             ),
             (
+                "the delay of a page that has just been opened is awaited, for a while", "measurements",
+                """
+                const viewer = Object.assign(new EventTarget(), { phase: 'playing', source: { state: 'live' }, silence: null });
+                const meter = { isKnown: false, take: () => null };
+                const measured = new it.Measurements(viewer, { pictureSize: { width: 0, height: 0 } }, meter);
+                const first = measured.awaitsDelay && !measured.knowsDelay;
+                for (let time = 0; time < 20_000; time += 1000) {
+                  viewer.reception = { counted: { time, packets: time, lost: 0, framesDecoded: time, bytes: time, roundTrip: 1 } };
+                  measured.sample();
+                }
+                const last = measured.awaitsDelay;
+                meter.isKnown = true;
+                return first && !last && !measured.awaitsDelay && measured.knowsDelay;
+                """
+            ),
+            (
+                "pictures that are sent again, because none has come for a while, are no rate", "measurements",
+                """
+                const viewer = Object.assign(new EventTarget(), { phase: 'playing', source: { state: 'live' }, silence: null });
+                const meter = { isKnown: true, take: () => null };
+                const measured = new it.Measurements(viewer, { pictureSize: { width: 0, height: 0 } }, meter);
+                for (let time = 0; time < 8000; time += 1000) {
+                  const captured = Math.min(time, 5000);
+                  const counted = { time, packets: time, lost: 0, framesDecoded: time / 100, bytes: time, roundTrip: 1, captured };
+                  viewer.reception = { counted };
+                  measured.sample();
+                }
+                return measured.frameRate.last().join() === '10,10,10,0,0';
+                """
+            ),
+            (
                 "the silence of a source that was steady is told after six seconds in which the page was awake",
                 "silence",
                 """
@@ -107,6 +138,20 @@ extension EndToEndInBrowser {
                 for (let time = 70; time < 80; time += 1) if (look(time, time, time) !== null) return false;
                 for (let time = 80; time < 86; time += 0.5) told = look(time * 10, time, 79);
                 return asleep && back && told === 6;
+                """
+            ),
+            (
+                "the silence of a source that the host calls steady is told after six seconds, however new the page is",
+                "silence",
+                """
+                const silence = new it.Silence();
+                let told = null;
+                for (let time = 0; told === null && time < 20; time += 0.5) {
+                  silence.look({ framesDecoded: 1, captured: null, time: time * 1000 }, true, true);
+                  if (silence.seconds !== null) told = time;
+                }
+                silence.look({ framesDecoded: 2, captured: null, time: 20_000 }, true, true);
+                return told === 6 && silence.seconds === null;
                 """
             ),
         ]
@@ -165,9 +210,9 @@ extension EndToEndInBrowser {
                 "the last minute is kept, gaps and all", "series",
                 """
                 const series = new it.Series(3);
-                const empty = series.range === null && series.ago(0) === null && series.path(100, 10, 10) === '';
+                const empty = series.length === 0 && series.range === null && series.ago(0) === null && series.path(100, 10, 10) === '';
                 for (const value of [9, 1, null, 5]) series.push(value);
-                return empty && series.range.join() === '1,5' && series.ago(0) === 5 && series.ago(1) === null
+                return empty && series.length === 3 && series.range.join() === '1,5' && series.ago(0) === 5 && series.ago(1) === null
                   && series.ago(2) === 1 && series.ago(3) === null && series.last(2).join() === '5';
                 """
             ),

@@ -116,6 +116,9 @@ extension EndToEnd {
             #expect(try ask(["link", "--qr", "--json"], of: host).status == .exited(64))
             run = try ask(["status"], of: host)
             #expect(run.output.contains("\n  link: \(links[0])\n"), "\(run.output)")
+            #expect(run.output.contains("; 0 viewers, counted for each track; track attic/screen: "), "\(run.output)")
+            // The host has no home for the token, and says so.
+            #expect(run.output.contains("\n  /api: none, because its token has no file (--admin-token-file)\n"))
             run = try ask(["rooms"], of: host)
             #expect(links.allSatisfy { run.output.contains("\n  \($0)\n") }, "\(run.output)")
         }

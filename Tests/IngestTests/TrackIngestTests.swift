@@ -202,6 +202,30 @@ struct TrackIngestTests {
         try eventually("a request for an IDR", holds: { source.idrs == 1 })
     }
 
+    @Test("reports for each source that its pictures can't be decoded, and wants a key frame only where one may help")
+    func undecodableSources() throws {
+        let lines = Mutex<[String]>([])
+        let log = EventLog { _, line in lines.withLock { $0.append(line) } }
+        let ingest = try TrackIngest(hub: hub, log: log)
+        // Its decoder would have to keep more pictures than there may be.
+        var bomb = SkippedPictures(columns: 512, rows: 270, references: 16)
+        // The slice ends after its first bytes.
+        let whole = try PlainPictures().next(shade: 90, isIDR: true)
+        let last = try #require(whole.units.last)
+        let end = last.lowerBound + 4
+        let damaged = CodedFrame(
+            h264: Array(whole.bytes[..<end]), units: whole.units.dropLast() + [last.lowerBound..<end], captureTime: nil)
+        func reports() -> [String] { lines.withLock { $0.filter { $0.contains("can't be decoded") } } }
+        for (number, unit) in [bomb.idr(), bomb.idr(), damaged].enumerated() {
+            let source = AskedSource()
+            #expect(ingest.attach(source))
+            for _ in 0..<2 { ingest.deliver(unit, epoch: UInt64(number + 1), arrival: now()) }
+            try eventually("report \(number + 1)", holds: { reports().count == number + 1 })
+            ingest.detach(source, reason: "the test goes on")
+        }
+        #expect(reports().map { $0.hasSuffix("; a key frame is wanted") } == [false, false, true])
+    }
+
     @Test("makes an IDR of the last picture where the source makes none, and carries on until the source's next")
     func hostEncoder() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)

@@ -106,6 +106,14 @@ struct CaptureSupervisorTests {
         try eventually("the host's greeting", holds: { (try? fileBytes(scene.folder.file("first"))) == [0x26] })
     }
 
+    @Test("a signal to its host's process group, as a terminal's Ctrl-C sends it, does not reach it")
+    func processGroup() throws {
+        let scene = try Scene("exec sleep 60")
+        let process = try #require(try scene.waitForStarts(1).first.flatMap { Int32($0[0]) })
+        #expect(getpgid(process) == process)
+        #expect(getpgid(process) != getpgrp())
+    }
+
     @Test(
         "it ends with its supervisor, even if it won't hear of it, and before the host forgets it",
         arguments: ["", "trap '' TERM; "])

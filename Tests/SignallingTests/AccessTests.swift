@@ -124,7 +124,7 @@ struct AccessTests {
         }
         #expect(statuses == Array(repeating: 401, count: 20) + Array(repeating: 429, count: 4))
         let right = try server.request("GET", "/whep/desk", bearer("secret,\(Self.encoded)"))
-        #expect(right.status == 429)
+        #expect(right.status == 429 && right.reason == "Too Many Requests")
         #expect(right.headers["retry-after"] != nil)
         #expect(try server.request("GET", "/whep/desk", bearer("wrong,\(Self.encoded)")).text == "not allowed\n")
         // A page is asked again, as for a wrong one.
@@ -296,6 +296,17 @@ struct PageRuleTests {
             let permissions = try #require(answer.headers["permissions-policy"])
             #expect(permissions.contains("camera=(self), microphone=(self)"))
         }
+    }
+
+    @Test("a browser that does not trust the origin gets no policy for its opener, which it would report as an error")
+    func opener() throws {
+        let server = try RunningServer { $0.lan = true }
+        func policy(_ host: String, _ headers: [String: String] = [:]) throws -> String? {
+            try server.request("GET", "/", host: host, headers).headers["cross-origin-opener-policy"]
+        }
+        #expect(try policy("192.168.1.2:\(server.port)") == nil)
+        for host in ["localhost:8080", "127.0.0.1", "[::1]:8080"] { #expect(try policy(host) == "same-origin") }
+        #expect(try policy("192.168.1.2", ["Sec-Fetch-Site": "none"]) == "same-origin")
     }
 
     @Test("the page has no style and one script within its HTML, which its policy names, and nothing from elsewhere")

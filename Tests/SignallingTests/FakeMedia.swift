@@ -11,6 +11,7 @@ final class FakeMedia: RoomMedia, SessionServer {
         var fragments: [String] = []
         var restarts: [String] = []
         var refusal: MediaRefusal?
+        var isSteady = false
         var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
         /// Whether snapshots wait until the test answers them.
         var holdsSnapshots = false
@@ -21,6 +22,7 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     let state = Mutex(State())
     var sessions: any SessionServer { self }
+    var isSteady: Bool { state.withLock { $0.isSteady } }
 
     static let answer = "v=0\r\ns=answer\r\n"
     static let fragment = "a=ice-ufrag:fresh\r\n"
@@ -80,6 +82,7 @@ extension RoomMedia {
         throw .unsupported("this host makes no offers")
     }
     func setPointerDrawn(_ isDrawn: Bool) {}
+    var isSteady: Bool { false }
 }
 
 extension SessionServer {

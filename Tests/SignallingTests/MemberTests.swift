@@ -67,6 +67,18 @@ struct MemberTests {
         #expect(try #require(state["since"] as? Double) >= 0)
     }
 
+    @Test("viewers are told of a source that is never silent")
+    func steadySource() throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        _ = try client.next(event: "_peers")
+        #expect(try client.next(event: "_state")["steady"] == nil)
+        server.media.state.withLock { $0.isSteady = true }
+        server.server.announce(.live, room: "desk")
+        #expect(try client.next(event: "_state")["steady"] as? Bool == true)
+    }
+
     @Test("who has joined is told the host's clock, with its own stamp; who hasn't is told nothing")
     func clock() throws {
         final class Reading: Sendable {

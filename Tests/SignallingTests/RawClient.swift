@@ -133,6 +133,8 @@ final class RawClient {
 /// An answer as it came.
 struct RawResponse: Equatable {
     let status: Int
+    /// The reason phrase.
+    let reason: String
     /// By name in lower case.
     let headers: [String: String]
     let body: [UInt8]
@@ -141,7 +143,7 @@ struct RawResponse: Equatable {
 
     /// Without what changes from one answer to the next.
     var timeless: RawResponse {
-        RawResponse(status: status, headers: headers.filter { $0.key != "date" }, body: body)
+        RawResponse(status: status, reason: reason, headers: headers.filter { $0.key != "date" }, body: body)
     }
 }
 
@@ -162,13 +164,15 @@ extension RawClient {
     func response(hasBody: Bool = true) throws -> RawResponse {
         let head = try take(through: "\r\n\r\n")
         let lines = head.split(separator: "\r\n")
-        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        let words = lines.first?.split(separator: " ", maxSplits: 2).dropFirst().map(String.init) ?? []
+        let status = words.first.flatMap { Int($0) } ?? 0
         var headers: [String: String] = [:]
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
             headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
         }
         let length = hasBody ? Int(headers["content-length"] ?? "0") ?? 0 : 0
-        return RawResponse(status: status, headers: headers, body: try take(length))
+        return RawResponse(
+            status: status, reason: words.count > 1 ? words[1] : "", headers: headers, body: try take(length))
     }
 }

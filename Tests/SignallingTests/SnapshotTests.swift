@@ -1,3 +1,4 @@
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -35,6 +36,10 @@ struct SnapshotTests {
     func failures() throws {
         let server = try RunningServer()
         #expect(try server.request("GET", "/snapshot.png", bearer).status == 503)
+        server.server.announce(.live, room: "desk")
+        try server.server.waitUntilTaken()
+        let words = try server.request("GET", "/snapshot.png", bearer).text
+        #expect(words.hasPrefix("the source has sent no picture that can be decoded"), "\(words)")
         server.media.state.withLock { $0.picture = .failure(.failed("no memory")) }
         let answer = try server.request("GET", "/snapshot.png", bearer)
         #expect(answer.status == 500)

@@ -1,5 +1,6 @@
 import CaptureEngine
 import ColorConversion
+import LinkTransport
 import MediaTypes
 import TestScene
 import TestSupport
@@ -120,6 +121,10 @@ struct WindowTests {
         #expect(refusal(.title("")).contains("no window"))
         let several = refusal(.title("notes"))
         #expect(several.contains("note 4") && !several.contains("note 5"))
+        let ambiguous = #expect(throws: X11CaptureError.self) {
+            _ = try ScreenCapture(display: screen.name, target: .window(.title("notes")))
+        }
+        #expect(ambiguous?.kind == .usage)
         // A title that is equal goes first.
         client.title(windows[6], "note")
         #expect(refusal(.title("note")) == "")

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Makes SIGINT, SIGTERM and SIGUSR1 pollable, for the whole process; ignores SIGPIPE, because the X library writes to
-/// sockets whose other end may be gone.
+/// sockets whose other end may be gone, and SIGTTOU, so that a capture in the background can write its log to a terminal.
 ///
 /// If the process doesn't end by itself within a second of the first SIGINT or SIGTERM, it is ended with status 0: it
 /// hangs in a call of the X library, whose server doesn't answer. Nothing is left behind then: the X server and the
@@ -19,7 +19,7 @@ public struct ProcessSignals {
 
     /// Takes over the signals; call it once.
     public init() throws(CaptureError) {
-        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGPIPE, SIGTTOU] { signal(number, SIG_IGN) }
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         if descriptor < 0 { throw .system(call: "eventfd", code: errno) }
         pauseDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
@@ -33,7 +33,7 @@ public struct ProcessSignals {
         for number in [SIGINT, SIGTERM] {
             signal(number) { _ in
                 let code = errno
-                // A terminal's Ctrl-C comes along with the host's SIGTERM; the second signal doesn't move the limit.
+                // A second signal doesn't move the limit.
                 if !isEnding {
                     isEnding = true
                     alarm(ProcessSignals.grace)

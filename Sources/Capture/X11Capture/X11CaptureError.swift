@@ -65,7 +65,7 @@ public enum X11CaptureError: ScreenFailure, Equatable {
         case .monitorGone(let name): "monitor '\(PrintableText.harmless(name))' is gone or switched off"
         case .noSuchWindow(let text): "there is no window '\(text)'; --list shows those there are"
         case .severalWindows(let text, let matches):
-            "'\(text)' is said by several windows; name one by its number: \(matches.joined(separator: ", "))"
+            "several windows are named '\(text)'; give the identifier of one: \(matches.joined(separator: ", "))"
         case .windowWithoutPixels(let window): "window \(window) only takes input, and shows nothing"
         case .windowClosed(let window): "window \(window) has been closed"
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
@@ -76,7 +76,7 @@ public enum X11CaptureError: ScreenFailure, Equatable {
 extension X11CaptureError {
     public var kind: LinkTransportError.Kind {
         switch self {
-        case .noDisplayNamed, .invalidDisplayName: .usage
+        case .noDisplayNamed, .invalidDisplayName, .severalWindows: .usage
         // Another attempt could only find a different window.
         case .noSuchWindow, .windowClosed: .missing
         case .system: .system

@@ -20,7 +20,9 @@ final class TapWork {
     private var codec = TrackFormat.Codec.h264
     /// The last picture of the previous decoder.
     private var keptPicture: I420Picture?
+    /// The headers and the epoch of the last key frame, decoded or not.
     private var headers: [UInt8] = []
+    private var epoch: UInt64 = 0
     private var gate = RandomAccessGate(isClosed: true)
     private var sourceMakesKeyFrames = false
     private var failures = 0
@@ -78,8 +80,11 @@ final class TapWork {
             isCarrying = false
             if let format = frame.format { codec = format.codec }
             let headers = leadingHeaders(of: frame)
-            if headers != self.headers || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
-            self.headers = headers
+            let isNewStream = headers != self.headers || delivery.epoch != epoch
+            if isNewStream || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
+            // The faults of another stream are reported anew.
+            if isNewStream { failures = 0 }
+            (self.headers, epoch) = (headers, delivery.epoch)
         }
         // A source that makes key frames has been asked for one; until it arrives, every picture would only fail again.
         guard gate.passes(isRandomAccess: frame.isRandomAccess) || !sourceMakesKeyFrames else { return }
@@ -97,7 +102,10 @@ final class TapWork {
         } catch {
             failures += 1
             gate.close()
-            if failures == 1 { log.warning("a picture can't be decoded (\(error)); a key frame is wanted") }
+            if failures == 1 {
+                let wish = error.wantsKeyFrame ? "; a key frame is wanted" : ""
+                log.warning("a picture can't be decoded (\(error))\(wish)")
+            }
             if failures == Self.failuresBeforeNewDecoder { dropDecoder() }
             if error.wantsKeyFrame { onFailure() }
         }

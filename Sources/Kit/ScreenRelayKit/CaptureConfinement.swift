@@ -4,7 +4,8 @@ import Processes
 
 /// What a capture process may use, and no more.
 ///
-/// Its environment holds only what X needs; its descriptors are the standard streams and its link. The capture itself
+/// Its environment holds only what X and its log need; its descriptors are the standard streams and its link. It has a
+/// process group of its own, so a terminal's Ctrl-C reaches the host alone, which then ends it. The capture itself
 /// makes sure that it gains no privileges and that it ends with its parent (`screenrelay-capture --supervised`).
 public struct CaptureConfinement: Sendable {
     /// How much memory the capture may use.
@@ -18,15 +19,17 @@ public struct CaptureConfinement: Sendable {
         self.memory = memory
     }
 
-    /// The variables that the X libraries read, and those that set the language of messages.
+    /// The variables that the X libraries read, and those that set the language of messages and the time zone of the
+    /// log.
     private static let variables: Set<String> = [
-        "DISPLAY", "XAUTHORITY", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
+        "DISPLAY", "XAUTHORITY", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ",
     ]
     /// The descriptor of the credentials, if they are passed on.
     static let credentialsDescriptor: Int32 = 4
 
     /// Sets up `launch`. Returns the descriptor to close once the capture was started, or -1 if there is none.
     func apply(to launch: inout Launch) -> Int32 {
+        launch.leadsProcessGroup = true
         launch.inheritedVariables = Self.variables
         let named = Self.variable("XAUTHORITY")
         let home = Self.variable("HOME")

@@ -27,6 +27,14 @@ struct TrackMedia: RoomMedia {
         try server.offer(watching: source, onEnd: onEnd)
     }
 
+    var isSteady: Bool {
+        switch ingest.hub.source {
+        case nil, is CustomVideoTrack, is PublishedSource: false
+        // Over the link, a legacy sender and a replay make no key frames. A capture does.
+        case let source?: source.makesKeyFrames
+        }
+    }
+
     func setPointerDrawn(_ isDrawn: Bool) {
         ingest.hub.setPointerMode(isDrawn ? .drawn : .apart)
     }

@@ -1,3 +1,4 @@
+import Glibc
 public import MediaTypes
 
 /// The options of a capture. `screenrelay-capture` takes them, and `screenrelay share` passes them on to the capture
@@ -59,6 +60,16 @@ public struct CaptureOptions: Sendable, Equatable {
         if let quantizer { words += ["--constant-qp", "\(quantizer)"] }
         if !refines { words.append("--no-refinement") }
         return words
+    }
+
+    /// A warning for a Wayland session, in which the X server has only some of the windows. Nil in an X11 session.
+    public var waylandWarning: String? {
+        // A different display, named by the user, is not part of the session.
+        guard getenv("WAYLAND_DISPLAY").map({ $0.pointee != 0 }) == true,
+            display == nil || display == getenv("DISPLAY").map({ String(cString: $0) })
+        else { return nil }
+        return "this is a Wayland session: viewers see only windows of X11 programs, and the rest stays black; "
+            + "to share all of the screen, log in again and choose an X11 (Xorg) session"
     }
 }
 

@@ -23,12 +23,13 @@ enum CaptureProgram {
         exit(
             CaptureCommand.command.run(CaptureCommand.program) { options in
                 try Confinement.enter(options)
-                if options.wantsList { return Listing.show(display: try CaptureOptions(options).display) }
                 let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
-                let configuration = try CaptureCommand.configuration(options)
-                return capture(
-                    try CaptureOptions(options), configuration,
-                    log: .standardError(program: CaptureCommand.program, level: verbosity.level))
+                let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
+                let wanted = try CaptureOptions(options)
+                // Under share the variable for it isn't there: share has warned already.
+                if let warning = wanted.waylandWarning { log.warning(warning) }
+                if options.wantsList { return Listing.show(display: wanted.display) }
+                return capture(wanted, try CaptureCommand.configuration(options), log: log)
             })
     }
 
@@ -71,7 +72,7 @@ enum CaptureProgram {
         case .screen where options.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
         case .screen(let failure):
             switch failure as? X11CaptureError {
-            case .windowClosed, .noSuchWindow, .windowWithoutPixels: "--window: \(error)"
+            case .windowClosed, .noSuchWindow, .severalWindows, .windowWithoutPixels: "--window: \(error)"
             case .noSuchMonitor, .monitorGone: "--monitor: \(error)"
             case .regionOutside, .regionGone: "--region: \(error)"
             default: "--display \(options.display ?? "(from DISPLAY)"): \(error)"

@@ -4,11 +4,18 @@ import X11Capture
 
 /// The output of `--list`: what can be shared, and the option for each.
 enum Listing {
-    /// Prints the list, or one line that says why there is none.
+    /// Prints the list, or one line that says why there is none. If no display is named, only the displays are listed.
     static func show(display: String?) -> ExitCode {
+        let others = ScreenCapture.displays()
         do throws(X11CaptureError) {
-            let text = text(try ScreenCapture.listing(display: display), others: ScreenCapture.displays())
+            let text = text(try ScreenCapture.listing(display: display), others: others)
             return StandardStreams.answer(text, program: CaptureCommand.program)
+        } catch .noDisplayNamed where !others.isEmpty {
+            var displays = TextTable()
+            for other in others { displays.add(["--display \(other)"]) }
+            return StandardStreams.answer(
+                "Displays:\n\(displays.text)Monitors and windows:\n  name a display to list what it has\n",
+                program: CaptureCommand.program)
         } catch {
             StandardStreams.printError(
                 "--display \(display ?? "(from DISPLAY)"): \(error)", program: CaptureCommand.program)

@@ -96,6 +96,7 @@ enum Control {
                     let text =
                         command == .rooms
                         ? try RoomCommands.text(of: answer, of: process)
+                            + LinkCommand.expiry(in: try client.ask(.link, of: process))
                         : try LinkCommand.text(of: answer, of: process, withCode: options.has("qr"))
                     code = Program.answer(label + text)
                     continue

@@ -10,8 +10,14 @@ enum LinkCommand {
             let reason = "the answer can't be read; the host may be of another version"
             throw .refused(process: process, reason: reason)
         }
-        let code = withCode ? document.links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []
+        let isWanted = withCode && !document.hasExpired
+        let code = isWanted ? document.links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []
         return (document.lines + code).map { $0 + "\n" }.joined()
+    }
+
+    /// Formats when the links end, according to a host's answer about them. Empty if they last until the host ends.
+    static func expiry(in json: String) -> String {
+        LinksDocument(json: json)?.expiryWords.map { "The \($0).\n" } ?? ""
     }
 }
 
@@ -32,9 +38,10 @@ extension LinksDocument {
     /// The expiry in words, such as "links end at 2026-11-21 14:30:00". Nil if links last until the host ends.
     var expiryWords: String? {
         expires.map { expires in
-            let isOver = expires.timeIntervalSinceNow <= 0
             let time = WallClock(unixTime: Int(expires.timeIntervalSince1970)).dateAndTime
-            return "links \(isOver ? "ended" : "end") at \(time)"
+            return "links \(hasExpired ? "ended" : "end") at \(time)"
         }
     }
+
+    fileprivate var hasExpired: Bool { expires.map { $0.timeIntervalSinceNow <= 0 } ?? false }
 }

@@ -106,16 +106,6 @@ extension CaptureOptions {
         SourceLimits(frameRate: FrameRate(framesPerSecond: framesPerSecond), bitRate: bitRate)
     }
 
-    /// A warning for a Wayland session, in which the X server has only some of the windows. Nil in an X11 session.
-    fileprivate var waylandWarning: String? {
-        // A different display, named by the user, is not part of the session.
-        guard getenv("WAYLAND_DISPLAY").map({ $0.pointee != 0 }) == true,
-            display == nil || display == getenv("DISPLAY").map({ String(cString: $0) })
-        else { return nil }
-        return "this is a Wayland session: viewers see only windows of X11 programs, and the rest stays black; "
-            + "to share all of the screen, log in again and choose an X11 (Xorg) session"
-    }
-
     /// A description of what is shared, or nil for the screen that DISPLAY names.
     fileprivate var sharedName: String? {
         let place = display.map { " of \($0)" } ?? ""
@@ -123,7 +113,8 @@ extension CaptureOptions {
         case .screen: display
         case .monitor(let name): "monitor \(name)\(place)"
         case .window(let window): "window \(window)\(place)"
-        case .region(let area): "\(area.width)x\(area.height)+\(area.x)+\(area.y)\(place)"
+        case .region(let area):
+            "what is on the screen of \(area.width)x\(area.height)+\(area.x)+\(area.y)\(place)"
         }
     }
 }

@@ -64,6 +64,7 @@ struct StatusReport {
     /// The status in one line. The capture's part comes last.
     var line: String {
         var line = "\(state.words); \(what) to the room \(room); \(words(forViewers: viewers))"
+        if tracks.count > 1 { line += ", counted for each track" }
         // The line already begins with the first track.
         for track in tracks.dropFirst().prefix(3) {
             line += "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words), "
@@ -77,10 +78,9 @@ struct StatusReport {
         if let recording { line += "; \(recording.words)" }
         line += Self.linkMark + links.links.joined(separator: " ")
         if let words = links.expiryWords { line += "; \(words)" }
-        if let administration {
-            line += Self.administrationMark + administration.url
-            if let file = administration.tokenFile { line += ", with the token in \(file)" }
-        }
+        line += Self.administrationMark
+        line += administration?.url ?? "none, because its token has no file (--admin-token-file)"
+        if let file = administration?.tokenFile { line += ", with the token in \(file)" }
         guard let capture else { return line }
         line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
         line += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"

@@ -128,7 +128,7 @@ final class HTTPExchange {
         // libsoup closes the connection after each response if it doesn't listen itself, but doesn't announce it. A
         // client that keeps the connection would send its next request in vain.
         soup_message_headers_replace(headers, "Connection", "close")
-        soup_server_message_set_status(message, response.status, nil)
+        soup_server_message_set_status(message, response.status, Self.reasons[response.status])
         if let snapshot = response.snapshot {
             soup_message_headers_replace(headers, "Content-Type", response.contentType)
             // The bytes aren't copied: they are released once the response has been read or dropped.
@@ -147,6 +147,11 @@ final class HTTPExchange {
             }
         }
     }
+
+    /// The reason phrases that libsoup doesn't know (RFC 9110 section 15.5, RFC 6585 section 4).
+    private static let reasons: [UInt32: String] = [
+        421: "Misdirected Request", 426: "Upgrade Required", 429: "Too Many Requests",
+    ]
 
     /// Makes browsers use HTTPS only for this name, without its subdomains (RFC 6797). Thirty days, so that a host that
     /// goes back to HTTP under the same name isn't unreachable for half a year.

@@ -21,6 +21,10 @@ public protocol RoomMedia: Sendable {
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void)
 
+    /// Whether the source sends a picture every 2.5 s at least while it is live, even if nothing changes. If so, its
+    /// silence means a fault.
+    var isSteady: Bool { get }
+
     /// Draws the pointer into the room's pictures, or leaves it out. Called on the signalling thread.
     func setPointerDrawn(_ isDrawn: Bool)
 }

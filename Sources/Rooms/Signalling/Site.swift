@@ -184,19 +184,23 @@ extension Site {
         }
         // Not every browser takes 'self' to include ws: and wss: URLs. The Host header has been checked. It is left out
         // if it is an IPv6 address, for which the policy has no syntax.
-        let host = Authority(exchange.header("Host") ?? "").flatMap { $0.host.hasPrefix("[") ? nil : $0 }
+        let host = Authority(exchange.header("Host") ?? "")
         let sockets =
             host.map { host in
                 let authority = host.host + (host.port.map { ":\($0)" } ?? "")
-                return " ws://\(authority) wss://\(authority)"
+                return host.host.hasPrefix("[") ? "" : " ws://\(authority) wss://\(authority)"
             } ?? ""
+        // Browsers ignore it, and report that as an error, unless they trust the origin. Fetch Metadata, which they send
+        // only to such origins, shows it behind a proxy that has the certificate.
+        let isTrusted =
+            exchange.connection?.isSecured == true || exchange.header("Sec-Fetch-Site") != nil
+            || ["localhost", "127.0.0.1", "[::1]"].contains(host?.host)
         let headers =
             HTTPResponse.commonHeaders + [
                 ("Cache-Control", "no-cache"),
                 ("Content-Security-Policy", ViewerFiles.contentSecurityPolicy + "; connect-src 'self'" + sockets),
-                ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("Cross-Origin-Opener-Policy", "same-origin"),
-                ("ETag", file.entityTag),
-            ]
+                ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("ETag", file.entityTag),
+            ] + (isTrusted ? [("Cross-Origin-Opener-Policy", "same-origin")] : [])
         if exchange.header("If-None-Match") == file.entityTag {
             return exchange.answer(HTTPResponse(304, headers: headers))
         }

@@ -20,6 +20,7 @@ struct SkyRTCReply: Encodable {
         var source: String?
         var since: Double?
         var message: String?
+        var steady: Bool?
         var reason: String?
         var password: Bool?
         var name: String?
@@ -100,13 +101,15 @@ struct SkyRTCReply: Encodable {
             }
     }
 
-    /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`. `track` is given if
-    /// the room has had several.
-    init(_ state: SourceState, microseconds: Int, track: TrackName? = nil) {
+    /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`, and whether the source
+    /// is never silent. `track` is given if the room has had several.
+    init(_ state: SourceState, microseconds: Int, isSteady: Bool = false, track: TrackName? = nil) {
         eventName = "_state"
         let seconds = (Double(microseconds) / 1000).rounded() / 1000
         let message = state.message
-        data = Payload(source: state.word, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
+        data = Payload(
+            source: state.word, since: seconds, message: message.isEmpty ? nil : message,
+            steady: isSteady ? true : nil, track: track?.text)
     }
 
     /// `_clock`: the time at which the page's request with its stamp `t` was received, and the time of sending this,

@@ -114,7 +114,7 @@ extension SkyRTCRooms {
         rooms[address].map { shared in
             SkyRTCReply(
                 shared.state, microseconds: g_get_monotonic_time() - shared.since,
-                track: rooms.label(of: address))
+                isSteady: shared.media.isSteady, track: rooms.label(of: address))
         }
     }
 

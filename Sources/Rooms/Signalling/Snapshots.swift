@@ -1,4 +1,5 @@
 import CGLib
+import MediaTypes
 import Rooms
 import Synchronization
 
@@ -123,6 +124,11 @@ final class Snapshots {
 
     private static let tooMuchUnread = "too many snapshots have not been read yet; try again in a moment"
 
+    private func noPicture(of track: TrackAddress) -> String {
+        guard case .live = rooms[track]?.state else { return "no picture yet" }
+        return "the source has sent no picture that can be decoded; the host's log may say why"
+    }
+
     private static func notNow(_ why: String, _ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(503, headers: headers + [("Retry-After", "1")], text: why)
     }
@@ -179,7 +185,7 @@ final class Snapshots {
                     HTTPResponse(
                         200, headers: pending.headers, contentType: job.subject.format.contentType,
                         snapshot: UnreadSnapshot(file, unread))
-                case .failure(.noPicture): Self.notNow("no picture yet", pending.headers)
+                case .failure(.noPicture): Self.notNow(noPicture(of: job.subject.track), pending.headers)
                 case .failure(.failed(let reason)):
                     HTTPResponse(500, headers: pending.headers, text: "the picture can't be written: \(reason)")
                 }

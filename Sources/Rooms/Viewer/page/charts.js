@@ -18,7 +18,8 @@ export class Charts {
   #panel = byId("charts");
   #charts = [];
   #size = null;
-  #knewDelay = false;
+  /** `#noDelay` when the charts were made. */
+  #hadNoDelay = "";
 
   /** Called when the charts are opened or closed. */
   onToggle = () => {};
@@ -54,7 +55,7 @@ export class Charts {
   /** Draws new values. */
   update() {
     if (!this.isOpen) return;
-    if (this.#knewDelay !== this.#measurements.knowsDelay) this.#make();
+    if (this.#hadNoDelay !== this.#noDelay) this.#make();
     for (const chart of this.#charts) chart.update();
     const size = this.#stage.pictureSize;
     setText(this.#size, size.width > 0 ? sizeText(size) : words.notMeasured);
@@ -69,13 +70,20 @@ export class Charts {
     this.#panel.focus();
   }
 
+  /** The words for a second without a delay; null if no delay can be measured. */
+  get #noDelay() {
+    if (this.#measurements.knowsDelay) return words.nothingMoves;
+    return this.#measurements.awaitsDelay ? words.measuring : null;
+  }
+
   #make() {
-    const { knowsDelay, delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
+    const { delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
+    const none = this.#noDelay;
     this.#charts = [
-      knowsDelay
-        ? new Chart(words.delay, words.delayNote, delay, delayText, 50, { none: words.nothingMoves, window: DELAY_WINDOW })
+      none
+        ? new Chart(words.delay, words.delayNote, delay, delayText, 50, { none, window: DELAY_WINDOW })
         : new Chart(words.roundTrip, words.roundTripNote, roundTrip, delayText, 50),
-      new Chart(words.frameRate, "", frameRate, frameRateText, 10),
+      new Chart(words.frameRate, "", frameRate, frameRateText, 10, { isStill: () => this.#measurements.isStill }),
       new Chart(words.bitRate, "", bitRate, bitRateText, 100_000),
       new Chart(words.loss, "", loss, lossText, 1),
     ];
@@ -83,7 +91,7 @@ export class Charts {
     this.#size = element("span");
     size.append(element("span", "", {}, words.resolution), this.#size);
     byId("charts-list").replaceChildren(...this.#charts.map(({ root }) => root), size);
-    this.#knewDelay = knowsDelay;
+    this.#hadNoDelay = none;
   }
 }
 
@@ -96,6 +104,7 @@ class Chart {
   #text;
   #least;
   #window;
+  #isStill;
   #value = element("span", "chart-value");
   #range = element("span", "chart-range");
   #line = document.createElementNS(SVG, "path");
@@ -106,14 +115,16 @@ class Chart {
 
   /**
    * `text` formats a value. `least` is the smallest range that the chart shows from bottom to top. `none` is the text
-   * for a second without a value. The current value is the median of the last `window` seconds.
+   * for a second without a value. The current value is the median of the last `window` seconds; if `isStill()`, the
+   * text is that nothing moves.
    */
-  constructor(title, note, series, text, least, { none = words.notMeasured, window = 1 } = {}) {
+  constructor(title, note, series, text, least, { none = words.notMeasured, window = 1, isStill = () => false } = {}) {
     this.#title = title;
     this.#series = series;
     this.#text = (value) => text(value) || none;
     this.#least = least;
     this.#window = window;
+    this.#isStill = isStill;
     // Leaves a margin, so that a line along an edge isn't cut off.
     this.#field.setAttribute("viewBox", `0 -2 ${WIDTH} ${HEIGHT + 4}`);
     this.#field.setAttribute("preserveAspectRatio", "none");
@@ -145,7 +156,7 @@ class Chart {
 
   #read(seconds) {
     this.#reading = seconds;
-    const value = this.#text(seconds ? this.#series.ago(seconds) : median(this.#series.last(this.#window)));
+    const value = this.#valueText(seconds);
     const said = words.secondsAgo(seconds ?? 0, value);
     setText(this.#value, seconds ? said : value);
     this.root.setAttribute("aria-valuenow", String(-(seconds ?? 0)));
@@ -153,6 +164,12 @@ class Chart {
     const x = WIDTH - ((seconds ?? 0) * WIDTH) / (this.#series.capacity - 1);
     for (const end of ["x1", "x2"]) this.#mark.setAttribute(end, x.toFixed(1));
     this.#mark.toggleAttribute("hidden", seconds === null);
+  }
+
+  #valueText(seconds) {
+    if (!seconds) return this.#isStill() ? words.nothingMoves : this.#text(median(this.#series.last(this.#window)));
+    // The chart begins a minute ago, even if the page was opened later.
+    return seconds < this.#series.length ? this.#text(this.#series.ago(seconds)) : words.notMeasured;
   }
 
   #key(event) {

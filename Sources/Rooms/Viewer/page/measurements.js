@@ -10,6 +10,8 @@ export const DELAY_WINDOW = 3;
 const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
 const EVERY = 900;
+// After this many samples without one, the delay can't be measured: even a still screen has had keep-alive pictures.
+const DELAY_PATIENCE = 8;
 // The number of samples to skip after the first picture: pictures that were queued before we joined would distort them.
 const LOOKS_BEFORE = 2;
 
@@ -41,6 +43,11 @@ export class Measurements {
     return this.#meter.isKnown;
   }
 
+  /** Whether the delay isn't known yet, but may be soon. */
+  get awaitsDelay() {
+    return !this.knowsDelay && this.roundTrip.length < DELAY_PATIENCE;
+  }
+
   /** The texts such as "42 ms", "30 fps", "1.2 Mbit/s" and "1920 × 1080"; empty if there is nothing to show. */
   get line() {
     return this.#isLive ? this.#parts : [];
@@ -67,7 +74,9 @@ export class Measurements {
     const lost = Math.max(0, now.lost - before.lost);
     this.delay.push(this.#meter.take());
     this.roundTrip.push(now.roundTrip);
-    this.frameRate.push(Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
+    // A browser without pictures asks for a key frame, and is sent again what it has already shown.
+    const isRepeated = Number.isFinite(before.captured) && now.captured <= before.captured;
+    this.frameRate.push(isRepeated ? 0 : Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
     this.bitRate.push((Math.max(0, now.bytes - before.bytes) * 8) / seconds);
     this.loss.push(arrived + lost > 0 ? (100 * lost) / (arrived + lost) : 0);
     this.#parts = this.#write();

@@ -23,7 +23,7 @@ export const en = {
   inMeeting: "in the meeting",
   guest: "Guest",
   unlisted: (count) => (count === 1 ? "1 more person" : `${count} more people`),
-  screens: (names) => (names.length === 1 ? `Shared screen: ${names[0]}` : `Shared screens: ${names.join(", ")}`),
+  screens: (names) => `Shared screens: ${names.join(", ")}`,
   ownName: "Your name",
   keepName: "Save",
   close: "Close",

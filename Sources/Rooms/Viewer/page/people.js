@@ -156,7 +156,7 @@ export class People {
     while (this.#list.lastChild !== this.#self) this.#list.lastChild.remove();
     this.#list.append(...lines);
     const screens = this.#viewer.tracks.all.map(({ name }) => name);
-    this.#screens.hidden = screens.length === 0;
+    this.#screens.hidden = screens.length < 2;
     setText(this.#screens, words.screens(screens));
   }
 }

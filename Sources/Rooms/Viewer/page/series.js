@@ -14,6 +14,11 @@ export class Series {
     if (this.#values.length > this.#capacity) this.#values.shift();
   }
 
+  /** The number of values, those that weren't measured included. */
+  get length() {
+    return this.#values.length;
+  }
+
   get capacity() {
     return this.#capacity;
   }

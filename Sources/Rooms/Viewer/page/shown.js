@@ -58,7 +58,7 @@ export class ShownTrack {
 
   /** Updates the silence from the reception's counters. */
   count(isPlaying) {
-    this.#silence.look(this.reception.counted, isPlaying && this.source.state === "live");
+    this.#silence.look(this.reception.counted, isPlaying && this.source.state === "live", this.source.isSteady);
   }
 
   /** Handles a message. */

@@ -1,8 +1,8 @@
 // Notices that no new picture comes.
 
-// A capture sends a picture at least every 2.5 s, even if nothing changes. These are the seconds of silence before it
-// is reported; the longest pause of a source that keeps this promise; and how long it must have kept it before its
-// silence means anything.
+// A capture sends a picture at least every 2.5 s, even if nothing changes, and the host says so. These are the seconds
+// of silence before it is reported; and, for other sources, the longest pause of one that does the same, and how long
+// it must have done so before its silence means anything.
 const SILENCE = 6;
 const LONGEST_PAUSE = 3.5;
 const STEADY = 4;
@@ -24,9 +24,9 @@ export class Silence {
    * Updates the time from the number of pictures decoded up to `time`, in milliseconds. `captured` is when the last of
    * them was captured, if known. It tells new pictures from repeated ones: a browser without pictures asks for a key
    * frame, and is sent again what it has already shown. `isDue` tells whether new pictures were expected since the last
-   * update.
+   * update, and `isSteady` whether the host says that the source is never silent.
    */
-  look({ framesDecoded, captured, time }, isDue) {
+  look({ framesDecoded, captured, time }, isDue, isSteady = false) {
     this.#knowsCapture ||= captured !== null;
     const newest = this.#knowsCapture ? captured ?? this.#newest : framesDecoded;
     const isNew = this.#newest === null || newest > this.#newest;
@@ -34,6 +34,7 @@ export class Silence {
     const passed = this.#time === null ? 0 : Math.min((time - this.#time) / 1000, 1);
     if (!isDue || (isNew && this.#seconds > LONGEST_PAUSE)) this.#steady = 0;
     else if (isNew) this.#steady += this.#seconds + passed;
+    if (isSteady) this.#steady = STEADY;
     this.#seconds = isDue && !isNew ? this.#seconds + passed : 0;
     if (isNew) this.#newest = newest;
     this.#time = time;

@@ -6,6 +6,8 @@ export class Source {
   state = "live";
   /** The host's explanation, in English; may be empty. */
   message = "";
+  /** Whether the host says that it sends a picture every 2.5 s at least while it is live. */
+  isSteady = false;
 
   #from = null;
 
@@ -15,9 +17,10 @@ export class Source {
   }
 
   /** Handles the data of `_state`. */
-  told({ source, since, message }) {
+  told({ source, since, message, steady }) {
     this.state = String(source ?? "live");
     this.message = String(message ?? "");
+    this.isSteady = steady === true;
     this.#from = Number.isFinite(since) ? performance.now() - Math.max(0, since) * 1000 : null;
   }
 }
