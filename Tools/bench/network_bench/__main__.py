@@ -14,7 +14,7 @@ from .check_path import check_path
 from .devtools import chromium
 from .namespaces import obstacle
 from .report import Report, Summary
-from .scenarios import ALL, LEAD
+from .scenarios import ALL
 
 OK, MISSED, MISSING, FAILED, REFUSED = 0, 1, 69, 70, 77
 KINDS = {"motion": motion.measure, "repaint": repaint.measure, "first": first.measure}
@@ -55,7 +55,7 @@ def list_courses(options, courses):
     total = 0
     for course in courses:
         opens = course.facts.get("opens", 0) * 3
-        seconds = options.runs * (course.seconds + LEAD + AROUND + opens)
+        seconds = options.runs * (course.seconds + options.lead + AROUND + opens)
         total += seconds
         print("%-14s %-50s %5.0f s" % (course.scenario, course.title, seconds))
     print("%d courses, %d runs each, about %.0f minutes" % (len(courses), options.runs, total / 60))

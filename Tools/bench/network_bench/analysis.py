@@ -7,8 +7,9 @@ import statistics
 FREEZE = 0.2
 #: Delays count from so many seconds after a phase has begun.
 SETTLE = 2.0
-#: The picture is back when each later second has this share of the scene's pictures.
-BACK = 0.8
+#: The picture is back when each later stretch of so many seconds has this share of the scene's pictures. (A scrolled
+#: text begins again every 10 s, which repaints all of it and takes a part of a second on a narrow link.)
+BACK_SECONDS, BACK = 2.0, 0.6
 COUNTERS = ["bytesReceived", "headerBytesReceived", "packetsReceived", "packetsLost", "retransmittedPacketsReceived",
             "retransmittedBytesReceived", "framesDecoded", "framesDropped", "keyFramesDecoded", "qpSum", "nackCount",
             "pliCount"]
@@ -116,14 +117,13 @@ def _ages(shown, timeline, start, end):
 
 
 def _back(times, start, end, rate):
-    """Seconds after the start since when each second has most of the scene's pictures; None if that isn't so at the
-    end."""
-    back, second = None, end - 1
-    while second >= start:
-        count = bisect.bisect_left(times, second + 1) - bisect.bisect_left(times, second)
-        if count < BACK * min(rate, 30):
+    """Seconds after the start since when each stretch has most of the scene's pictures; None if the last has not."""
+    back, place = None, end - BACK_SECONDS
+    while place >= start:
+        count = bisect.bisect_left(times, place + BACK_SECONDS) - bisect.bisect_left(times, place)
+        if count < BACK * BACK_SECONDS * min(rate, 30):
             break
-        back, second = second - start, second - 0.1
+        back, place = place - start, place - 0.1
     return back
 
 

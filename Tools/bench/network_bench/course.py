@@ -29,8 +29,8 @@ class Stage(contextlib.ExitStack):
             self.callback(path.close)
             self.paths.append(path)
 
-    def make_room(self, scene, ticks):
-        self.room = Room(self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate)
+    def make_room(self, scene, ticks, has_moved=False):
+        self.room = Room(self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate, has_moved)
         self.callback(self.room.close)
 
     def make_viewers(self):

@@ -6,7 +6,6 @@ from capture_bench.processes import Failure
 
 from . import analysis, sharpness
 from .course import Stage
-from .scenarios import LEAD
 
 #: The scene may draw its last tick so many seconds after its time.
 LATEST = 0.25
@@ -21,11 +20,11 @@ def measure(bench, course, folder, seed):
         raise Failure("nothing moves in the scene %s" % course.scene)
     with Stage(bench, course, folder, seed) as stage:
         stage.make_paths(course.narrow_viewers + course.clean_viewers)
-        stage.make_room(scene, scene.ticks(LEAD + course.seconds + 0.5))
+        stage.make_room(scene, scene.ticks(bench.options.lead + course.seconds + 0.5))
         stage.make_viewers()
         began = stage.room.shown.start() / 1e9
         timeline = analysis.Timeline(began, scene.facts)
-        windows = _schedule(stage, course, began + LEAD)
+        windows = _schedule(stage, course, began + bench.options.lead)
         stage.follow(windows[0][1] - 0.1)
         for phase, start, end in windows:
             for viewer in stage.viewers:
@@ -42,6 +41,7 @@ def measure(bench, course, folder, seed):
         for viewer in stage.viewers:
             bench.keep_records(folder, viewer, began)
         bench.keep(folder, "host", stage.samples)
+        bench.keep(folder, "paths", reports)
     if late > LATEST:
         raise Failure("the scene fell behind by %.2f s: this machine is too busy to measure" % late)
     return {"viewers": viewers, "host": host, "scene_late_ms": late * 1000,

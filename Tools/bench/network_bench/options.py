@@ -16,6 +16,7 @@ class Options:
     scenarios: list
     scenes: list
     seconds: float
+    lead: float
     runs: int
     queues: list
     low: float
@@ -26,6 +27,7 @@ class Options:
     narrow: int
     clean: int
     bit_rate: int
+    share: list
     size: tuple
     seed: int
     out: str
@@ -63,6 +65,8 @@ def parse(arguments):
                         help="which of %s; by default, the scenario's own" % ",".join(SCENES))
     parser.add_argument("--seconds", type=float, default=None, metavar="S",
                         help="length of a phase (steps 20, others 60); for first-picture, how often the page is opened")
+    parser.add_argument("--lead", type=float, default=5, metavar="S",
+                        help="how long the scene moves before the first phase (5)")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each, of which medians are told (3)")
     parser.add_argument("--queue", default="100,300,1000", metavar="LIST",
                         help="steps: the longest wait in the narrow hop, in ms (100,300,1000)")
@@ -77,6 +81,8 @@ def parse(arguments):
                         help="viewers beside them with the same delay and nothing else, where there are any (1)")
     parser.add_argument("--bitrate", default=None, metavar="RATE",
                         help="what the share may send, as in 4M (4M; 2M for loss, burst, duplicates, reorder, jitter)")
+    parser.add_argument("--share", action="append", default=[], metavar="OPTION",
+                        help="an option of screenrelay share, as in --share=--log=rate; may be repeated")
     parser.add_argument("--size", default="1280x720", metavar="WxH", help="of the screen (1280x720)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of loss, jitter and the like (1)")
     parser.add_argument("--out", default="network-bench", metavar="DIR", help="where to write (network-bench)")
@@ -97,7 +103,7 @@ def parse(arguments):
         if name not in SCENES:
             parser.error("--scene %s: '%s' is none of %s" % (given.scene, name, ", ".join(SCENES)))
     for name, value, least, most in (("runs", given.runs, 1, 100), ("seconds", given.seconds, 1, 3600),
-                                     ("low", given.low, 10, 1e6), ("high", given.high, 10, 1e6),
+                                     ("lead", given.lead, 1, 600), ("low", given.low, 10, 1e6), ("high", given.high, 10, 1e6),
                                      ("rtt", given.rtt, 0, 10_000), ("narrow", given.narrow, 1, 100),
                                      ("clean", given.clean, 0, 100)):
         if value is not None and not least <= value <= most:
@@ -106,11 +112,11 @@ def parse(arguments):
     if not size:
         parser.error("--size %s: write it like 1280x720" % given.size)
     return Options(
-        scenarios=given.scenarios or list(ALL), scenes=scenes, seconds=given.seconds, runs=given.runs,
+        scenarios=given.scenarios or list(ALL), scenes=scenes, seconds=given.seconds, lead=given.lead, runs=given.runs,
         queues=_numbers(parser, "queue", given.queue, 1, 60_000), low=given.low, high=given.high,
         losses=_numbers(parser, "loss", given.loss, 0, 90), round_trip=given.rtt,
         round_trips=_numbers(parser, "rtts", given.rtts, 0, 10_000), narrow=given.narrow, clean=given.clean,
-        bit_rate=_bits(parser, given.bitrate), size=tuple(int(side) for side in size.groups()), seed=given.seed,
+        bit_rate=_bits(parser, given.bitrate), share=given.share, size=tuple(int(side) for side in size.groups()), seed=given.seed,
         out=given.out, check=given.check, check_path=given.check_path, list=given.list, programs=given.programs,
         keep=given.keep)
 

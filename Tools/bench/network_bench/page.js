@@ -12,6 +12,7 @@
   let statistics = [];
   let samples = [];
   let lastSample = 0;
+  let lastShown = null;
   const connections = [];
 
   window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
@@ -67,11 +68,17 @@
       const entry = { shown: picture.presentationTime, received: picture.receiveTime, media: picture.mediaTime,
         rtp: picture.rtpTimestamp, presented: picture.presentedFrames, called: now, counter: null };
       pictures.push(entry);
+      lastShown = entry.shown;
       const isSample = bench.sampleEvery > 0 && now >= lastSample + bench.sampleEvery;
       if (isSample) lastSample = now;
       read(video, entry, isSample).catch((problem) => { entry.problem = String(problem); });
     });
   }
+
+  bench.sampleNow = async () => {
+    const video = document.querySelector("#video") ?? document.querySelector("video");
+    if (video && lastShown !== null) await read(video, { shown: lastShown }, true);
+  };
 
   async function count() {
     for (const connection of connections) {

@@ -20,10 +20,8 @@ def measure(bench, course, folder, seed):
     phase = course.narrow[0]
     with Stage(bench, course, folder, seed) as stage:
         stage.make_paths(course.narrow_viewers + course.clean_viewers)
-        stage.make_room(still, still.facts.ticks_per_count)
+        stage.make_room(still, still.facts.ticks_per_count, has_moved=True)
         stage.make_viewers()
-        stage.room.shown.start()
-        stage.room.shown.wait_for_end()
         begin = now_ns() / 1e9
         for number, path in enumerate(stage.paths):
             own = phase if number < course.narrow_viewers else course.clean
@@ -38,6 +36,8 @@ def measure(bench, course, folder, seed):
         painted = now_ns() / 1e9
         stage.callback(cover.close)
         stage.follow(painted + WATCHED)
+        for viewer in stage.viewers:
+            viewer.sample_now()
         viewers = []
         for viewer in stage.viewers:
             kind = viewer.name.split("-")[0]

@@ -11,7 +11,7 @@ from capture_bench.report import processor, table
 _NOTES = {
     "motion": "Delay: from the scene's tick until the page presented it, of each new picture, from 2 s after the "
     "phase's start. Age: how old what is shown is, at every moment from then. Frozen: seconds in gaps over 200 ms "
-    "without a new picture. Link: what came over the path, of its rate. Back: since when each second has 80 % of the "
+    "without a new picture. Link: what came over the path, of its rate. Back: since when any 2 s have 60 % of the "
     "scene's pictures. QP is that of the decoded pictures; PSNR is that of shown pictures' luma against the scene's. "
     "Retransmitted: packets received by retransmission, and their share of the received bytes. Dropped and lost are "
     "what the path did to packets towards the viewer.",

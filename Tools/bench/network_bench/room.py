@@ -17,14 +17,19 @@ PORT, UDP_PORT = 8080, 8189
 class Room:
     """A scene that is shown, and `screenrelay share` in the namespace of `network`; both stand until `close`."""
 
-    def __init__(self, bench, scene, ticks, network, folder, bit_rate):
+    def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False):
+        """`has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move."""
         self.folder = folder
         self.display, self.shown, self.share = None, None, None
         try:
             self.display = Display(scene.size, folder)
             self.shown = ShownScene(scene, self.display, ticks, folder)
+            if has_moved:
+                self.shown.start()
+                self.shown.wait_for_end()
             command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config", "--lan",
-                       "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT), "--bitrate", str(bit_rate)]
+                       "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT), "--bitrate", str(bit_rate),
+                       *bench.options.share]
             # Neither the user's settings nor his other shares are touched.
             own = {name: folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
             self.share = Process("screenrelay share", network.prefix + command, os.path.join(folder, "share.log"), own,

@@ -4,9 +4,6 @@ import dataclasses
 
 from .path import settings
 
-#: Seconds before the first phase in which the picture already moves, so that estimates have settled.
-LEAD = 5.0
-
 
 @dataclasses.dataclass
 class Phase:
@@ -68,10 +65,11 @@ def _steps(options, scene, seconds):
         def rate(kilobits):
             return _phase(options, "%g kbit/s" % kilobits, seconds, rate=kilobits * 1000, queue=queue)
 
-        back = rate(options.high)
-        back.name += " again"
-        yield _course(options, "steps", "steps, queue %g ms" % queue, scene,
-                      [rate(options.high), rate(options.low), back], low=options.low * 1000)
+        phases = [rate(options.high), rate(options.low), rate(options.high)]
+        # Phases are told apart by their names, even if nothing changes.
+        phases[1].name += " meanwhile" if options.low == options.high else ""
+        phases[2].name += " again"
+        yield _course(options, "steps", "steps, queue %g ms" % queue, scene, phases, low=options.low * 1000)
 
 
 def _impaired(options, scenario, name, scene, seconds, bit_rate=2_000_000, up=None, **down):

@@ -40,6 +40,11 @@ class Viewer:
         """Keeps a whole picture each so many seconds; 0 for none."""
         self.page.evaluate("window.networkBench.sampleEvery = %g" % (seconds * 1000))
 
+    def sample_now(self):
+        """Keeps the whole picture that is shown now, with the time when it was first shown."""
+        self.page.evaluate("window.networkBench.sampleNow()")
+        self.take()
+
     def take(self):
         """Fetches what the page has kept since the last call; its times become seconds of CLOCK_MONOTONIC."""
         taken = self.page.evaluate("window.networkBench.take()", seconds=60)
