@@ -127,6 +127,12 @@ def _back(times, start, end, rate):
     return back
 
 
+def of_page(pictures, start, end):
+    """What the page itself says of the delay of its pictures."""
+    own = [one["own"] for one in pictures if start + SETTLE <= one["shown"] < end and one.get("own") is not None]
+    return {"page_delay_p50_ms": share(own, 0.5), "page_delay_p95_ms": share(own, 0.95)}
+
+
 def of_statistics(records, cumulative, start, end):
     """Figures from the browser's counters."""
     if not cumulative.times:
@@ -134,11 +140,8 @@ def of_statistics(records, cumulative, start, end):
     counted = {key: cumulative.between(key, start, end) for key in COUNTERS}
     seconds, decoded = end - start, counted["framesDecoded"]
     inside = [one for one in records if start <= one["time"] < end]
-    settled = [one for one in inside if one["time"] >= min(start + SETTLE, start + seconds / 2)]
-    delays = [one["delay"]["own"] for one in settled if (one.get("delay") or {}).get("own") is not None]
     trips = [one["pair"]["currentRoundTripTime"] * 1000 for one in inside
              if "currentRoundTripTime" in one.get("pair", {})]
-    # A picture that the page fell behind for is 0 or 1 picture: round what was interpolated.
     return {
         "received_kbps": (counted["bytesReceived"] + counted["headerBytesReceived"]) * 8 / seconds / 1000,
         "quantizer": counted["qpSum"] / decoded if decoded >= 1 else None,
@@ -147,7 +150,7 @@ def of_statistics(records, cumulative, start, end):
         "retransmitted_share": (counted["retransmittedBytesReceived"] / counted["bytesReceived"]
                                 if counted["bytesReceived"] > 0 else None),
         "missing": round(counted["packetsLost"]), "nacks": round(counted["nackCount"]),
-        "plis": round(counted["pliCount"]), "page_delay_p50_ms": share(delays, 0.5),
+        "plis": round(counted["pliCount"]),
         "round_trip_p50_ms": share(trips, 0.5)}
 
 

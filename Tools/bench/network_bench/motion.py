@@ -1,5 +1,6 @@
 """A course with a moving scene: viewers watch while their paths change."""
 
+import statistics
 import time
 
 from capture_bench.processes import Failure
@@ -75,8 +76,10 @@ def _figures(viewer, report, scene, timeline, windows):
         phases.append({
             "phase": phase.name, "seconds": phase.seconds,
             **analysis.of_pictures(shown, timeline, start, end),
+            **analysis.of_page(viewer.pictures, start, end),
             **analysis.of_statistics(viewer.statistics, cumulative, start, end),
             **analysis.of_path(report["down"], counted, start, end, rate),
             **analysis.of_estimates(viewer.host_estimates, start, end, rate),
-            "psnr_db": sum(psnr) / len(psnr) if psnr else None, "psnr_least_db": min(psnr) if psnr else None})
+            # Not the mean: the counter of a picture grabbed between two of the scene's requests belongs to another tick.
+            "psnr_db": statistics.median(psnr) if psnr else None, "psnr_least_db": min(psnr) if psnr else None})
     return {"viewer": viewer.name, "kind": kind, "phases": phases}

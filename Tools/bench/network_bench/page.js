@@ -52,6 +52,8 @@
       const bytes = new Uint8Array(frame.allocationSize({ rect }));
       const [{ offset, stride }] = await frame.copyTo(bytes, { rect });
       entry.counter = counterIn(bytes.subarray(offset), stride);
+      // By now the page has looked at this picture too.
+      entry.own = window.screenRelay?.delay?.own ?? null;
       if (isSample && stride === width && entry.counter !== null) {
         samples.push({ counter: entry.counter, shown: entry.shown, width, height,
           luma: new Blob([bytes.subarray(offset, offset + width * height)]) });
@@ -77,7 +79,8 @@
 
   bench.sampleNow = async () => {
     const video = document.querySelector("#video") ?? document.querySelector("video");
-    if (video && lastShown !== null) await read(video, { shown: lastShown }, true);
+    if (!video || lastShown === null) return;
+    await read(video, { shown: lastShown }, true).catch(() => {});
   };
 
   async function count() {
@@ -89,7 +92,7 @@
         if (one.type === "candidate-pair" && one.nominated) entry.pair = one;
         if (one.type === "remote-outbound-rtp" && one.kind === "video") entry.sender = one;
       }
-      if (entry.video) statistics.push({ ...entry, delay: window.screenRelay?.delay, phase: window.screenRelay?.phase });
+      if (entry.video) statistics.push({ ...entry, phase: window.screenRelay?.phase });
     }
   }
 
