@@ -1,4 +1,4 @@
-"""Chromium without a window, controlled through the DevTools protocol over two pipes."""
+"""Chromium, controlled through the DevTools protocol over two pipes."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import time
 from capture_bench.processes import Failure, Missing
 
 FLAGS = [
-    "--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--mute-audio", "--no-first-run",
+    "--remote-debugging-pipe", "--disable-gpu", "--mute-audio", "--no-first-run",
     "--autoplay-policy=no-user-gesture-required", "--no-default-browser-check", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-breakpad",
     "--disable-dev-shm-usage", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
@@ -31,11 +31,15 @@ def chromium():
 
 
 class Browser:
-    """One browser with a profile of its own, started by `prefix` (in another network namespace)."""
+    """One browser with a profile of its own, started by `prefix` (in another network namespace).
 
-    def __init__(self, prefix, log_path):
+    It has no window, unless `display` names an X display.
+    """
+
+    def __init__(self, prefix, log_path, display=None, more_flags=()):
         self.profile = tempfile.mkdtemp(prefix="nwb-browser-")
-        flags = FLAGS + ["--user-data-dir=" + self.profile]
+        flags = FLAGS + ["--user-data-dir=" + self.profile, *more_flags]
+        flags += ["--ozone-platform=x11", "--display=" + display] if display else ["--headless=new"]
         if os.geteuid() == 0:
             # Chromium's sandbox refuses to work for root.
             flags.append("--no-sandbox")
@@ -47,7 +51,8 @@ class Browser:
         try:
             self.child = subprocess.Popen(
                 ["bash", "-c", script, "bash", *prefix, chromium(), *flags, "about:blank"], stdin=subprocess.DEVNULL,
-                stdout=self.log, stderr=self.log, pass_fds=(commands[0], answers[1]), start_new_session=True)
+                stdout=self.log, stderr=self.log, pass_fds=(commands[0], answers[1]), start_new_session=True,
+                env=dict(os.environ, **({"DISPLAY": display} if display else {})))
         finally:
             os.close(commands[0])
             os.close(answers[1])
@@ -61,6 +66,14 @@ class Browser:
         target = self.call("Target.createTarget", {"url": "about:blank", **where})["targetId"]
         session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         return Page(self, target, session)
+
+    def first_page(self):
+        """The page in the window that the browser opened when it started."""
+        for one in self.call("Target.getTargets")["targetInfos"]:
+            if one["type"] == "page":
+                session = self.call("Target.attachToTarget", {"targetId": one["targetId"], "flatten": True})["sessionId"]
+                return Page(self, one["targetId"], session)
+        raise Failure("Chromium has no page")
 
     def new_context(self):
         """A profile within the browser, with an empty cache and no connections."""

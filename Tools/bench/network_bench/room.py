@@ -15,36 +15,42 @@ PORT, UDP_PORT = 8080, 8189
 
 
 class Room:
-    """A scene that is shown, and `screenrelay share` in the namespace of `network`; both stand until `close`."""
+    """A scene that is shown, and `screenrelay share`; both stand until `close`."""
 
-    def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False):
-        """`has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move."""
+    def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=()):
+        """The share is in the namespace of `network`, or, if that is None, on this machine's loopback alone.
+
+        `has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move.
+        """
         self.folder = folder
         self.display, self.shown, self.share = None, None, None
         try:
-            self.display = Display(scene.size, folder)
+            self.display = Display(scene.size, folder, display_options)
             self.shown = ShownScene(scene, self.display, ticks, folder)
             if has_moved:
                 self.shown.start()
                 self.shown.wait_for_end()
-            command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config", "--lan",
-                       "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT), "--bitrate", str(bit_rate),
-                       *bench.options.share]
+            command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
+                       "--bitrate", str(bit_rate), *bench.options.share]
+            if network:
+                command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
+            else:
+                command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
             # Neither the user's settings nor his other shares are touched.
             own = {name: folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
-            self.share = Process("screenrelay share", network.prefix + command, os.path.join(folder, "share.log"), own,
+            self.share = Process("screenrelay share", (network.prefix if network else []) + command, os.path.join(folder, "share.log"), own,
                                  stdout=subprocess.PIPE)
-            self.token = self._token()
+            self.printed_link = self._link()
         except BaseException:
             self.close()
             raise
 
     def link(self, address):
         """The room's link for a viewer who reaches the host at this address."""
-        return "http://%s:%d/#%s" % (address, PORT, self.token)
+        return "http://%s:%d/#%s" % (address, PORT, self.printed_link.split("#", 1)[1])
 
-    def _token(self):
-        """What stands behind the # of the printed links."""
+    def _link(self):
+        """The first of the printed links."""
         output, data, deadline = self.share.child.stdout, b"", time.monotonic() + 20
         while time.monotonic() < deadline:
             ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
@@ -53,8 +59,10 @@ class Room:
                 break
             data += more
             for line in data.decode(errors="replace").splitlines(keepends=True):
-                if "http://" in line and "#" in line and line.endswith("\n"):
-                    return line.split("#", 1)[1].split()[0]
+                if line.endswith("\n"):
+                    for word in line.split():
+                        if word.startswith("http://") and "#" in word:
+                            return word
         self.share.require_running()
         raise Failure("screenrelay share printed no link")
 
