@@ -19,7 +19,7 @@ from capture_bench.report import table
 from network_bench.analysis import share
 from network_bench.bench import Bench
 from network_bench.devtools import Browser, chromium
-from network_bench.room import Room
+from network_bench.room import Room, busy_time
 from network_bench.viewer import SCRIPT
 
 from . import framebuffer
@@ -114,9 +114,9 @@ def measure(bench, scene, folder):
             start = room.shown.start() / 1e9 + LEAD
             _sleep_until(start)
             page.evaluate("void networkBench.take()")
-            before = room.processor_times()
+            before, worked = room.processor_times(), busy_time()
             _sleep_until(start + bench.options.seconds)
-            after = room.processor_times()
+            after, worked = room.processor_times(), [now - then for now, then in zip(busy_time(), worked)]
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
             room.shown.wait_for_end()
@@ -131,6 +131,7 @@ def measure(bench, scene, folder):
     figures = _figures(seen, start, bench.options.seconds)
     said = [one["own"] for one in taken["pictures"] if one.get("own") is not None]
     figures["page_p50_ms"] = share(said, 0.5)
+    figures["busy"] = worked[0] / worked[1]
     for name in ("host", "capture"):
         figures[name + "_cpu"] = (after[name] - before[name]) / 1e6 / bench.options.seconds
     return figures
@@ -209,7 +210,7 @@ def main():
     options = parse(sys.argv[1:])
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = tempfile.mkdtemp(prefix="nwb")
-    rows, failures, found, document = [], [], [], {}
+    rows, failures, found, busy, document = [], [], [], [], {}
     try:
         chromium()
         bench = Bench(options, folder)
@@ -228,6 +229,7 @@ def main():
             medians = {key: statistics.median(values) if values else None for key, values in known.items()}
             document[name] = {"medians": medians, "runs": runs}
             found += checks(name, medians)
+            busy += [run["busy"] for run in runs]
             said = medians["page_p50_ms"]
             rows.append([name] + ["%.1f" % medians[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms",
                                                                     "shown_per_second")]
@@ -243,8 +245,11 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "latency.json"), "w") as file:
-        json.dump({"options": vars(options), "scenes": document, "limits": [vars(one) for one in found]}, file, indent=1)
+        limits = [vars(one) for one in found]
+        json.dump({"options": vars(options), "scenes": document, "limits": limits}, file, indent=1)
     print("\n".join(table(COLUMNS, rows)))
+    if busy:
+        print("\nThis machine was %.0f %% busy." % (100 * statistics.median(busy)))
     for failure in failures:
         print("failed: " + failure)
     missed = [one for one in found if not one.is_kept]

@@ -34,7 +34,8 @@ class Framebuffer:
             raise Failure("the framebuffer has %d bits a pixel" % header[BITS_PER_PIXEL])
         self._bytes = numpy.memmap(path, numpy.uint8, "r")
         start = header[HEADER_SIZE] + header[COLORS] * COLOR_SIZE
-        middles = [(x + (bit + 0.5) * CELL * scale, y + row * CELL * scale) for row in (0.5, 1.5) for bit in range(BITS)]
+        side = CELL * scale
+        middles = [(x + (bit + 0.5) * side, y + row * side) for row in (0.5, 1.5) for bit in range(BITS)]
         # Green, of blue, green, red and nothing, at the middle of each cell: upper ones first.
         self._places = numpy.array([start + int(row) * header[BYTES_PER_LINE] + int(column) * 4 + 1
                                     for column, row in middles])

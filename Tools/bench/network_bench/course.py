@@ -6,7 +6,7 @@ import time
 from capture_bench.processes import now_ns
 
 from .namespaces import HostNetwork, Path
-from .room import Room, estimate
+from .room import Room, busy_time, estimate
 from .viewer import Viewer
 
 #: Beyond so many viewers of a kind, whole pictures are kept of the first alone: they cost the page time.
@@ -59,12 +59,17 @@ class Stage(contextlib.ExitStack):
     def look_at_host(self):
         self.room.share.require_running()
         now, status = now_ns() / 1e9, self.room.ask("status json")
-        self.samples.append({"time": now, "status": status, **self.room.processor_times()})
+        self.samples.append({"time": now, "status": status, "busy": busy_time(), **self.room.processor_times()})
         documents = [status, self.room.ask("rooms")]
         for viewer in self.viewers:
             value = estimate(documents, viewer.path.viewer_address)
             if value is not None:
                 viewer.host_estimates.append((now, value))
+
+    def busy(self):
+        """Which part of their time this machine's processors worked."""
+        worked, all_time = (after - before for before, after in zip(self.samples[0]["busy"], self.samples[-1]["busy"]))
+        return worked / all_time if all_time else None
 
     def host_figures(self, start, end):
         """Processor time in ms a second, and what capture encoded, between the looks nearest to these times."""

@@ -64,16 +64,18 @@ class Browser:
         """An empty page; `context` is one of `new_context`."""
         where = {"browserContextId": context} if context else {}
         target = self.call("Target.createTarget", {"url": "about:blank", **where})["targetId"]
-        session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
-        return Page(self, target, session)
+        return self._attached(target)
 
     def first_page(self):
         """The page in the window that the browser opened when it started."""
         for one in self.call("Target.getTargets")["targetInfos"]:
             if one["type"] == "page":
-                session = self.call("Target.attachToTarget", {"targetId": one["targetId"], "flatten": True})["sessionId"]
-                return Page(self, one["targetId"], session)
+                return self._attached(one["targetId"])
         raise Failure("Chromium has no page")
+
+    def _attached(self, target):
+        session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+        return Page(self, target, session)
 
     def new_context(self):
         """A profile within the browser, with an empty cache and no connections."""

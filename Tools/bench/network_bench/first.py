@@ -1,4 +1,4 @@
-"""The first picture: from the start of navigation until the page shows it, for a new visitor and for one who returns."""
+"""The first picture: from the start of navigation until the page shows it, when it is opened and opened again."""
 
 import statistics
 import time

@@ -6,8 +6,8 @@ which is the viewer's, and makes the viewer's end in it:
     host ── 10.77.N.1 (vN) ── this process ── 10.77.N.2 (eth0) ── viewer
 
 Standard input has one JSON object a line: {"at": SECONDS, "phase": NAME, "down": SETTINGS, "up": SETTINGS} changes the
-path at a time of CLOCK_MONOTONIC, and {"report": true} asks for what it has done, which comes as one line. At the end of
-standard input it ends, and both ends of the path with it.
+path at a time of CLOCK_MONOTONIC, and {"report": true} asks for what it has done, which comes as one line. At the end
+of standard input it ends, and both ends of the path with it.
 """
 
 import collections

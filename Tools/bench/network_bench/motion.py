@@ -45,7 +45,7 @@ def measure(bench, course, folder, seed):
         bench.keep(folder, "paths", reports)
     if late > LATEST:
         raise Failure("the scene fell behind by %.2f s: this machine is too busy to measure" % late)
-    return {"viewers": viewers, "host": host, "scene_late_ms": late * 1000,
+    return {"viewers": viewers, "host": host, "scene_late_ms": late * 1000, "busy": stage.busy(),
             "path_late_p99_ms": max(report[way]["late_p99_ms"] for report in reports for way in report)}
 
 
@@ -80,6 +80,7 @@ def _figures(viewer, report, scene, timeline, windows):
             **analysis.of_statistics(viewer.statistics, cumulative, start, end),
             **analysis.of_path(report["down"], counted, start, end, rate),
             **analysis.of_estimates(viewer.host_estimates, start, end, rate),
-            # Not the mean: the counter of a picture grabbed between two of the scene's requests belongs to another tick.
+            # Not the mean: if a picture was grabbed between two of the scene's requests, its counter is of another
+            # tick than the rest.
             "psnr_db": statistics.median(psnr) if psnr else None, "psnr_least_db": min(psnr) if psnr else None})
     return {"viewer": viewer.name, "kind": kind, "phases": phases}

@@ -75,7 +75,8 @@ def parse(arguments):
                         help="steps: the link before and after, in kbit/s (4000)")
     parser.add_argument("--loss", default="1,5,10,20", metavar="LIST", help="loss: percent (1,5,10,20)")
     parser.add_argument("--rtt", type=float, default=40, metavar="MS", help="round trip without queues (40)")
-    parser.add_argument("--rtts", default="0,40,100", metavar="LIST", help="first-picture: round trips in ms (0,40,100)")
+    parser.add_argument("--rtts", default="0,40,100", metavar="LIST",
+                        help="first-picture: round trips in ms (0,40,100)")
     parser.add_argument("--narrow", type=int, default=1, metavar="N", help="viewers on the scenario's path (1)")
     parser.add_argument("--clean", type=int, default=1, metavar="N",
                         help="viewers beside them with the same delay and nothing else, where there are any (1)")
@@ -103,7 +104,8 @@ def parse(arguments):
         if name not in SCENES:
             parser.error("--scene %s: '%s' is none of %s" % (given.scene, name, ", ".join(SCENES)))
     for name, value, least, most in (("runs", given.runs, 1, 100), ("seconds", given.seconds, 1, 3600),
-                                     ("lead", given.lead, 1, 600), ("low", given.low, 10, 1e6), ("high", given.high, 10, 1e6),
+                                     ("lead", given.lead, 1, 600),
+                                     ("low", given.low, 10, 1e6), ("high", given.high, 10, 1e6),
                                      ("rtt", given.rtt, 0, 10_000), ("narrow", given.narrow, 1, 100),
                                      ("clean", given.clean, 0, 100)):
         if value is not None and not least <= value <= most:
@@ -116,8 +118,8 @@ def parse(arguments):
         queues=_numbers(parser, "queue", given.queue, 1, 60_000), low=given.low, high=given.high,
         losses=_numbers(parser, "loss", given.loss, 0, 90), round_trip=given.rtt,
         round_trips=_numbers(parser, "rtts", given.rtts, 0, 10_000), narrow=given.narrow, clean=given.clean,
-        bit_rate=_bits(parser, given.bitrate), share=given.share, size=tuple(int(side) for side in size.groups()), seed=given.seed,
-        out=given.out, check=given.check, check_path=given.check_path, list=given.list, programs=given.programs,
+        bit_rate=_bits(parser, given.bitrate), share=given.share,
+        size=tuple(int(side) for side in size.groups()), seed=given.seed, out=given.out, check=given.check, check_path=given.check_path, list=given.list, programs=given.programs,
         keep=given.keep)
 
 

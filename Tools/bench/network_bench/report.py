@@ -112,10 +112,12 @@ class Summary:
                 parts.append("%s: host %.0f, capture %.0f ms a second, %.0f pictures and %.0f key frames captured" % (
                     phase.name, *(statistics.median(one.get(key, 0) for one in known) for key in (
                         "host_cpu", "capture_cpu", "captured", "capture_key_frames"))))
-        late = max(run["path_late_p99_ms"] for run in self.runs)
-        scene = max(run.get("scene_late_ms", 0) for run in self.runs)
-        return "; ".join(parts + ["99 %% of packets left the paths at most %.1f ms late; the scene ended %.0f ms late" % (
-            late, scene)]) + "."
+        parts.append("99 %% of packets left the paths at most %.1f ms late" % (
+            max(run["path_late_p99_ms"] for run in self.runs)))
+        busy = [run["busy"] for run in self.runs if run.get("busy") is not None]
+        if busy:
+            parts.append("this machine was %.0f %% busy" % (100 * statistics.median(busy)))
+        return "; ".join(parts) + "."
 
 
 class Report:

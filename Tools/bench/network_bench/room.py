@@ -38,7 +38,8 @@ class Room:
                 command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
             # Neither the user's settings nor his other shares are touched.
             own = {name: folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
-            self.share = Process("screenrelay share", (network.prefix if network else []) + command, os.path.join(folder, "share.log"), own,
+            prefix = network.prefix if network else []
+            self.share = Process("screenrelay share", prefix + command, os.path.join(folder, "share.log"), own,
                                  stdout=subprocess.PIPE)
             self.printed_link = self._link()
         except BaseException:
@@ -96,6 +97,14 @@ class Room:
         for one in (self.share, self.shown and self.shown.process, self.display and self.display.process):
             if one:
                 one.stop()
+
+
+def busy_time():
+    """Seconds that this machine's processors have worked, and all seconds, both of all processors since it started."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    # The fourth and fifth are those without work.
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
 
 
 def _children(pid):

@@ -51,13 +51,14 @@ class Scenario:
 def _course(options, scenario, name, scene, narrow, kind="motion", clean=None, bit_rate=None, **facts):
     half = options.round_trip / 2
     beside = Phase("clean", sum(phase.seconds for phase in narrow), settings(delay=half), settings(delay=half))
-    return Course(scenario, name, kind, scene, narrow, options.narrow, options.clean if clean is None else clean, beside,
-                  options.bit_rate or bit_rate or 4_000_000, facts)
+    clean = options.clean if clean is None else clean
+    bit_rate = options.bit_rate or bit_rate or 4_000_000
+    return Course(scenario, name, kind, scene, narrow, options.narrow, clean, beside, bit_rate, facts)
 
 
 def _phase(options, name, seconds, up=None, **down):
-    half = options.round_trip / 2
-    return Phase(name, seconds, settings(**dict({"delay": half}, **down)), settings(**dict({"delay": half}, **(up or {}))))
+    half = {"delay": options.round_trip / 2}
+    return Phase(name, seconds, settings(**{**half, **down}), settings(**{**half, **(up or {})}))
 
 
 def _steps(options, scene, seconds):

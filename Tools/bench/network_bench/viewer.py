@@ -41,7 +41,7 @@ class Viewer:
         self.page.evaluate("window.networkBench.sampleEvery = %g" % (seconds * 1000))
 
     def sample_now(self):
-        """Keeps the whole picture that is shown now, with the time when it was first shown; nothing, if there is none."""
+        """Keeps the whole picture that is shown now, if there is one, with the time when it was first shown."""
         self.page.evaluate("window.networkBench.sampleNow()")
         self.take()
 
