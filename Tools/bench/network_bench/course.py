@@ -9,8 +9,9 @@ from .namespaces import HostNetwork, Path
 from .room import Room, busy_time, estimate
 from .viewer import Viewer
 
-#: Beyond so many viewers of a kind, whole pictures are kept of the first alone: they cost the page time.
-SAMPLED = 2
+#: Where there are more viewers than this, all but the first of each kind are light, and no whole pictures of them are
+#: kept: two processors could not draw the pictures of all.
+ALL_DRAW = 4
 
 
 class Stage(contextlib.ExitStack):
@@ -41,9 +42,9 @@ class Stage(contextlib.ExitStack):
             phase = course.narrow[0] if is_narrow else course.clean
             path.change(now_ns() / 1e9, "before", phase.down, phase.up)
             place = number if is_narrow else number - course.narrow_viewers
-            viewer = Viewer("%s-%d" % ("narrow" if is_narrow else "clean", place + 1), path, self.folder)
+            is_light = place > 0 and len(self.paths) > ALL_DRAW
+            viewer = Viewer("%s-%d" % ("narrow" if is_narrow else "clean", place + 1), path, self.folder, is_light)
             self.callback(viewer.close)
-            viewer.is_sampled = place < SAMPLED
             viewer.open(self.room.link(path.host_address))
             viewer.wait_until_playing()
             self.viewers.append(viewer)

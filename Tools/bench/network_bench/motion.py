@@ -29,7 +29,7 @@ def measure(bench, course, folder, seed):
         stage.follow(windows[0][1] - 0.1)
         for phase, start, end in windows:
             for viewer in stage.viewers:
-                viewer.sample_every(max(1.0, phase.seconds / SAMPLES) if viewer.is_sampled else 0)
+                viewer.sample_every(0 if viewer.is_light else max(1.0, phase.seconds / SAMPLES))
             stage.follow(end)
         late = stage.room.shown.wait_for_end() / 1e9 - began - stage.room.shown.seconds
         time.sleep(0.5)
@@ -79,8 +79,10 @@ def _figures(viewer, report, scene, timeline, windows):
             **analysis.of_page(viewer.pictures, start, end),
             **analysis.of_statistics(viewer.statistics, cumulative, start, end),
             **analysis.of_path(report["down"], counted, start, end, rate),
-            **analysis.of_estimates(viewer.host_estimates, start, end, rate),
+            **analysis.of_estimates(viewer.host_estimates, start, end, rate)})
+        if not viewer.is_light:
             # Not the mean: if a picture was grabbed between two of the scene's requests, its counter is of another
             # tick than the rest.
-            "psnr_db": statistics.median(psnr) if psnr else None, "psnr_least_db": min(psnr) if psnr else None})
+            phases[-1].update(psnr_db=statistics.median(psnr) if psnr else None,
+                              psnr_least_db=min(psnr) if psnr else None)
     return {"viewer": viewer.name, "kind": kind, "phases": phases}

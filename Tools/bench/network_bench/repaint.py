@@ -28,7 +28,7 @@ def measure(bench, course, folder, seed):
             path.change(begin, phase.name, own.down, own.up)
         stage.follow(begin + phase.seconds)
         for viewer in stage.viewers:
-            viewer.sample_every(0.5 if viewer.is_sampled else 0)
+            viewer.sample_every(0 if viewer.is_light else 0.5)
         # A window of its own over all of the screen; it says "ready" when the X server has drawn it.
         over = os.path.join(folder, "over")
         os.makedirs(over, exist_ok=True)
