@@ -41,8 +41,8 @@ def _most(what, value, limit, unit):
 
 def _steps(summary, title):
     course, found = summary.course, []
-    first, low, again = (phase.name for phase in course.narrow)
-    for phase in (low, again):
+    free, first, low, again = (phase.name for phase in course.narrow)
+    for phase in (first, low, again):
         for name, key in (("delay", "delay_p95_ms"), ("age", "age_p95_ms")):
             found.append(_most("%snarrow, %s, %s p95" % (title, phase, name), summary.value("narrow", phase, key),
                                NARROW_DELAY, "ms"))
@@ -55,14 +55,14 @@ def _steps(summary, title):
                               summary.value("narrow", low, "settled_pictures_per_second"), wanted, "a second"))
     found.append(_most("%snarrow, %s, back" % (title, again), summary.value("narrow", again, "back_after_seconds"),
                        BACK, "s after the change"))
-    for phase in (low, again) if course.clean_viewers else ():
-        found += _clean(summary, title, first, phase)
+    for phase in (first, low, again) if course.clean_viewers else ():
+        found += _clean(summary, title, free, phase)
     return found
 
 
-def _clean(summary, title, first, phase):
+def _clean(summary, title, free, phase):
     before, after = ({key: summary.value("clean", one, key) for key in (
-        "pictures_per_second", "psnr_db", "delay_p50_ms")} for one in (first, phase))
+        "pictures_per_second", "psnr_db", "delay_p50_ms")} for one in (free, phase))
     found = []
     for key, unit in (("pictures_per_second", "a second"), ("psnr_db", "dB")):
         if before[key] is not None:

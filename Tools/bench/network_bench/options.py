@@ -55,7 +55,7 @@ def parse(arguments):
         "\nDebian 12 has GStreamer's webrtcbin, but not rtpgccbwe (it is in gst-plugins-rs, which isn't packaged), so\n"
         "there is no sender with congestion control to compare with.\n\n"
         "examples:\n"
-        "  Tools/bench/network steps --scene scroll --queue 300 --runs 1      about 85 s\n"
+        "  Tools/bench/network steps --scene scroll --queue 300 --runs 1      about 95 s\n"
         "  Tools/bench/network steps --low 300 --narrow 5 --clean 10\n"
         "  Tools/bench/network loss --seconds 300 --check                     five minutes for each share of loss\n"
         "  Tools/bench/network loss --scene typing --loss 5\n"

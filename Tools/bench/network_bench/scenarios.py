@@ -4,6 +4,9 @@ import dataclasses
 
 from .path import settings
 
+#: Seconds in which nothing is wrong with the path, to compare with.
+REFERENCE = 10
+
 
 @dataclasses.dataclass
 class Phase:
@@ -66,17 +69,17 @@ def _steps(options, scene, seconds):
         def rate(kilobits):
             return _phase(options, "%g kbit/s" % kilobits, seconds, rate=kilobits * 1000, queue=queue)
 
-        phases = [rate(options.high), rate(options.low), rate(options.high)]
+        phases = [_phase(options, "no limit", REFERENCE), rate(options.high), rate(options.low), rate(options.high)]
         # Phases are told apart by their names, even if nothing changes.
-        phases[1].name += " meanwhile" if options.low == options.high else ""
-        phases[2].name += " again"
+        phases[2].name += " meanwhile" if options.low == options.high else ""
+        phases[3].name += " again"
         yield _course(options, "steps", "steps, queue %g ms" % queue, scene, phases, low=options.low * 1000)
 
 
 def _impaired(options, scenario, name, scene, seconds, bit_rate=2_000_000, up=None, **down):
-    """Ten seconds without the fault to compare with, then the fault."""
+    """First without the fault, to compare with."""
     return _course(options, scenario, name, scene,
-                   [_phase(options, "without", 10), _phase(options, name, seconds, up=up, **down)],
+                   [_phase(options, "without", REFERENCE), _phase(options, name, seconds, up=up, **down)],
                    clean=0, bit_rate=bit_rate)
 
 
