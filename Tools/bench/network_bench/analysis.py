@@ -127,12 +127,6 @@ def _back(times, start, end, rate):
     return back
 
 
-def of_page(pictures, start, end):
-    """What the page itself says of the delay of its pictures."""
-    own = [one["own"] for one in pictures if start + SETTLE <= one["shown"] < end and one.get("own") is not None]
-    return {"page_delay_p50_ms": share(own, 0.5), "page_delay_p95_ms": share(own, 0.95)}
-
-
 def of_statistics(records, cumulative, start, end):
     """Figures from the browser's counters."""
     if not cumulative.times:
@@ -142,6 +136,7 @@ def of_statistics(records, cumulative, start, end):
     inside = [one for one in records if start <= one["time"] < end]
     trips = [one["pair"]["currentRoundTripTime"] * 1000 for one in inside
              if "currentRoundTripTime" in one.get("pair", {})]
+    said = [one["said"] for one in inside if one["said"] is not None and one["time"] >= start + SETTLE]
     return {
         "received_kbps": (counted["bytesReceived"] + counted["headerBytesReceived"]) * 8 / seconds / 1000,
         "quantizer": counted["qpSum"] / decoded if decoded >= 1 else None,
@@ -151,7 +146,7 @@ def of_statistics(records, cumulative, start, end):
                                 if counted["bytesReceived"] > 0 else None),
         "missing": round(counted["packetsLost"]), "nacks": round(counted["nackCount"]),
         "plis": round(counted["pliCount"]),
-        "round_trip_p50_ms": share(trips, 0.5)}
+        "page_says_ms": share(said, 0.5), "round_trip_p50_ms": share(trips, 0.5)}
 
 
 def of_path(report, phase, start, end, rate):

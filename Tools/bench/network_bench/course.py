@@ -82,6 +82,7 @@ class Stage(contextlib.ExitStack):
             return {}
         figures = {"%s_cpu" % name: (last[name] - first[name]) / 1e6 / seconds for name in ("host", "capture")}
         captures = [(one["status"] or {}).get("capture") or {} for one in (first, last)]
+        # Capture tells these about once a second, so they may be a second off.
         for name, key in (("captured", "pictures"), ("capture_key_frames", "idrPictures"), ("captured_bytes", "bytes")):
             if all(key in one for one in captures):
                 figures[name] = captures[1][key] - captures[0][key]

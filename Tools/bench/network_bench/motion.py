@@ -76,7 +76,6 @@ def _figures(viewer, report, scene, timeline, windows):
         phases.append({
             "phase": phase.name, "seconds": phase.seconds,
             **analysis.of_pictures(shown, timeline, start, end),
-            **analysis.of_page(viewer.pictures, start, end),
             **analysis.of_statistics(viewer.statistics, cumulative, start, end),
             **analysis.of_path(report["down"], counted, start, end, rate),
             **analysis.of_estimates(viewer.host_estimates, start, end, rate)})

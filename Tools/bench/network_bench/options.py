@@ -49,8 +49,8 @@ def parse(arguments):
         "from the picture's pixels on one clock. Writes network.md and network.json, and prints the tables.",
         epilog="scenarios (all, if none is named):\n"
         + "".join("  %-14s %s\n" % (one.name, one.summary) for one in ALL.values()) +
-        "\nWith more than four viewers, all but the first of each kind decode their pictures and don't draw them: about\n"
-        "a tenth of a processor each at 1280x720. The report tells how busy the machine was; near 100 % it measures\n"
+        "\nWith more than four viewers, all but the first of each kind decode their pictures and don't draw them: a\n"
+        "tenth of a processor each at 1280x720. The report tells how busy the machine was; near 100 % it measures\n"
         "itself.\n"
         "\nDebian 12 has GStreamer's webrtcbin, but not rtpgccbwe (it is in gst-plugins-rs, which isn't packaged), so\n"
         "there is no sender with congestion control to compare with.\n\n"
@@ -122,8 +122,8 @@ def parse(arguments):
         losses=_numbers(parser, "loss", given.loss, 0, 90), round_trip=given.rtt,
         round_trips=_numbers(parser, "rtts", given.rtts, 0, 10_000), narrow=given.narrow, clean=given.clean,
         bit_rate=_bits(parser, given.bitrate), share=given.share,
-        size=tuple(int(side) for side in size.groups()), seed=given.seed, out=given.out, check=given.check, check_path=given.check_path, list=given.list, programs=given.programs,
-        keep=given.keep)
+        size=tuple(int(side) for side in size.groups()), seed=given.seed, out=given.out,
+        check=given.check, check_path=given.check_path, list=given.list, programs=given.programs, keep=given.keep)
 
 
 def _numbers(parser, name, text, least, most):

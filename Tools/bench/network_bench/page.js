@@ -7,7 +7,8 @@
   const LEAST_CONTRAST = 70;
   const STATISTICS_EVERY = 500;
 
-  const bench = { firstShown: null, sampleEvery: 0 };
+  // If `readsPictures` is false, nothing is kept of pictures, so that it takes no time from the page.
+  const bench = { firstShown: null, sampleEvery: 0, readsPictures: true };
   let pictures = [];
   let statistics = [];
   let samples = [];
@@ -52,8 +53,6 @@
       const bytes = new Uint8Array(frame.allocationSize({ rect }));
       const [{ offset, stride }] = await frame.copyTo(bytes, { rect });
       entry.counter = counterIn(bytes.subarray(offset), stride);
-      // By now the page has looked at this picture too.
-      entry.own = window.screenRelay?.delay?.own ?? null;
       if (isSample && stride === width && entry.counter !== null) {
         samples.push({ counter: entry.counter, shown: entry.shown, width, height,
           luma: new Blob([bytes.subarray(offset, offset + width * height)]) });
@@ -67,6 +66,7 @@
     video.requestVideoFrameCallback((now, picture) => {
       watch(video);
       bench.firstShown ??= picture.presentationTime;
+      if (!bench.readsPictures) return;
       const entry = { shown: picture.presentationTime, received: picture.receiveTime, media: picture.mediaTime,
         rtp: picture.rtpTimestamp, presented: picture.presentedFrames, called: now, counter: null };
       pictures.push(entry);
@@ -92,7 +92,10 @@
         if (one.type === "candidate-pair" && one.nominated) entry.pair = one;
         if (one.type === "remote-outbound-rtp" && one.kind === "video") entry.sender = one;
       }
-      if (entry.video) statistics.push({ ...entry, phase: window.screenRelay?.phase });
+      if (!entry.video) continue;
+      // The delay as the page's bar shows it: "42 ms · 30 fps · …".
+      const words = /(\d+) ms/.exec(window.screenRelay?.figures ?? "");
+      statistics.push({ ...entry, phase: window.screenRelay?.phase, said: words ? Number(words[1]) : null });
     }
   }
 

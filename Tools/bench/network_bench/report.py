@@ -10,7 +10,7 @@ from capture_bench.report import processor, table
 
 _NOTES = {
     "motion": "Delay: from the scene's tick until the page presented it, of each new picture, from 2 s after the "
-    "phase's start. Age: how old what is shown is, at every moment from then. Frozen: seconds in gaps over 200 ms "
+    "phase's start; the page says what its own bar shows. Age: how old what is shown is, at every moment from then. Frozen: seconds in gaps over 200 ms "
     "without a new picture. Link: what came over the path, of its rate. Back: since when any 2 s have 60 % of the "
     "scene's pictures. QP is that of the decoded pictures; PSNR is that of shown pictures' luma against the scene's. "
     "Retransmitted: packets received by retransmission, and their share of the received bytes. Dropped and lost are "
@@ -24,6 +24,7 @@ _NOTES = {
 _COLUMNS = {
     "motion": [
         ("delay p50 / p95 ms", lambda one: _pair(one, "delay_p50_ms", "delay_p95_ms", 0)),
+        ("page says ms", lambda one: _number(one, "page_says_ms", 0)),
         ("age p95 ms", lambda one: _number(one, "age_p95_ms", 0)),
         ("pictures/s", lambda one: _number(one, "pictures_per_second", 1)),
         ("frozen s", lambda one: _number(one, "frozen_seconds", 1)),
@@ -109,11 +110,11 @@ class Summary:
             found = [run["host"][place] for run in self.runs if len(run["host"]) > place]
             known = [one for one in found if "host_cpu" in one]
             if known:
-                parts.append("%s: host %.0f, capture %.0f ms a second, %.0f pictures and %.0f key frames captured" % (
+                parts.append("%s: host %.0f, capture %.0f ms a second, about %.0f pictures captured, %.0f key frames" % (
                     phase.name, *(statistics.median(one.get(key, 0) for one in known) for key in (
                         "host_cpu", "capture_cpu", "captured", "capture_key_frames"))))
-        parts.append("99 %% of packets left the paths at most %.1f ms late" % (
-            max(run["path_late_p99_ms"] for run in self.runs)))
+        late = max(run["path_late_p99_ms"] for run in self.runs)
+        parts.append("99 %% of packets left the paths at most %.1f ms late" % late)
         busy = [run["busy"] for run in self.runs if run.get("busy") is not None]
         if busy:
             parts.append("this machine was %.0f %% busy" % (100 * statistics.median(busy)))
