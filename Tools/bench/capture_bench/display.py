@@ -11,12 +11,13 @@ from .processes import Failure, Missing, Process
 class Display:
     """Xvfb on a number that it finds itself."""
 
-    def __init__(self, size, folder):
+    def __init__(self, size, folder, options=()):
         reader, writer = os.pipe()
         try:
             self.process = Process(
                 "Xvfb",
-                ["Xvfb", "-displayfd", str(writer), "-screen", "0", "%dx%dx24" % size, "-nolisten", "tcp", "-noreset"],
+                ["Xvfb", "-displayfd", str(writer), "-screen", "0", "%dx%dx24" % size, "-nolisten", "tcp", "-noreset",
+                 *options],
                 os.path.join(folder, "Xvfb.log"), pass_fds=(writer,))
         except Missing:
             os.close(reader)

@@ -1,0 +1,50 @@
+"""The process that watches both counters: usage: watcher FOLDER FOLDER X Y SCALE.
+
+Every half millisecond it looks whether a counter has changed. A value counts when it is seen twice, from the first
+time: once may be half of a change. At the end of standard input it prints one JSON object: for each of the two the list
+of [value, seconds of CLOCK_MONOTONIC], and the longest time between two looks.
+"""
+
+import gc
+import json
+import os
+import select
+import sys
+import time
+
+from .framebuffer import Framebuffer
+
+EVERY = 0.0005
+
+
+def main():
+    watched = [Framebuffer(sys.argv[1]), Framebuffer(sys.argv[2], *(float(word) for word in sys.argv[3:6]))]
+    seen, last, candidate = [[], []], [None, None], [(None, 0.0), (None, 0.0)]
+    try:
+        # Looking late would be measured as delay.
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except OSError:
+        pass
+    gc.disable()
+    print("ready", flush=True)
+    gaps, before = [], time.monotonic()
+    while not select.select([0], [], [], EVERY)[0]:
+        now = time.monotonic()
+        gaps.append(now - before)
+        before = now
+        for place, framebuffer in enumerate(watched):
+            value = framebuffer.counter()
+            if value is None or value == last[place]:
+                continue
+            if value != candidate[place][0]:
+                candidate[place] = (value, now)
+                continue
+            last[place] = value
+            seen[place].append(candidate[place])
+    gaps.sort()
+    print(json.dumps({"drawn": seen[0], "shown": seen[1], "gap_p99_ms": gaps[int(len(gaps) * 0.99)] * 1000,
+                      "gap_max_ms": gaps[-1] * 1000}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Runs the scenarios and writes the report."""
+
+import shutil
+import signal
+import sys
+import tempfile
+
+from capture_bench.processes import TROUBLE, Missing
+
+from . import first, limits, motion, repaint
+from . import options as command_line
+from .bench import Bench
+from .check_path import check_path
+from .devtools import chromium
+from .namespaces import obstacle
+from .report import Report, Summary
+from .scenarios import ALL
+
+OK, MISSED, MISSING, FAILED, REFUSED = 0, 1, 69, 70, 77
+KINDS = {"motion": motion.measure, "repaint": repaint.measure, "first": first.measure}
+#: Seconds that a run takes besides its phases: starting everything, and comparing pictures.
+AROUND = 20
+
+
+def main():
+    options = command_line.parse(sys.argv[1:])
+    # Whoever ends this ends all that it has started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    courses = [course for name in options.scenarios for course in ALL[name].courses(options)]
+    if options.list:
+        return list_courses(options, courses)
+    problem = obstacle()
+    if problem:
+        for name in ["the paths themselves"] if options.check_path else options.scenarios:
+            print("skipped: %s: %s" % (name, problem))
+        return REFUSED
+    folder = tempfile.mkdtemp(prefix="nwb")
+    try:
+        return measure_path(options) if options.check_path else measure(options, courses, folder)
+    except Missing as error:
+        say("%s" % error)
+        return MISSING
+    except KeyboardInterrupt:
+        say("interrupted; nothing is written")
+        return FAILED
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def say(text):
+    sys.stderr.write("Tools/bench/network: %s\n" % text)
+
+
+def list_courses(options, courses):
+    total = 0
+    for course in courses:
+        opens = course.facts.get("opens", 0) * 3
+        seconds = options.runs * (course.seconds + options.lead + AROUND + opens)
+        total += seconds
+        print("%-14s %-50s %5.0f s" % (course.scenario, course.title, seconds))
+    print("%d courses, %d runs each, about %.0f minutes" % (len(courses), options.runs, total / 60))
+    return OK
+
+
+def measure_path(options):
+    try:
+        lines, faults = check_path(options.seconds or 8, options.seed, say)
+    except TROUBLE as error:
+        say("%s" % error)
+        return FAILED
+    print("\n".join(lines))
+    for fault in faults:
+        print("not as asked: " + fault)
+    return MISSED if faults else OK
+
+
+def measure(options, courses, folder):
+    chromium()
+    bench, report = Bench(options, folder), Report(options.out)
+    for course in courses:
+        runs = []
+        for number in range(options.runs):
+            bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
+            run = run_twice(bench, course, options.seed + 1000 * number)
+            if run:
+                runs.append(run)
+            else:
+                report.failures.append("%s, run %d" % (course.title, number + 1))
+        if runs:
+            summary = Summary(course, runs)
+            report.summaries.append(summary)
+            report.checks += limits.checks(summary)
+            print("\n".join(["", course.title, ""] + summary.table() + ["", summary.host_line()]), flush=True)
+            report.write(options)
+    print("\n" + report.write(options))
+    for failure in report.failures:
+        print("failed: " + failure)
+    if options.check:
+        for check in report.missed:
+            print("missed: %s: %s, %s" % (check.what, check.value, check.limit))
+        print("%d of %d limits are kept" % (len(report.checks) - len(report.missed), len(report.checks)))
+    if report.failures:
+        return FAILED
+    return MISSED if options.check and report.missed else OK
+
+
+def run_twice(bench, course, seed):
+    """One run; one that fails is repeated once. None if it fails again."""
+    for attempt in (1, 2):
+        folder = bench.new_folder()
+        try:
+            return KINDS[course.kind](bench, course, folder, seed)
+        except TROUBLE as error:
+            bench.say("%s failed%s: %s" % (course.title, "" if attempt == 1 else " again", error))
+        finally:
+            bench.forget(folder)
+    return None
+
+
+sys.exit(main())

@@ -1,0 +1,99 @@
+"""Network namespaces: one for the host, and one for each viewer at the other end of a path."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+
+from capture_bench.processes import Failure, Process
+
+TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
+
+
+def obstacle():
+    """Why there can be no paths on this machine; None if there can."""
+    if os.geteuid() != 0:
+        return "network namespaces and TUN devices need root"
+    for tool, package in TOOLS.items():
+        if not any(os.access(os.path.join(folder, tool), os.X_OK) for folder in os.environ["PATH"].split(":")):
+            return "%s (Debian: %s) is missing; Tools/setup installs it" % (tool, package)
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "/dev/net/tun can't be opened"
+    if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode != 0:
+        return "unshare -n is refused"
+    return None
+
+
+class _Held:
+    """A process that keeps something as long as its standard input is open."""
+
+    def __init__(self, name, command, log_path):
+        self.process = Process(name, command, log_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._output = b""
+        if self.read_line(10) != b"ready":
+            raise Failure("%s did not start: %s" % (name, self.process.last_words()))
+
+    def read_line(self, seconds):
+        deadline, output = time.monotonic() + seconds, self.process.child.stdout
+        while b"\n" not in self._output:
+            ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
+            data = os.read(output.fileno(), 1 << 16) if ready else b""
+            if not data:
+                self.process.require_running()
+                raise Failure("%s did not answer within %g s" % (self.process.name, seconds))
+            self._output += data
+        line, self._output = self._output.split(b"\n", 1)
+        return line
+
+    def close(self):
+        self.process.stop()
+
+    @property
+    def prefix(self):
+        """The command that runs another one in this namespace."""
+        return ["nsenter", "--target", str(self.process.pid), "--net", "--"]
+
+
+class HostNetwork(_Held):
+    """The host's network namespace."""
+
+    def __init__(self, folder):
+        script = ("ip link set lo up; for name in all default; do echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6; "
+                  "done 2>/dev/null; echo ready; exec cat")
+        super().__init__("the host's network", ["unshare", "-n", "sh", "-c", script],
+                         os.path.join(folder, "host-network.log"))
+
+
+class Path(_Held):
+    """The path between the host and one viewer, and that viewer's network namespace."""
+
+    def __init__(self, host, number, seed, folder):
+        self.number = number
+        command = [sys.executable, "-m", "network_bench.forwarder", str(number), str(seed)]
+        super().__init__("path %d" % number, host.prefix + command, os.path.join(folder, "path-%d.log" % number))
+
+    @property
+    def host_address(self):
+        return "10.77.%d.1" % self.number
+
+    @property
+    def viewer_address(self):
+        return "10.77.%d.2" % self.number
+
+    def change(self, at, phase, down, up):
+        """Changes the path at a time of CLOCK_MONOTONIC, in seconds; to be called in the order of these times."""
+        self._tell({"at": at, "phase": phase, "down": down, "up": up})
+
+    def report(self):
+        self._tell({"report": True})
+        return json.loads(self.read_line(10))
+
+    def _tell(self, message):
+        try:
+            self.process.child.stdin.write(json.dumps(message).encode() + b"\n")
+            self.process.child.stdin.flush()
+        except OSError:
+            self.process.require_running()
+            raise

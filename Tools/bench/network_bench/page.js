@@ -1,0 +1,131 @@
+// Runs in the viewer's page before its own scripts, and keeps what the network bench asks for with
+// `networkBench.take()`: each picture that the video showed, and the browser's statistics twice a second.
+"use strict";
+(() => {
+  const COUNTER_BITS = 16;
+  const CELL = 16;
+  const LEAST_CONTRAST = 70;
+  const STATISTICS_EVERY = 500;
+
+  // If `readsPictures` is false, nothing is kept of pictures, so that it takes no time from the page.
+  const bench = { firstShown: null, sampleEvery: 0, readsPictures: true };
+  let pictures = [];
+  let statistics = [];
+  let samples = [];
+  let lastSample = 0;
+  let lastShown = null;
+  const connections = [];
+
+  window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
+    construct(target, values) {
+      const made = new target(...values);
+      connections.push(made);
+      return made;
+    },
+  });
+
+  // The scene's counter: one column of two cells for each bit, the upper one bright if it is 1. `luma` has 256 x 32
+  // values in rows of `stride`.
+  function counterIn(luma, stride) {
+    let value = 0;
+    for (let bit = 0; bit < COUNTER_BITS; bit += 1) {
+      let above = 0;
+      let below = 0;
+      for (let y = 4; y < 12; y += 1) {
+        for (let x = bit * CELL + 4; x < bit * CELL + 12; x += 1) {
+          above += luma[y * stride + x];
+          below += luma[(y + CELL) * stride + x];
+        }
+      }
+      if (Math.abs(above - below) < LEAST_CONTRAST * 64) return null;
+      value = value * 2 + (above > below ? 1 : 0);
+    }
+    return value;
+  }
+
+  async function read(video, entry, isSample) {
+    const frame = new VideoFrame(video);
+    try {
+      entry.frameTime = frame.timestamp;
+      const { width, height } = frame.visibleRect;
+      if (width < 256 || height < 32) return;
+      const rect = isSample ? { x: 0, y: 0, width, height } : { x: 0, y: 0, width: 256, height: 32 };
+      const bytes = new Uint8Array(frame.allocationSize({ rect }));
+      const [{ offset, stride }] = await frame.copyTo(bytes, { rect });
+      entry.counter = counterIn(bytes.subarray(offset), stride);
+      if (isSample && stride === width && entry.counter !== null) {
+        samples.push({ counter: entry.counter, shown: entry.shown, width, height,
+          luma: new Blob([bytes.subarray(offset, offset + width * height)]) });
+      }
+    } finally {
+      frame.close();
+    }
+  }
+
+  function watch(video) {
+    video.requestVideoFrameCallback((now, picture) => {
+      watch(video);
+      bench.firstShown ??= picture.presentationTime;
+      if (!bench.readsPictures) return;
+      const entry = { shown: picture.presentationTime, received: picture.receiveTime, media: picture.mediaTime,
+        rtp: picture.rtpTimestamp, presented: picture.presentedFrames, called: now, counter: null };
+      pictures.push(entry);
+      lastShown = entry.shown;
+      const isSample = bench.sampleEvery > 0 && now >= lastSample + bench.sampleEvery;
+      if (isSample) lastSample = now;
+      read(video, entry, isSample).catch((problem) => { entry.problem = String(problem); });
+    });
+  }
+
+  bench.sampleNow = async () => {
+    const video = document.querySelector("#video") ?? document.querySelector("video");
+    if (!video || lastShown === null) return;
+    await read(video, { shown: lastShown }, true).catch(() => {});
+  };
+
+  async function count() {
+    for (const connection of connections) {
+      if (connection.connectionState !== "connected") continue;
+      const entry = { time: performance.now() };
+      for (const one of (await connection.getStats()).values()) {
+        if (one.type === "inbound-rtp" && one.kind === "video") entry.video = one;
+        if (one.type === "candidate-pair" && one.nominated) entry.pair = one;
+        if (one.type === "remote-outbound-rtp" && one.kind === "video") entry.sender = one;
+      }
+      if (!entry.video) continue;
+      // The delay as the page's bar shows it: "42 ms · 30 fps · …".
+      const words = /(\d+) ms/.exec(window.screenRelay?.figures ?? "");
+      statistics.push({ ...entry, phase: window.screenRelay?.phase, said: words ? Number(words[1]) : null });
+    }
+  }
+
+  async function base64(blob) {
+    const reader = new FileReader();
+    return new Promise((resolve, reject) => {
+      reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+      reader.onerror = () => reject(reader.error);
+      reader.readAsDataURL(blob);
+    });
+  }
+
+  bench.take = async () => {
+    const taken = { pictures, statistics, samples };
+    pictures = [];
+    statistics = [];
+    samples = [];
+    for (const one of taken.samples) one.luma = await base64(one.luma);
+    return taken;
+  };
+
+  const seen = new Set();
+  function look() {
+    const video = document.querySelector("#video") ?? document.querySelector("video");
+    if (!video || seen.has(video)) return;
+    seen.add(video);
+    watch(video);
+  }
+  document.addEventListener("readystatechange", look);
+  new MutationObserver(look).observe(document, { childList: true, subtree: true });
+  setInterval(() => count().catch(() => {}), STATISTICS_EVERY);
+  window.networkBench = bench;
+})();

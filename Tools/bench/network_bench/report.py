@@ -1,0 +1,166 @@
+"""What was measured, as tables and as JSON."""
+
+import json
+import os
+import platform
+import statistics
+import time
+
+from capture_bench.report import processor, table
+
+_NOTES = {
+    "motion": "Delay: from the scene's tick until the page presented it, of each new picture, from 2 s after the "
+    "phase's start; the page says what its own bar shows. Age: how old what is shown is, at every moment from then. Frozen: seconds in gaps over 200 ms "
+    "without a new picture. Link: what came over the path, of its rate. Back: since when any 2 s have 60 % of the "
+    "scene's pictures. QP is that of the decoded pictures; PSNR is that of shown pictures' luma against the scene's. "
+    "Retransmitted: packets received by retransmission, and their share of the received bytes. Dropped and lost are "
+    "what the path did to packets towards the viewer.",
+    "repaint": "From the X server's repaint until the page presented it; what the link needs at its rate for what "
+    "passed it until then.",
+    "first": "Milliseconds from the start of navigation.",
+}
+
+#: Column, and how it is made from a phase's figures.
+_COLUMNS = {
+    "motion": [
+        ("delay p50 / p95 ms", lambda one: _pair(one, "delay_p50_ms", "delay_p95_ms", 0)),
+        ("page says ms", lambda one: _number(one, "page_says_ms", 0)),
+        ("age p95 ms", lambda one: _number(one, "age_p95_ms", 0)),
+        ("pictures/s", lambda one: _number(one, "pictures_per_second", 1)),
+        ("frozen s", lambda one: _number(one, "frozen_seconds", 1)),
+        ("freezes/min", lambda one: _number(one, "freezes_per_minute", 1)),
+        ("back after s", lambda one: _number(one, "back_after_seconds", 1)),
+        ("received kbit/s", lambda one: _number(one, "received_kbps", 0)),
+        ("link", lambda one: _percent(one, "link_share")),
+        ("estimate kbit/s", lambda one: _number(one, "estimate_kbps", 0)),
+        ("QP", lambda one: _number(one, "quantizer", 1)),
+        ("PSNR dB", lambda one: _number(one, "psnr_db", 1)),
+        ("key frames", lambda one: _number(one, "key_frames", 0)),
+        ("retransmitted", lambda one: "%s (%s)" % (_number(one, "retransmitted", 0),
+                                                   _percent(one, "retransmitted_share"))),
+        ("dropped / lost", lambda one: _pair(one, "dropped", "lost", 0)),
+    ],
+    "repaint": [
+        ("shown after ms", lambda one: _number(one, "shown_after_ms", 0)),
+        ("link needs ms", lambda one: _number(one, "link_needs_ms", 0)),
+        ("beyond ms", lambda one: _number(one, "beyond_link_ms", 0)),
+        ("kB", lambda one: "–" if one.get("bytes") is None else "%.1f" % (one["bytes"] / 1000)),
+        ("first PSNR dB", lambda one: _number(one, "first_psnr_db", 1)),
+        ("final PSNR dB", lambda one: _number(one, "final_psnr_db", 1)),
+        ("within 1 dB of it after ms", lambda one: _number(one, "sharp_after_ms", 0)),
+    ],
+    "first": [
+        ("first picture ms", lambda one: _number(one, "first_picture_ms", 0)),
+        ("longest ms", lambda one: _number(one, "first_picture_max_ms", 0)),
+        ("page loaded ms", lambda one: _number(one, "loaded_ms", 0)),
+        ("files", lambda one: _number(one, "files", 0)),
+    ],
+}
+
+
+def _number(one, key, digits):
+    return "–" if one.get(key) is None else "%.*f" % (digits, one[key])
+
+
+def _pair(one, first, second, digits):
+    return "%s / %s" % (_number(one, first, digits), _number(one, second, digits))
+
+
+def _percent(one, key):
+    return "–" if one.get(key) is None else "%.0f %%" % (100 * one[key])
+
+
+class Summary:
+    """The medians over a course's runs, and over the viewers of a kind."""
+
+    def __init__(self, course, runs):
+        self.course, self.runs = course, runs
+        self._values = {}
+        for run in runs:
+            for viewer in run["viewers"]:
+                for phase in viewer["phases"]:
+                    group = self._values.setdefault((viewer["kind"], phase["phase"]), {})
+                    for key, value in phase.items():
+                        if isinstance(value, (int, float)) or value is None:
+                            group.setdefault(key, []).append(value)
+
+    def value(self, kind, phase, key):
+        """None where most runs have none: what happened in one run alone is not the rule."""
+        values = self._values.get((kind, phase), {}).get(key, [])
+        known = [value for value in values if value is not None]
+        return statistics.median(known) if known and len(known) * 2 > len(values) else None
+
+    def rows(self):
+        for (kind, phase), group in self._values.items():
+            yield kind, phase, {key: self.value(kind, phase, key) for key in group}
+
+    def table(self):
+        columns = _COLUMNS[self.course.kind]
+        counts = {"narrow": self.course.narrow_viewers, "clean": self.course.clean_viewers}
+        rows = []
+        for kind, phase, figures in self.rows():
+            name = kind if counts.get(kind, 1) == 1 else "%d %s" % (counts[kind], kind)
+            rows.append([phase, name] + [make(figures) for _, make in columns])
+        return table(["phase", "viewer"] + [name for name, _ in columns], rows)
+
+    def host_line(self):
+        """Processor time of the host's side by phase, and how good the measurement itself was."""
+        parts = []
+        for place, phase in enumerate(self.course.narrow if self.course.kind == "motion" else []):
+            found = [run["host"][place] for run in self.runs if len(run["host"]) > place]
+            known = [one for one in found if "host_cpu" in one]
+            if known:
+                parts.append("%s: host %.0f, capture %.0f ms a second, about %.0f pictures captured, %.0f key frames" % (
+                    phase.name, *(statistics.median(one.get(key, 0) for one in known) for key in (
+                        "host_cpu", "capture_cpu", "captured", "capture_key_frames"))))
+        late = max(run["path_late_p99_ms"] for run in self.runs)
+        parts.append("99 %% of packets left the paths at most %.1f ms late" % late)
+        busy = [run["busy"] for run in self.runs if run.get("busy") is not None]
+        if busy:
+            parts.append("this machine was %.0f %% busy" % (100 * statistics.median(busy)))
+        return "; ".join(parts) + "."
+
+
+class Report:
+    def __init__(self, folder):
+        self.folder = folder
+        self.summaries, self.checks, self.failures, self.skipped = [], [], [], []
+
+    @property
+    def missed(self):
+        return [check for check in self.checks if not check.is_kept]
+
+    def write(self, options):
+        os.makedirs(self.folder, exist_ok=True)
+        document = {
+            "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "processors": os.cpu_count(), "processor": processor(),
+            "linux": platform.release(), "options": vars(options), "failures": self.failures,
+            "courses": [{"scenario": one.course.scenario, "course": one.course.name, "scene": one.course.scene,
+                         "medians": [dict(viewer=kind, **dict(figures, phase=phase))
+                                     for kind, phase, figures in one.rows()], "runs": one.runs}
+                        for one in self.summaries],
+            "limits": [vars(one) for one in self.checks]}
+        with open(os.path.join(self.folder, "network.json"), "w") as file:
+            json.dump(document, file, indent=1)
+        path = os.path.join(self.folder, "network.md")
+        with open(path, "w") as file:
+            file.write(self._markdown(options))
+        return path
+
+    def _markdown(self, options):
+        lines = ["# What viewers see over bad networks, measured", "",
+                 "%s, %d processors (%s), Linux %s; %dx%d, 30 pictures a second, round trip %g ms, %s." % (
+                     time.strftime("%Y-%m-%d"), os.cpu_count(), processor(), platform.release(), *options.size,
+                     options.round_trip, "one run each" if options.runs == 1 else "medians of %d runs" % options.runs)]
+        for failure in self.failures:
+            lines += ["", "Failed: " + failure]
+        for kind in dict.fromkeys(one.course.kind for one in self.summaries):
+            lines += ["", _NOTES[kind]]
+        for summary in self.summaries:
+            lines += ["", "## " + summary.course.title, ""] + summary.table() + ["", summary.host_line()]
+        if self.checks:
+            lines += ["", "## Limits", "", "%d of %d are kept." % (
+                len(self.checks) - len(self.missed), len(self.checks)), ""]
+            rows = [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in self.checks]
+            lines += table(["what", "measured", "limit", "kept"], rows)
+        return "\n".join(lines) + "\n"

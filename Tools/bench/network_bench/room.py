@@ -1,0 +1,140 @@
+"""The host's side: a scene on an X display, shared in a network namespace, and what the host says of itself."""
+
+import json
+import os
+import select
+import socket
+import subprocess
+import time
+
+from capture_bench.display import Display
+from capture_bench.processes import Failure, Process, thread_times
+from capture_bench.scene import ShownScene
+
+PORT, UDP_PORT = 8080, 8189
+
+
+class Room:
+    """A scene that is shown, and `screenrelay share`; both stand until `close`."""
+
+    def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=()):
+        """The share is in the namespace of `network`, or, if that is None, on this machine's loopback alone.
+
+        `has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move.
+        """
+        self.folder = folder
+        self.display, self.shown, self.share = None, None, None
+        try:
+            self.display = Display(scene.size, folder, display_options)
+            self.shown = ShownScene(scene, self.display, ticks, folder)
+            if has_moved:
+                self.shown.start()
+                self.shown.wait_for_end()
+            command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
+                       "--bitrate", str(bit_rate), *bench.options.share]
+            if network:
+                command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
+            else:
+                command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
+            # Neither the user's settings nor his other shares are touched.
+            own = {name: folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
+            prefix = network.prefix if network else []
+            self.share = Process("screenrelay share", prefix + command, os.path.join(folder, "share.log"), own,
+                                 stdout=subprocess.PIPE)
+            self.printed_link = self._link()
+        except BaseException:
+            self.close()
+            raise
+
+    def link(self, address):
+        """The room's link for a viewer who reaches the host at this address."""
+        return "http://%s:%d/#%s" % (address, PORT, self.printed_link.split("#", 1)[1])
+
+    def _link(self):
+        """The first of the printed links."""
+        output, data, deadline = self.share.child.stdout, b"", time.monotonic() + 20
+        while time.monotonic() < deadline:
+            ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
+            more = os.read(output.fileno(), 4096) if ready else b""
+            if not more:
+                break
+            data += more
+            for line in data.decode(errors="replace").splitlines(keepends=True):
+                if line.endswith("\n"):
+                    for word in line.split():
+                        if word.startswith("http://") and "#" in word:
+                            return word
+        self.share.require_running()
+        raise Failure("screenrelay share printed no link")
+
+    def ask(self, command):
+        """What the host answers on its control socket (Protocol/control.md), as JSON; None if it answers nothing."""
+        path = os.path.join(self.folder, "screenrelay", "control-%d.sock" % self.share.pid)
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(2)
+                connection.connect(path)
+                connection.sendall(command.encode() + b"\n")
+                answer = b""
+                while more := connection.recv(65536):
+                    answer += more
+            return json.loads(answer[3:]) if answer.startswith(b"ok ") else None
+        except (OSError, ValueError):
+            return None
+
+    def processor_times(self):
+        """Nanoseconds of processor time so far: of the host and of its captures, by the kernel's account."""
+        host = sum(thread_times(self.share.pid).values())
+        captures = 0
+        for pid in _children(self.share.pid):
+            try:
+                captures += sum(thread_times(pid).values())
+            except Failure:
+                continue  # it has just ended
+        return {"host": host, "capture": captures}
+
+    def close(self):
+        for one in (self.share, self.shown and self.shown.process, self.display and self.display.process):
+            if one:
+                one.stop()
+
+
+def busy_time():
+    """Seconds that this machine's processors have worked, and all seconds, both of all processors since it started."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    # The fourth and fifth are those without work.
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+
+
+def _children(pid):
+    children = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as file:
+                children += [int(word) for word in file.read().split()]
+    except OSError:
+        pass
+    return children
+
+
+def estimate(document, address):
+    """The host's estimate for the viewer at this address, in bits a second; None if the document tells none.
+
+    Looks for an object that has the address in one of its fields, and a number whose name begins with "estimate".
+    """
+    if isinstance(document, dict):
+        if any(isinstance(value, str) and address in value for value in document.values()):
+            for key, value in document.items():
+                if key.lower().startswith("estimate") and isinstance(value, (int, float)):
+                    return value
+        parts = document.values()
+    elif isinstance(document, list):
+        parts = document
+    else:
+        return None
+    for part in parts:
+        found = estimate(part, address)
+        if found is not None:
+            return found
+    return None
