@@ -1,0 +1,258 @@
+public import MediaTypes
+
+/// Estimates what the path to one viewer carries, and plans the sending accordingly.
+///
+/// It is told of every packet sent and of all feedback, with the time, and answers with a ``SendingPlan``. It is pure:
+/// no clock, no lock, no I/O; the work for a packet is constant, and the memory is bounded (see ``SentPackets``). It
+/// belongs to one thread.
+///
+/// What decides (draft-ietf-rmcat-gcc-02 and what libwebrtc has added to it):
+/// - a growing or standing queue lowers the rate to what the link delivers, less 15 % (``DelayBasedRate``);
+/// - loss lowers it only if sending less avoids it (``LossTrial``);
+/// - probes find out that the path carries more (``ProbePlanner``);
+/// - a source that sends little changes nothing.
+public struct CongestionController: Sendable {
+    /// The bounds of the estimate.
+    public struct Limits: Hashable, Sendable {
+        /// The first estimate.
+        public var initial: BitRate
+        /// No path is taken to carry less.
+        public var lowest: BitRate
+        /// No path is taken to carry more.
+        public var highest: BitRate
+
+        public init(
+            initial: BitRate = BitRate(bitsPerSecond: 1_000_000), lowest: BitRate = BitRate(bitsPerSecond: 100_000),
+            highest: BitRate = BitRate(bitsPerSecond: 100_000_000)
+        ) {
+            self.initial = initial
+            self.lowest = lowest
+            self.highest = highest
+        }
+    }
+
+    /// The least and the highest estimate, in bits per second.
+    private let bounds: ClosedRange<Double>
+    private var packets = SentPackets()
+    private var clock = FeedbackClock()
+    private var delay = PathDelay()
+    private var trend = DelayTrend()
+    private var delayBased: DelayBasedRate
+    private var losses = LossTrial()
+    private var probes: ProbePlanner
+    private var reported = ReportedRate()
+    private var hasTransportFeedback = false
+    private var remoteMaximum = Double.infinity
+
+    private var sentAt: MonotonicTime?
+    private var sentRate = RecentRate(span: 500_000_000)
+    private var link = LinkRates()
+    /// The newest packet that any feedback has reported as received.
+    private var newestReported: Int64 = -1
+    /// The packets before this one have been judged as lost or received.
+    private var judgedEnd: Int64 = 0
+    private var feedbackAt: MonotonicTime?
+    private var feedbackInterval = 0.1
+    private var leastResponse = WindowedMinimum(span: 10_000_000_000)
+
+    /// Creates the controller of a path about which nothing is known.
+    public init(limits: Limits = Limits(), at now: MonotonicTime) {
+        let lowest = Double(max(limits.lowest.bitsPerSecond, 1))
+        bounds = lowest...max(Double(limits.highest.bitsPerSecond), lowest)
+        delayBased = DelayBasedRate(rate: Double(limits.initial.bitsPerSecond), bounds: bounds)
+        probes = ProbePlanner(at: now)
+        sentRate.advance(to: now.nanoseconds)
+    }
+
+    // MARK: Sending
+
+    /// The transport-wide sequence number for the next packet.
+    public var nextSequenceNumber: UInt16 { UInt16(truncatingIfNeeded: packets.next) }
+
+    /// Records that the packet with ``nextSequenceNumber`` was sent: media, retransmission, parity or padding.
+    /// `byteCount` is its size on the wire.
+    public mutating func packetSent(byteCount: Int, at now: MonotonicTime) {
+        let probe = probes.sent(packets.next, byteCount: byteCount, at: now)
+        packets.append(byteCount: byteCount, probe: probe, at: now)
+        sentRate.add(byteCount, at: now.nanoseconds)
+        sentAt = now
+    }
+
+    /// While nothing is sent, queues drain without any feedback that says so.
+    private mutating func noticePause(at now: MonotonicTime) {
+        guard let sentAt, now - sentAt > .milliseconds(500), delay.standing / 1000 + 0.5 < (now - sentAt).seconds else {
+            return
+        }
+        delayBased.settle()
+        delay.forgetRecent()
+    }
+
+    /// Returns what to do now. `waiting` is the bytes that wait to be sent; a probe after a pause is made of them alone.
+    public mutating func plan(waiting: Int, at now: MonotonicTime) -> SendingPlan {
+        sentRate.advance(to: now.nanoseconds)
+        noticePause(at: now)
+        let estimate = bounded(delayBased.rate)
+        let isLimited = isApplicationLimited(estimate)
+        let isDraining = delayBased.isDraining
+        if hasTransportFeedback || packets.next < 64 {
+            probes.offer(
+                estimate: estimate, most: bounded(bounds.upperBound),
+                spread: delay.spread, isAllowed: { !isDraining && (!isLimited || waiting >= $0) }, at: now)
+        }
+        let queue = min(max(queueMilliseconds, 0), 60_000)
+        // A trial must not lose in bursts what the rate itself would not lose.
+        var pacing = estimate * (losses.isTrying ? 1 : 1.5)
+        if isDraining { pacing = estimate * max(0.1, 1 - queue / 200) }
+        if let probe = probes.current { pacing = Double(probe.rate.bitsPerSecond) }
+        if isPathSilent(estimate) { pacing = bounds.lowerBound / 2 }
+        return SendingPlan(
+            estimate: BitRate(bitsPerSecond: Int(estimate)),
+            target: BitRate(bitsPerSecond: Int(estimate * (1 - min(queue / 1000, 0.5)))),
+            pacingRate: BitRate(bitsPerSecond: Int(pacing)), queueDelay: .microseconds(Int64(queue * 1000)),
+            probe: probes.current, isApplicationLimited: isLimited)
+    }
+
+    /// Whether more is on its way than the path can hold without a long queue: feedback is late or lost.
+    private func isPathSilent(_ estimate: Double) -> Bool {
+        guard hasTransportFeedback else { return false }
+        let held = estimate / 8 * (responseTime + feedbackInterval + 0.15)
+        return Double(packets.unreportedBytes) > max(held, 16_000)
+    }
+
+    private var queueMilliseconds: Double { hasTransportFeedback ? delay.standing : reported.queue }
+
+    private var responseTime: Double { leastResponse.value.isFinite ? leastResponse.value : 0.2 }
+
+    private func isApplicationLimited(_ estimate: Double) -> Bool {
+        sentRate.duration >= 400_000_000 && sentRate.bitsPerSecond < estimate * 0.65
+    }
+
+    private func bounded(_ rate: Double) -> Double {
+        max(min(rate, remoteMaximum), bounds.lowerBound)
+    }
+
+    // MARK: Feedback
+
+    /// Takes one transport-wide feedback packet (RTPFB 15).
+    ///
+    /// - Parameters:
+    ///   - arrivals: what it says about the packet `base` and those that follow.
+    ///   - referenceTime: its reference time, 24 bits in units of 64 ms.
+    public mutating func receive(
+        _ arrivals: some Sequence<PacketArrival>, base: UInt16, referenceTime: Int32, at now: MonotonicTime
+    ) {
+        guard packets.next > 0 else { return }
+        hasTransportFeedback = true
+        if let feedbackAt {
+            feedbackInterval += (min((now - feedbackAt).seconds, 0.3) - feedbackInterval) / 8
+        }
+        feedbackAt = now
+        var time = clock.time(referenceTime)
+        var number = packets.expand(base)
+        packets.giveUp(before: number)
+        let newestBefore = newestReported
+        var newestSentAt: MonotonicTime?
+        for arrival in arrivals {
+            guard number < packets.next else { break }
+            defer { number += 1 }
+            switch arrival {
+            case .notReceived:
+                _ = packets.report(number, .lost)
+            case .received(let delta):
+                time.nanoseconds &+= Int64(delta) &* 250_000
+                guard let packet = packets.report(number, .received), packet.fate != .received else { continue }
+                take(packet, number, arrivedAt: time)
+                if number > newestReported {
+                    newestReported = number
+                    newestSentAt = packet.sentAt
+                }
+            }
+        }
+        if let newestSentAt { leastResponse.add((now - newestSentAt).seconds, at: now.nanoseconds) }
+        judgeLosses(before: newestBefore)
+        decide(at: now)
+    }
+
+    /// Takes a packet that arrived.
+    private mutating func take(_ packet: SentPackets.Packet, _ number: Int64, arrivedAt time: ReceiverTime) {
+        let (value, queue) = delay.add(
+            sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
+        link.add(packet, number, isBusy: queue > delay.busyThreshold, at: time)
+        trend.add(sentAt: packet.sentAt, delay: value, arrival: Double(time.nanoseconds) / 1e6)
+        if packet.probe != 0 {
+            probes.received(packet.probe, sentAt: packet.sentAt, delay: value)
+        } else if !delayBased.isDraining, delay.standing < 10 + 2 * delay.usualStanding {
+            delay.learn(queue: queue)
+        }
+    }
+
+    /// Judges the packets that the feedback before had already passed, so that those that were only overtaken by others
+    /// don't count as lost.
+    private mutating func judgeLosses(before end: Int64) {
+        judgedEnd = max(judgedEnd, packets.next - Int64(SentPackets.capacity))
+        while judgedEnd < end {
+            if let packet = packets.packet(judgedEnd), packet.fate == .lost || packet.fate == .received {
+                losses.judge(judgedEnd, isLost: packet.fate == .lost)
+            }
+            judgedEnd += 1
+        }
+    }
+
+    private mutating func decide(at now: MonotonicTime) {
+        sentRate.advance(to: now.nanoseconds)
+        let isLimited = isApplicationLimited(bounded(delayBased.rate))
+        let wasDraining = delayBased.isDraining
+        let present = link.present
+        let observation = DelayBasedRate.Observation(
+            usage: trend.usage(at: now), standingQueue: delay.standing, newestQueue: delay.newest,
+            newestRate: delay.newestRate, spread: delay.spread, usualStanding: delay.usualStanding,
+            busyRate: link.busy.bitsPerSecond, busyTime: link.busy.measuredSeconds,
+            presentRate: present.rate, presentTime: present.seconds,
+            drainedRate: link.drained.bitsPerSecond, drainedTime: link.drained.measuredSeconds,
+            deliveredRate: link.delivered.bitsPerSecond, mayRise: !isLimited && !losses.isTrying,
+            responseTime: responseTime)
+        if delayBased.update(observation, at: now) { delay.acceptStanding() }
+        if delayBased.isDraining {
+            if !wasDraining {
+                link.decreased(at: now)
+                losses.abandon(at: packets.next)
+            }
+            probes.postpone(to: now + .seconds(1))
+            return
+        }
+        if let carried = probes.result(
+            reported: newestReported, estimate: delayBased.rate, ownLoss: losses.ownLoss, at: now)
+        {
+            delayBased.raise(to: carried)
+        }
+        switch losses.verdict(
+            rate: delayBased.rate, sent: sentRate.bitsPerSecond, isApplicationLimited: isLimited, next: packets.next,
+            at: now)
+        {
+        case .keep: break
+        case .lower(let rate):
+            delayBased.lower(to: rate)
+            probes.postpone(to: now + .seconds(1))
+        case .restore(let rate): delayBased.raise(to: rate)
+        case .carries(let rate): delayBased.noteCapacity(rate)
+        }
+    }
+
+    /// Takes the fraction of packets lost, in 1/256, of a reception report (RFC 3550 section 6.4.1), and the round trip
+    /// that it shows. Only a peer without transport-wide feedback is judged by it.
+    public mutating func receive(fractionLost: UInt8, roundTripTime: Interval?, at now: MonotonicTime) {
+        guard !hasTransportFeedback else { return }
+        sentRate.advance(to: now.nanoseconds)
+        let rate = bounded(delayBased.rate)
+        let new = reported.rate(
+            after: Double(fractionLost) / 256, roundTripTime: roundTripTime, rate: rate, sent: sentRate.bitsPerSecond,
+            isApplicationLimited: isApplicationLimited(rate), at: now)
+        delayBased.lower(to: new)
+        delayBased.raise(to: new)
+    }
+
+    /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03).
+    public mutating func receive(maximum: BitRate) {
+        remoteMaximum = Double(max(maximum.bitsPerSecond, 0))
+    }
+}

@@ -1,0 +1,107 @@
+import MediaTypes
+
+/// Tells whether the delay of the path grows or shrinks (draft-ietf-rmcat-gcc-02 sections 5.2 to 5.4, with libwebrtc's
+/// line fit in place of the Kalman filter).
+///
+/// Packets sent within 5 ms form a group, whose delay is the least of its packets' delays, so that a packet that was
+/// overtaken says nothing. A line is fitted to the smoothed delays of the last groups. Its slope is compared with a
+/// threshold that follows the usual slopes of the path: a fixed one would starve beside flows that fill the queue.
+struct DelayTrend {
+    enum Usage {
+        case normal
+        case over
+        case under
+    }
+
+    private static let groupLength = Interval.milliseconds(5)
+    private static let fitted = 20
+    private static let smoothing = 0.9
+    private static let gain = 4.0
+
+    private var points: [(time: Double, delay: Double)] = []
+    private var nextPoint = 0
+    private var groupCount = 0
+    private var groupStart: MonotonicTime?
+    private var groupDelay = 0.0
+    private var groupArrival = 0.0
+    private var smoothed: Double?
+    private var threshold = 12.5
+    private var lastTrend = 0.0
+    private var updatedAt: MonotonicTime?
+
+    /// Adds a packet with its delay, and the time of its arrival on the receiver's clock, in milliseconds.
+    mutating func add(sentAt: MonotonicTime, delay: Double, arrival: Double) {
+        guard let start = groupStart else {
+            begin(at: sentAt, delay: delay, arrival: arrival)
+            return
+        }
+        guard sentAt >= start else { return }
+        if sentAt - start <= Self.groupLength {
+            if delay < groupDelay {
+                groupDelay = delay
+                groupArrival = arrival
+            }
+            return
+        }
+        finishGroup()
+        begin(at: sentAt, delay: delay, arrival: arrival)
+    }
+
+    private mutating func begin(at time: MonotonicTime, delay: Double, arrival: Double) {
+        groupStart = time
+        groupDelay = delay
+        groupArrival = arrival
+    }
+
+    private mutating func finishGroup() {
+        let value = (smoothed ?? groupDelay) * Self.smoothing + groupDelay * (1 - Self.smoothing)
+        smoothed = value
+        groupCount += 1
+        if points.count < Self.fitted {
+            points.append((groupArrival, value))
+        } else {
+            points[nextPoint] = (groupArrival, value)
+            nextPoint = (nextPoint + 1) % Self.fitted
+        }
+    }
+
+    /// The state after the packets of one feedback.
+    mutating func usage(at now: MonotonicTime) -> Usage {
+        guard points.count == Self.fitted, let slope else { return .normal }
+        let trend = Double(min(groupCount, 60)) * slope * Self.gain
+        defer {
+            adapt(to: abs(trend), at: now)
+            lastTrend = trend
+        }
+        if trend > threshold { return trend >= lastTrend ? .over : .normal }
+        return trend < -threshold ? .under : .normal
+    }
+
+    /// The threshold rises slowly and falls fast, as the draft has it; outliers don't move it.
+    private mutating func adapt(to magnitude: Double, at now: MonotonicTime) {
+        let elapsed = updatedAt.map { min(Double((now - $0).nanoseconds) / 1e6, 100) } ?? 0
+        updatedAt = now
+        guard magnitude <= threshold + 15 else { return }
+        let speed = magnitude < threshold ? 0.039 : 0.0087
+        threshold = min(max(threshold + speed * (magnitude - threshold) * elapsed, 6), 600)
+    }
+
+    /// Milliseconds of delay gained for each millisecond of time, by least squares.
+    private var slope: Double? {
+        var time = 0.0
+        var delay = 0.0
+        for point in points {
+            time += point.time
+            delay += point.delay
+        }
+        time /= Double(points.count)
+        delay /= Double(points.count)
+        var above = 0.0
+        var below = 0.0
+        for point in points {
+            above += (point.time - time) * (point.delay - delay)
+            below += (point.time - time) * (point.time - time)
+        }
+        return below > 0 ? above / below : nil
+    }
+}

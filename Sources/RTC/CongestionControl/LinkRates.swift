@@ -1,0 +1,56 @@
+import MediaTypes
+
+/// What the narrowest link of the path delivers, measured from the packets that waited in its queue: while a packet
+/// waits, the link is busy, so the packets before it left as fast as the link allows.
+struct LinkRates {
+    /// From the packets that followed each other without a loss. Where packets were lost in between, nobody knows whether
+    /// the link carried them.
+    private(set) var busy = RecentRate(span: 250_000_000)
+    /// The time of those packets on the receiver's clock, added up.
+    private var busyTime: Int64 = 0
+    /// The same from the packets that arrived since the last decrease, but were sent before it. Those sent after it show
+    /// the share of the link that is left to so few, if others use it too.
+    private(set) var drained = RecentRate(span: 250_000_000)
+    /// From all packets, with the time between those that others were lost between.
+    private var whole = RecentRate(span: 250_000_000)
+    /// What arrived, whether the link was busy or not.
+    private(set) var delivered = RecentRate(span: 400_000_000)
+    private var lastNumber: Int64 = -1
+    private var lastArrival = ReceiverTime(nanoseconds: 0)
+    private var decreasedAt = MonotonicTime(nanoseconds: .min)
+
+    /// Adds a packet that arrived. `isBusy` says that it waited in the queue.
+    mutating func add(_ packet: SentPackets.Packet, _ number: Int64, isBusy: Bool, at time: ReceiverTime) {
+        let byteCount = Int(packet.byteCount)
+        delivered.add(byteCount, at: time.nanoseconds)
+        if !isBusy {
+            busy.reset()
+            whole.reset(at: time.nanoseconds)
+        } else {
+            whole.add(byteCount, at: time.nanoseconds)
+            if number == lastNumber + 1 {
+                busyTime &+= time.nanoseconds &- lastArrival.nanoseconds
+                busy.add(byteCount, at: busyTime)
+                if packet.sentAt < decreasedAt { drained.add(byteCount, at: busyTime) }
+            }
+        }
+        lastNumber = number
+        lastArrival = time
+    }
+
+    /// The estimate was decreased: what comes now measures the link again.
+    mutating func decreased(at now: MonotonicTime) {
+        decreasedAt = now
+        busy.reset()
+        drained.reset(at: busyTime)
+    }
+
+    /// The link's rate as far as the last packets show it, in bits per second, and for how many seconds, 0 if too few.
+    ///
+    /// Where most of the time is between losses, the queue overflows, and no time of the link is unknown. But a burst of
+    /// chance losses looks alike for a moment, so a longer measurement is required then.
+    var present: (rate: Double, seconds: Double) {
+        if busy.measuredSeconds > 0.35 * whole.measuredSeconds { return (busy.bitsPerSecond, busy.measuredSeconds) }
+        return (whole.bitsPerSecond, max(whole.measuredSeconds - 0.14, 0))
+    }
+}

@@ -1,0 +1,129 @@
+import MediaTypes
+
+/// Tells loss that sending less avoids from loss that is the path's own, as on a radio link.
+///
+/// Only a trial can tell them apart: when more is lost than the path's own loss explains, the rate falls a little. If
+/// the loss falls with it, as that of a full link must, the rate stays low. If it does not, it is the path's own, and the
+/// rate returns. libwebrtc's second loss-based estimator fits the same two unknowns, the link's rate and the path's own
+/// loss, to the loss at different rates.
+struct LossTrial {
+    enum Verdict: Equatable {
+        case keep
+        /// Send no more than that, in bits per second.
+        case lower(to: Double)
+        /// The loss was not due to the rate, which was that much.
+        case restore(Double)
+        /// The loss was due to the rate: the path carries no more than that.
+        case carries(Double)
+    }
+
+    private enum Phase {
+        case watching
+        /// The rate was lowered. Before, `sent` was sent with `loss`, under the estimate `rate`.
+        case trying(rate: Double, sent: Double, loss: Double, windows: Int)
+    }
+
+    /// A path that loses more than this on its own is treated as congested.
+    private static let mostOwnLoss = 0.3
+
+    /// So much loss among a hundred packets is no chance.
+    private static let certain = 0.4
+    /// What a trial lowers the rate to.
+    private static let step = 0.85
+
+    /// Whether the rate was lowered to see what becomes of the loss; it should not rise meanwhile.
+    var isTrying: Bool {
+        if case .trying = phase { return true }
+        return false
+    }
+
+    /// The fraction of packets that the path loses at any rate.
+    private(set) var ownLoss = 0.0
+    private var phase = Phase.watching
+    /// Packets judged, and lost, since the last window, and of the windows before with less weight.
+    private var packets = 0.0
+    private var lost = 0.0
+    private var windowPackets = 0.0
+    private var windowLost = 0.0
+    private var windowStart: MonotonicTime?
+    /// Packets before this one were sent under an earlier rate.
+    private var first: Int64 = 0
+
+    /// Takes the fate of one packet.
+    mutating func judge(_ number: Int64, isLost: Bool) {
+        guard number >= first else { return }
+        windowPackets += 1
+        if isLost { windowLost += 1 }
+    }
+
+    /// Forgets what was sent before the packet `number`: it was sent at another rate.
+    mutating func restart(at number: Int64) {
+        first = number
+        windowPackets = 0
+        windowLost = 0
+        packets = 0
+        lost = 0
+        windowStart = nil
+    }
+
+    /// The path's queue explains the loss: a trial is not needed.
+    mutating func abandon(at number: Int64) {
+        phase = .watching
+        restart(at: number)
+    }
+
+    /// Ends the window if it is long enough, and says what follows from it.
+    ///
+    /// - Parameters:
+    ///   - rate: the estimate, in bits per second.
+    ///   - sent: what is sent at present, in bits per second.
+    ///   - next: the number of the next packet.
+    mutating func verdict(
+        rate: Double, sent: Double, isApplicationLimited: Bool, next: Int64, at now: MonotonicTime
+    ) -> Verdict {
+        guard let start = windowStart else {
+            if windowPackets > 0 { windowStart = now }
+            return .keep
+        }
+        let age = (now - start).seconds
+        guard windowPackets >= 20, age >= (isTrying ? 0.8 : 0.25), windowPackets >= 50 || age >= 0.8 else {
+            return .keep
+        }
+        windowStart = now
+        packets = packets * 0.7 + windowPackets
+        lost = lost * 0.7 + windowLost
+        windowPackets = 0
+        windowLost = 0
+        let loss = lost / packets
+        switch phase {
+        case .watching:
+            ownLoss += 0.03 * (min(loss, Self.mostOwnLoss) - ownLoss)
+            guard !isApplicationLimited, loss > ownLoss + allowance else { return .keep }
+            phase = .trying(rate: rate, sent: sent, loss: loss, windows: 0)
+            restart(at: next)
+            let isCertain = loss > Self.certain && packets >= 100
+            return .lower(to: isCertain ? min(rate, sent) * max(1 - loss, 0.25) : rate * Self.step)
+        case .trying(let before, let sentBefore, let lossBefore, let windows):
+            // A full link would lose what exceeds its rate, and no more.
+            let carried = sentBefore * (1 - lossBefore)
+            let expected = min(ownLoss + max(0, 1 - carried / max(sent, 1)), lossBefore)
+            if loss <= Self.certain, lossBefore - expected < 0.02, windows < 2 {
+                phase = .trying(rate: before, sent: sentBefore, loss: lossBefore, windows: windows + 1)
+                return .keep
+            }
+            phase = .watching
+            if loss > Self.mostOwnLoss {
+                return .lower(to: max(sent * (1 - loss), rate * (loss > Self.certain ? 0.25 : 0.8)))
+            }
+            guard loss > expected + 0.3 * (lossBefore - expected) else { return .carries(carried) }
+            ownLoss = loss
+            return .restore(before)
+        }
+    }
+
+    /// How much more loss than the path's own is chance, or a burst of five packets.
+    private var allowance: Double {
+        let usual = max(ownLoss, 0.01)
+        return 0.02 + 2 * (5 * usual * (1 - usual) / packets).squareRoot()
+    }
+}

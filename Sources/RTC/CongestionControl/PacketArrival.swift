@@ -1,0 +1,37 @@
+/// What transport-wide feedback says about one packet (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1).
+public enum PacketArrival: Hashable, Sendable {
+    /// The packet had not arrived when the feedback was written.
+    case notReceived
+    /// The packet arrived `delta` after the one received before it in the list, or after the reference time if it is
+    /// the first; in units of 250 µs, and negative if it overtook.
+    case received(delta: Int)
+}
+
+/// A time on the receiver's clock, whose origin is unknown. It can only be compared with others of the same receiver.
+struct ReceiverTime: Comparable {
+    var nanoseconds: Int64
+
+    static func < (left: ReceiverTime, right: ReceiverTime) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Milliseconds from `right` to `left`. It wraps instead of trapping, because the receiver chooses both.
+    static func - (left: ReceiverTime, right: ReceiverTime) -> Double {
+        Double(left.nanoseconds &- right.nanoseconds) / 1e6
+    }
+}
+
+/// Follows the reference time of feedback, 24 bits in units of 64 ms, which wraps after twelve days.
+struct FeedbackClock {
+    private var last: Int64?
+
+    /// The time that `reference` means: the one nearest to that of the feedback before.
+    mutating func time(_ reference: Int32) -> ReceiverTime {
+        let wire = Int64(reference) & 0xFF_FFFF
+        var units = wire
+        if let last {
+            let difference = (wire - last) & 0xFF_FFFF
+            units = last + (difference < 0x80_0000 ? difference : difference - 0x100_0000)
+        }
+        last = units
+        return ReceiverTime(nanoseconds: units &* 64_000_000)
+    }
+}

@@ -1,0 +1,55 @@
+public import MediaTypes
+
+/// A short run of packets at a rate above the estimate, which shows whether the path carries that much.
+public struct ProbeCluster: Hashable, Sendable {
+    /// The rate to send at.
+    public var rate: BitRate
+    /// The cluster is complete once at least this many packets were sent, and ``minimumByteCount`` bytes.
+    public var minimumPacketCount: Int
+    public var minimumByteCount: Int
+}
+
+/// Measures one probe: how much the delay of its packets grows over the probe.
+///
+/// A path that is slower than the probe delays each packet more than the one before. The slope of a line through all
+/// delays is less disturbed by jitter than the times of the first and the last packet.
+struct ProbeMeasurement {
+    /// More packets than this don't make it more precise.
+    private static let most = 128
+
+    private var points: [(sentAt: Double, arrivedAt: Double)] = []
+    private var origin: MonotonicTime?
+    /// The packets that arrived.
+    private(set) var receivedCount = 0
+
+    /// Adds a packet that arrived, in the order of sending; `delay` is in milliseconds.
+    mutating func add(sentAt: MonotonicTime, delay: Double) {
+        let origin = origin ?? sentAt
+        self.origin = origin
+        receivedCount += 1
+        let moment = Double((sentAt - origin).nanoseconds) / 1e6
+        // A packet that this one has overtaken was held up somewhere else.
+        while let last = points.last, last.arrivedAt > moment + delay { points.removeLast() }
+        if points.count < Self.most { points.append((moment, moment + delay)) }
+    }
+
+    /// Milliseconds of delay gained in each millisecond of sending; nil if too few of the packets sent arrived.
+    func growth(of sent: Int) -> Double? {
+        let count = Double(points.count)
+        guard points.count >= 4, points.count * 5 >= 2 * min(sent, Self.most) else { return nil }
+        var time = 0.0
+        var arrival = 0.0
+        for point in points {
+            time += point.sentAt / count
+            arrival += point.arrivedAt / count
+        }
+        var above = 0.0
+        var below = 0.0
+        for point in points {
+            above += (point.sentAt - time) * (point.arrivedAt - arrival)
+            below += (point.sentAt - time) * (point.sentAt - time)
+        }
+        guard below > 1 else { return nil }
+        return max(0, above / below - 1)
+    }
+}

@@ -1,0 +1,69 @@
+/// A bit rate over the recent past: over at least one span and at most two, once that much time has passed.
+///
+/// It keeps two marks of time and total instead of a list of packets.
+struct RecentRate {
+    private struct Mark {
+        var time: Int64
+        var total: Int64
+        var packets: Int64
+    }
+
+    private let span: Int64
+    private var total: Int64 = 0
+    private var packets: Int64 = 0
+    private var older: Mark?
+    private var newer: Mark?
+    private var last: Int64 = .min
+
+    /// Measures over one to two times `span` nanoseconds.
+    init(span: Int64) {
+        self.span = span
+    }
+
+    /// Adds bytes at `time`, nanoseconds on any one clock. A time before the last one counts as the last one.
+    mutating func add(_ byteCount: Int, at time: Int64) {
+        total += Int64(byteCount)
+        packets += 1
+        advance(to: time)
+    }
+
+    /// Lets time pass without bytes.
+    mutating func advance(to time: Int64) {
+        guard time > last else { return }
+        last = time
+        let mark = Mark(time: time, total: total, packets: packets)
+        guard let newer else {
+            older = mark
+            self.newer = mark
+            return
+        }
+        if time &- newer.time >= span {
+            older = newer
+            self.newer = mark
+        }
+    }
+
+    /// Begins again at `time`, or at the time of the last bytes.
+    mutating func reset(at time: Int64? = nil) {
+        let start = time ?? last
+        older = nil
+        newer = nil
+        last = .min
+        if start != .min { advance(to: start) }
+    }
+
+    /// The nanoseconds measured.
+    var duration: Int64 { older.map { last &- $0.time } ?? 0 }
+
+    /// The seconds measured; 0 while they contain fewer than five packets.
+    var measuredSeconds: Double {
+        guard let older, packets - older.packets >= 5 else { return 0 }
+        return Double(last &- older.time) / 1e9
+    }
+
+    /// Bits per second.
+    var bitsPerSecond: Double {
+        guard let older, last > older.time else { return 0 }
+        return Double(total - older.total) * 8e9 / Double(last &- older.time)
+    }
+}
