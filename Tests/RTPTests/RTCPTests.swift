@@ -21,6 +21,10 @@ struct RTCPTests {
             GenericNack(
                 sender: SSRC(6), media: SSRC(7),
                 sequenceNumbers: [65530, 65535, 0, 10, 27].map { SequenceNumber($0) })),
+        .transportFeedback(
+            TransportFeedback(
+                sender: SSRC(6), media: SSRC(7), base: 65_530, referenceTime: -1, feedbackCount: 255,
+                arrivals: [.received(delta: -1), .notReceived, .received(delta: 255), .received(delta: 256)])),
         .pictureLossIndication(PictureLossIndication(sender: SSRC(8), media: SSRC(9))),
         .fullIntraRequest(
             FullIntraRequest(sender: SSRC(10), entries: [.init(ssrc: SSRC(11), sequenceNumber: 255)])),
@@ -99,11 +103,12 @@ struct RTCPTests {
     @Test("APP packets and unknown kinds are skipped by their length")
     func skipped() throws {
         let app: [UInt8] = [0x82, 204, 0, 3, 0, 0, 0, 1, 0x41, 0x42, 0x43, 0x44, 9, 9, 9, 9]
-        let congestion: [UInt8] = [0x8F, 205, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]
+        // Congestion control feedback of RFC 8888.
+        let congestion: [UInt8] = [0x8B, 205, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]
         let pli = RTCPPacket.pictureLossIndication(PictureLossIndication(sender: SSRC(1), media: SSRC(2)))
         #expect(
             try RTCPPacket.parse((app + congestion + Self.bytes([pli]))[...]) == [
-                .unknown(packetType: 204, count: 2), .unknown(packetType: 205, count: 15), pli,
+                .unknown(packetType: 204, count: 2), .unknown(packetType: 205, count: 11), pli,
             ])
     }
 

@@ -73,6 +73,32 @@ struct RTPPacketTests {
         #expect(format.byteCount(of: []) == 0)
     }
 
+    @Test("the transport-wide number stands in the one-byte form as in Chromium's packets: ID 4, two bytes")
+    func transportNumberBytes() {
+        let format = HeaderExtensionFormat(midID: 9, mid: "0", transportNumberID: 4)
+        var buffer: [UInt8] = []
+        format.write([.mid, .transportNumber], captureTime: NTPTime(0), transportNumber: 0x009B, into: &buffer)
+        #expect(buffer == [0xBE, 0xDE, 0, 2, 0x41, 0x00, 0x9B, 0x90, 0x30, 0, 0, 0])
+        #expect(format.byteCount(of: [.mid, .transportNumber]) == buffer.count)
+        #expect(format.byteCount(of: .transportNumber) == 8)
+    }
+
+    @Test("one number over 14 puts all elements in the two-byte form")
+    func twoByteForm() {
+        let format = HeaderExtensionFormat(
+            playoutDelayID: 6, captureTimeID: 10, midID: 9, mid: "vid",
+            playoutDelay: PlayoutDelay(minimum: 0x123, maximum: 0x456), transportNumberID: 0x20)
+        var buffer: [UInt8] = []
+        format.write(
+            [.playoutDelay, .captureTime, .mid, .transportNumber], captureTime: NTPTime(0x0102_0304_0506_0708),
+            transportNumber: 0xABCD, into: &buffer)
+        #expect(
+            buffer == [
+                0x10, 0x00, 0, 6, 6, 3, 0x12, 0x34, 0x56, 10, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0x20, 2, 0xAB, 0xCD, 9, 3,
+                0x76, 0x69, 0x64,
+            ])
+    }
+
     @Test("the long form of the capture time ends in an offset of zero")
     func longCaptureTime() throws {
         let format = HeaderExtensionFormat(captureTimeID: 3, captureTimeHasOffset: true)
@@ -88,20 +114,27 @@ struct RTPPacketTests {
 
     @Test("no agreed extension writes more than the packetizer leaves room for, and one that can't isn't agreed on")
     func extensionRoom() {
-        for offset in [false, true] {
+        // The form of the capture time, the transport-wide number, and the longest mid that there is room for.
+        let cases: [(offset: Bool, id: UInt8?, room: Int)] = [
+            (false, nil, 14), (true, nil, 6), (false, 4, 11), (true, 4, 3), (false, 16, 7), (true, 16, 0),
+        ]
+        for (offset, id, room) in cases {
             for length in 0...40 {
                 let format = HeaderExtensionFormat(
                     playoutDelayID: 1, captureTimeID: 2, midID: 3, mid: String(repeating: "m", count: length),
-                    captureTimeHasOffset: offset)
-                let all: HeaderExtensionSet = [.playoutDelay, .captureTime, .mid]
+                    captureTimeHasOffset: offset, transportNumberID: id)
+                let all: HeaderExtensionSet = [.playoutDelay, .captureTime, .mid, .transportNumber]
                 var buffer: [UInt8] = []
                 format.write(all, captureTime: NTPTime(0), into: &buffer)
                 #expect(buffer.count <= HeaderExtensionFormat.maximumByteCount)
                 #expect(buffer.count == format.byteCount(of: all))
-                #expect(format.available.contains(.mid) == (1...(offset ? 6 : 14)).contains(length))
+                #expect(format.available.contains(.mid) == (length > 0 && length <= room))
+                #expect(format.available.contains(.transportNumber) == (id != nil))
             }
         }
-        #expect(HeaderExtensionFormat(playoutDelayID: 15, captureTimeID: 0, midID: 200, mid: "0").available.isEmpty)
+        #expect(
+            HeaderExtensionFormat(playoutDelayID: 15, captureTimeID: 0, mid: "0", transportNumberID: 15).available
+                .isEmpty)
         var buffer: [UInt8] = []
         HeaderExtensionFormat.none.write([.playoutDelay], captureTime: NTPTime(0), into: &buffer)
         #expect(buffer.isEmpty)

@@ -12,6 +12,8 @@ public struct HeaderExtensionSet: OptionSet, Hashable, Sendable {
     public static let captureTime = HeaderExtensionSet(rawValue: 2)
     /// `urn:ietf:params:rtp-hdrext:sdes:mid`
     public static let mid = HeaderExtensionSet(rawValue: 4)
+    /// `http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01`
+    public static let transportNumber = HeaderExtensionSet(rawValue: 8)
 }
 
 /// The range of delays that a receiver may add before it shows a picture: two numbers of 12 bits, in steps of 10 ms.
@@ -32,7 +34,7 @@ public struct PlayoutDelay: Hashable, Sendable {
 }
 
 /// The header extensions that a session negotiated: their numbers, and the values that never change. Written in the
-/// one-byte form (RFC 8285 section 4.2):
+/// one-byte form (RFC 8285 section 4.2), or all in the two-byte form (section 4.3) if one of the numbers is over 14:
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -42,11 +44,19 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///     |  ID   | len-1 |  len bytes of data ...        | ID ... |  0   |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |     0x10      |     0x00      |       length in words         |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |      ID       |      len      |  len bytes of data ...| ID ...|
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///
 ///     playout-delay:     MIN (12 bits) | MAX (12 bits)
 ///     abs-capture-time:  NTP time of the capture (64 bits) [| the capture clock's offset from ours (64 bits)]
 ///     sdes:mid:          the media section's identification, UTF-8
+///     transport-wide-cc: the packet's number among all that the transport sends (16 bits)
 ///
-/// Nothing here depends on the time of sending, so a packet that is sent again has exactly the same bytes.
+/// Nothing here depends on the time of sending, and a packet keeps its transport-wide number, so a packet that is sent
+/// again has exactly the same bytes.
 public struct HeaderExtensionFormat: Hashable, Sendable {
     /// The largest size of all extensions together, including the four bytes of the extension header.
     /// `RTPPayload.maximumByteCount` leaves this much room.
@@ -55,15 +65,18 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     /// The extensions that the peer accepts and that fit in `maximumByteCount`.
     public let available: HeaderExtensionSet
 
+    /// The numbers; 0 stands for an extension that the peer doesn't accept.
     private let playoutDelayID: UInt8
     private let captureTimeID: UInt8
     private let midID: UInt8
+    private let transportNumberID: UInt8
     private let playoutDelay: PlayoutDelay
     private let mid: [UInt8]
     private let captureTimeHasOffset: Bool
+    private let isTwoByte: Bool
 
-    /// Creates a format from the negotiated numbers. Nil, or a number outside 1 to 14, stands for an extension that the
-    /// peer doesn't accept.
+    /// Creates a format from the negotiated numbers: 1 to 14, or 16 to 255, which only the two-byte form can write. Nil,
+    /// or another number, stands for an extension that the peer doesn't accept.
     ///
     /// - Parameters:
     ///   - mid: the media section's identification; left out if it is empty or too long for `maximumByteCount`.
@@ -71,31 +84,37 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     ///     the capture clock is the sender's clock.
     public init(
         playoutDelayID: UInt8? = nil, captureTimeID: UInt8? = nil, midID: UInt8? = nil, mid: String = "",
-        playoutDelay: PlayoutDelay = .none, captureTimeHasOffset: Bool = false
+        playoutDelay: PlayoutDelay = .none, captureTimeHasOffset: Bool = false, transportNumberID: UInt8? = nil
     ) {
-        let ids: ClosedRange<UInt8> = 1...14
-        let midBytes = Array(mid.utf8)
+        self.playoutDelayID = Self.accepted(playoutDelayID)
+        self.captureTimeID = Self.accepted(captureTimeID)
+        self.midID = Self.accepted(midID)
+        self.transportNumberID = Self.accepted(transportNumberID)
+        self.playoutDelay = playoutDelay
+        self.mid = Array(mid.utf8)
+        self.captureTimeHasOffset = captureTimeHasOffset
+        isTwoByte = max(self.playoutDelayID, self.captureTimeID, self.midID, self.transportNumberID) > 14
+        let header = isTwoByte ? 2 : 1
         var available: HeaderExtensionSet = []
         var room = Self.maximumByteCount - 4
-        if let playoutDelayID, ids.contains(playoutDelayID) {
+        if self.playoutDelayID != 0 {
             available.insert(.playoutDelay)
-            room -= 4
+            room -= header + 3
         }
-        if let captureTimeID, ids.contains(captureTimeID) {
+        if self.captureTimeID != 0 {
             available.insert(.captureTime)
-            room -= captureTimeHasOffset ? 17 : 9
+            room -= header + (captureTimeHasOffset ? 16 : 8)
         }
-        if let midID, ids.contains(midID), !midBytes.isEmpty, midBytes.count <= min(16, room - 1) {
-            available.insert(.mid)
+        if self.transportNumberID != 0 {
+            available.insert(.transportNumber)
+            room -= header + 2
         }
+        if self.midID != 0, !self.mid.isEmpty, self.mid.count <= min(16, room - header) { available.insert(.mid) }
         self.available = available
-        self.playoutDelayID = playoutDelayID ?? 0
-        self.captureTimeID = captureTimeID ?? 0
-        self.midID = midID ?? 0
-        self.playoutDelay = playoutDelay
-        self.mid = midBytes
-        self.captureTimeHasOffset = captureTimeHasOffset
     }
+
+    /// `id`, or 0 if no extension can have that number: 15 is reserved in the one-byte form.
+    private static func accepted(_ id: UInt8?) -> UInt8 { id == 15 ? 0 : id ?? 0 }
 
     /// A format without extensions.
     public static let none = HeaderExtensionFormat()
@@ -110,33 +129,52 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     /// Appends the header extension with the elements that are both in `set` and available; appends nothing if there
     /// are none.
     ///
-    /// - Parameter captureTime: the time at which the picture was captured; must be the same each time the packet is
-    ///   written.
-    public func write(_ set: HeaderExtensionSet, captureTime: NTPTime, into buffer: inout [UInt8]) {
+    /// - Parameters:
+    ///   - captureTime: the time at which the picture was captured; must be the same each time the packet is written.
+    ///   - transportNumber: the packet's transport-wide number; must be the same each time the packet is written.
+    public func write(
+        _ set: HeaderExtensionSet, captureTime: NTPTime, transportNumber: UInt16 = 0, into buffer: inout [UInt8]
+    ) {
         let written = set.intersection(available)
         let count = elementByteCount(of: written)
         guard count > 0 else { return }
         let words = (count + 3) / 4
-        buffer.appendUInt16(0xBEDE)
+        buffer.appendUInt16(isTwoByte ? 0x1000 : 0xBEDE)
         buffer.appendUInt16(UInt16(truncatingIfNeeded: words))
         if written.contains(.playoutDelay) {
-            buffer.append(playoutDelayID << 4 | 2)
+            appendHeader(playoutDelayID, 3, to: &buffer)
             buffer.appendUInt24(UInt32(playoutDelay.minimum) << 12 | UInt32(playoutDelay.maximum))
         }
         if written.contains(.captureTime) {
-            buffer.append(captureTimeID << 4 | (captureTimeHasOffset ? 15 : 7))
+            appendHeader(captureTimeID, captureTimeHasOffset ? 16 : 8, to: &buffer)
             buffer.appendUInt64(captureTime.rawValue)
             if captureTimeHasOffset { buffer.appendUInt64(0) }
         }
+        if written.contains(.transportNumber) {
+            appendHeader(transportNumberID, 2, to: &buffer)
+            buffer.appendUInt16(transportNumber)
+        }
         if written.contains(.mid) {
-            buffer.append(midID << 4 | UInt8(truncatingIfNeeded: mid.count - 1))
+            appendHeader(midID, UInt8(truncatingIfNeeded: mid.count), to: &buffer)
             buffer.append(contentsOf: mid)
         }
         for _ in count..<(words * 4) { buffer.append(0) }
     }
 
+    /// Appends what precedes an element of `count` bytes.
+    private func appendHeader(_ id: UInt8, _ count: UInt8, to buffer: inout [UInt8]) {
+        if isTwoByte {
+            buffer.append(id)
+            buffer.append(count)
+        } else {
+            buffer.append(id << 4 | (count &- 1))
+        }
+    }
+
     private func elementByteCount(of set: HeaderExtensionSet) -> Int {
-        (set.contains(.playoutDelay) ? 4 : 0) + (set.contains(.captureTime) ? (captureTimeHasOffset ? 17 : 9) : 0)
-            + (set.contains(.mid) ? 1 + mid.count : 0)
+        let header = isTwoByte ? 2 : 1
+        return (set.contains(.playoutDelay) ? header + 3 : 0)
+            + (set.contains(.captureTime) ? header + (captureTimeHasOffset ? 16 : 8) : 0)
+            + (set.contains(.transportNumber) ? header + 2 : 0) + (set.contains(.mid) ? header + mid.count : 0)
     }
 }

@@ -7,6 +7,7 @@ public enum RTCPPacket: Hashable, Sendable {
     case sourceDescription(SourceDescription)
     case goodbye(Goodbye)
     case genericNack(GenericNack)
+    case transportFeedback(TransportFeedback)
     case pictureLossIndication(PictureLossIndication)
     case fullIntraRequest(FullIntraRequest)
     case estimatedMaximumBitRate(ReceiverEstimatedMaximumBitRate)
@@ -67,6 +68,7 @@ public enum RTCPPacket: Hashable, Sendable {
         case .sourceDescription(let packet): packet.write(into: &buffer)
         case .goodbye(let packet): packet.write(into: &buffer)
         case .genericNack(let packet): packet.write(into: &buffer)
+        case .transportFeedback(let packet): packet.write(into: &buffer)
         case .pictureLossIndication(let packet): packet.write(into: &buffer)
         case .fullIntraRequest(let packet): packet.write(into: &buffer)
         case .estimatedMaximumBitRate(let packet): packet.write(into: &buffer)
@@ -90,6 +92,9 @@ public enum RTCPPacket: Hashable, Sendable {
             return .goodbye(try Goodbye(reading: &reader, count: count))
         case (Feedback.transport, GenericNack.format):
             return .genericNack(try GenericNack(reading: &reader))
+        case (Feedback.transport, TransportFeedback.format):
+            guard let packet = try TransportFeedback(reading: &reader) else { break }
+            return .transportFeedback(packet)
         case (Feedback.payload, PictureLossIndication.format):
             return .pictureLossIndication(try PictureLossIndication(reading: &reader))
         case (Feedback.payload, FullIntraRequest.format):

@@ -82,23 +82,27 @@ public struct RTPStream: Sendable {
     ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
-    ///     is an unknown capture time.
+    ///     is an unknown capture time. The transport-wide number is written if there is one, whether listed or not.
+    ///   - transportNumber: the packet's transport-wide sequence number, which the caller counts across all streams of
+    ///     the transport. It is used if and only if the result has it.
     /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
         packet index: Int, of frame: PacketizedFrame, number: UnitNumber, payloadType: PayloadType,
-        extensions: HeaderExtensionSet = [], shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
-        into buffer: inout [UInt8]
+        extensions: HeaderExtensionSet = [], transportNumber: UInt16? = nil, shownAt mediaTime: MediaTime? = nil,
+        at now: MonotonicTime, into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
         guard frame.packets.indices.contains(index) else { return nil }
-        var written = extensions.intersection(configuration.extensions.available)
+        var written = available(extensions, transportNumber)
         if frame.captureTime == nil { written.remove(.captureTime) }
         let payload = frame.packets[index]
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber,
             timestamp: RTPTimestamp(mediaTime ?? frame.mediaTime, offset: configuration.timestampOffset),
             payloadType: payloadType,
-            marker: index == frame.packets.count - 1, extensions: written, content: .media(unit: number, packet: index),
+            marker: index == frame.packets.count - 1, extensions: written,
+            transportNumber: written.contains(.transportNumber) ? transportNumber : nil,
+            content: .media(unit: number, packet: index),
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payload.byteCount)
         assemble(packet, frame: frame, into: &buffer)
         note(packet)
@@ -118,15 +122,19 @@ public struct RTPStream: Sendable {
     /// Writes a packet with only `count` bytes of padding, with the next sequence number and the timestamp of the last
     /// packet. Sent after a picture, it shows the gap to a receiver that missed the picture's end.
     ///
+    /// - Parameter transportNumber: the packet's transport-wide sequence number, as for a packet of a frame.
     /// - Returns: the packet sent; nil, with an empty buffer, if nothing was sent before.
-    public mutating func writePadding(_ count: UInt8 = 1, into buffer: inout [UInt8]) -> SentPacket? {
+    public mutating func writePadding(
+        _ count: UInt8 = 1, transportNumber: UInt16? = nil, into buffer: inout [UInt8]
+    ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
         guard let lastSequenceNumber, let last = sent.packet(lastSequenceNumber) else { return nil }
         let padding = max(count, 1)
-        let extensions = last.extensions.intersection(.mid)
+        let extensions = available(last.extensions.intersection(.mid), transportNumber)
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber, timestamp: last.timestamp, payloadType: last.payloadType, marker: false,
-            extensions: extensions, content: .padding(padding),
+            extensions: extensions, transportNumber: extensions.contains(.transportNumber) ? transportNumber : nil,
+            content: .padding(padding),
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: extensions) + Int(padding))
         assemble(packet, frame: nil, into: &buffer)
         note(packet)
@@ -142,10 +150,13 @@ public struct RTPStream: Sendable {
     ///     |             time stamp, marker, extensions as before|     16 bits     |                  |
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///
+    /// - Parameter transportNumber: the transport-wide sequence number of a retransmission on its own stream. Without
+    ///   one (``hasRetransmission``) it is not used: the packet keeps its first number, so a report on that number may
+    ///   be about either time that the packet was sent.
     /// - Returns: whether the packet could be written. False, with an empty buffer, if the track's history no longer
     ///   has the frame, or if the peer supports retransmissions but not for that payload type.
     public mutating func writeAgain(
-        _ packet: SentPacket, from history: TrackHistory, into buffer: inout [UInt8]
+        _ packet: SentPacket, from history: TrackHistory, transportNumber: UInt16? = nil, into buffer: inout [UInt8]
     ) -> Bool {
         buffer.removeAll(keepingCapacity: true)
         var frame: PacketizedFrame?
@@ -159,11 +170,12 @@ public struct RTPStream: Sendable {
             return true
         }
         guard let payloadType = retransmission.payloadTypes[packet.payloadType] else { return false }
+        let extensions = available(packet.extensions, transportNumber)
         RTPPacketHeader(
             marker: packet.marker, payloadType: payloadType, sequenceNumber: nextRetransmissionNumber,
             timestamp: packet.timestamp, ssrc: retransmission.ssrc
-        ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty)
-        writeExtensions(of: packet, frame: frame, into: &buffer)
+        ).write(into: &buffer, hasExtension: !extensions.isEmpty)
+        write(extensions, transportNumber, of: frame, into: &buffer)
         buffer.appendUInt16(packet.sequenceNumber.rawValue)
         // Padding is not payload, so a padding packet is retransmitted as its sequence number alone.
         writePayload(of: packet, frame: frame, into: &buffer)
@@ -186,7 +198,7 @@ public struct RTPStream: Sendable {
             marker: packet.marker, payloadType: packet.payloadType, sequenceNumber: packet.sequenceNumber,
             timestamp: packet.timestamp, ssrc: configuration.ssrc
         ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty, hasPadding: padding > 0)
-        writeExtensions(of: packet, frame: frame, into: &buffer)
+        write(packet.extensions, packet.transportNumber, of: frame, into: &buffer)
         writePayload(of: packet, frame: frame, into: &buffer)
         if padding > 0 {
             for _ in 1..<padding { buffer.append(0) }
@@ -194,10 +206,20 @@ public struct RTPStream: Sendable {
         }
     }
 
-    private func writeExtensions(of packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {
-        guard !packet.extensions.isEmpty else { return }
+    /// The extensions of `set` that the session has negotiated; the transport-wide number if there is one.
+    private func available(_ set: HeaderExtensionSet, _ transportNumber: UInt16?) -> HeaderExtensionSet {
+        (transportNumber == nil ? set.subtracting(.transportNumber) : set.union(.transportNumber))
+            .intersection(configuration.extensions.available)
+    }
+
+    private func write(
+        _ extensions: HeaderExtensionSet, _ transportNumber: UInt16?, of frame: PacketizedFrame?,
+        into buffer: inout [UInt8]
+    ) {
+        guard !extensions.isEmpty else { return }
         let captureTime = frame?.captureTime.map { configuration.clock.time(at: $0) } ?? NTPTime(0)
-        configuration.extensions.write(packet.extensions, captureTime: captureTime, into: &buffer)
+        configuration.extensions.write(
+            extensions, captureTime: captureTime, transportNumber: transportNumber ?? 0, into: &buffer)
     }
 
     private func writePayload(of packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {

@@ -17,6 +17,8 @@ public struct SentPacket: Hashable, Sendable {
     public let marker: Bool
     /// The header extensions that the packet actually had.
     public let extensions: HeaderExtensionSet
+    /// The transport-wide sequence number that the packet was first sent with; nil if it had none.
+    public let transportNumber: UInt16?
     public let content: Content
     /// The packet's size in bytes, without SRTP's tag.
     public let byteCount: Int
@@ -26,13 +28,14 @@ public struct SentPacket: Hashable, Sendable {
     /// A packet that has been sent once.
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, payloadType: PayloadType, marker: Bool,
-        extensions: HeaderExtensionSet, content: Content, byteCount: Int
+        extensions: HeaderExtensionSet, transportNumber: UInt16? = nil, content: Content, byteCount: Int
     ) {
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
         self.payloadType = payloadType
         self.marker = marker
         self.extensions = extensions
+        self.transportNumber = transportNumber
         self.content = content
         self.byteCount = byteCount
     }

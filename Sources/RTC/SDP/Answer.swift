@@ -9,7 +9,8 @@ public struct Answer: Sendable, Equatable {
     /// is used.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
-        let negotiation = MediaNegotiation(session: offer)
+        let negotiation = MediaNegotiation(
+            session: offer, takesCongestionFeedback: local.takesCongestionFeedback)
         var accepted: (index: Int, media: NegotiatedMedia)?
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {

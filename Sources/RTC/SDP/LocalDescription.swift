@@ -14,6 +14,8 @@ public struct LocalDescription: Sendable, Equatable {
     public var streams: [LocalStream]
     /// The canonical name of our RTP endpoint, the same for all our streams (RFC 7022); a single word.
     public var cname: String
+    /// Whether we act on transport-wide feedback and REMB about what we send, and therefore offer and accept them.
+    public var takesCongestionFeedback = false
     /// The name of our MediaStream.
     private static let mediaStreamID = "screen"
 

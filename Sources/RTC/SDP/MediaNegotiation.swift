@@ -8,6 +8,8 @@ struct MediaNegotiation {
     var isReceiving = false
     /// Whether we have offered 4:4:4, or may answer with it.
     var includes444 = true
+    /// Whether we act on transport-wide feedback and REMB.
+    var takesCongestionFeedback = false
 
     /// The media that `sections` of the peer's description agree to.
     ///
@@ -41,8 +43,15 @@ struct MediaNegotiation {
         } else {
             guard section.direction.receives else { throw .notReceiving(section.direction) }
         }
+        var formats = try formats(of: section)
+        var extensions = extensions(of: section)
+        // The number and the feedback about it are of no use without each other.
+        if !formats.contains(where: { $0.feedback.contains(.transportWide) }) { extensions.transportNumber = nil }
+        if extensions.transportNumber == nil {
+            for index in formats.indices { formats[index].feedback.remove(.transportWide) }
+        }
         return NegotiatedSection(
-            formats: try formats(of: section), mid: section.mid, extensions: extensions(of: section),
+            formats: formats, mid: section.mid, extensions: extensions,
             hasReducedSizeRTCP: section.hasReducedSizeRTCP)
     }
 
@@ -66,7 +75,7 @@ struct MediaNegotiation {
                         feedback: NegotiatedSection.Feedback(
                             NegotiatedSection.Feedback.names.filter { offered.feedback.contains($0.name) }.map(
                                 \.feedback)
-                        ))
+                        ).subtracting(takesCongestionFeedback ? [] : .congestion))
                 }
             } catch {
                 refusal = refusal ?? error
@@ -88,12 +97,15 @@ struct MediaNegotiation {
     }
 
     /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section
-    /// 4.2).
+    /// 4.2). The transport-wide number is worth the larger two-byte headers, if the peer gives it a larger number.
     private func extensions(of section: MediaDescription) -> NegotiatedSection.Extensions {
         var agreed = NegotiatedSection.Extensions()
         var taken: Set<UInt16> = []
         for known in section.extensions {
-            guard (1...14).contains(known.id), known.direction?.receives != false,
+            let isTransportNumber = known.uri == ExtensionURI.transportNumber
+            guard takesCongestionFeedback || !isTransportNumber,
+                (1...(isTransportNumber ? 255 : 14)).contains(known.id), known.id != 15,
+                known.direction?.receives != false,
                 let path = ExtensionURI.all.first(where: { $0.uri == known.uri })?.path, agreed[keyPath: path] == nil,
                 taken.insert(known.id).inserted
             else { continue }

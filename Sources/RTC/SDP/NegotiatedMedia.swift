@@ -31,10 +31,18 @@ public struct NegotiatedSection: Sendable, Equatable {
         public static let pli = Feedback(rawValue: 2)
         /// Full Intra Request (RFC 5104 section 4.3.1).
         public static let fir = Feedback(rawValue: 4)
+        /// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1).
+        public static let transportWide = Feedback(rawValue: 8)
+        /// Receiver Estimated Maximum Bitrate (draft-alvestrand-rmcat-remb-03).
+        public static let estimatedBitRate = Feedback(rawValue: 16)
+
+        /// The messages that tell how much the path carries.
+        static let congestion: Feedback = [.transportWide, .estimatedBitRate]
 
         /// The messages as spelled in an rtcp-fb line.
         static let names: [(feedback: Feedback, name: String)] = [
-            (.nack, "nack"), (.pli, "nack pli"), (.fir, "ccm fir"),
+            (.nack, "nack"), (.pli, "nack pli"), (.fir, "ccm fir"), (.transportWide, "transport-cc"),
+            (.estimatedBitRate, "goog-remb"),
         ]
     }
 
@@ -59,6 +67,9 @@ public struct NegotiatedSection: Sendable, Equatable {
         public var mid: UInt8?
         public var absoluteCaptureTime: UInt8?
         public var playoutDelay: UInt8?
+        /// The number of the transport-wide sequence number, also 16 to 255, which needs the two-byte form; nil if the
+        /// peer will not send transport-wide feedback.
+        public var transportNumber: UInt8?
     }
 
     /// The formats that the track may have, at least one; the one that most frames will have comes first. Formats may
@@ -81,9 +92,11 @@ enum ExtensionURI {
     static let mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
     static let absoluteCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
     static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+    static let transportNumber = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 
     /// Each URI with the property that holds its negotiated number.
     static let all: [(uri: String, path: any WritableKeyPath<NegotiatedSection.Extensions, UInt8?> & Sendable)] = [
         (mid, \.mid), (absoluteCaptureTime, \.absoluteCaptureTime), (playoutDelay, \.playoutDelay),
+        (transportNumber, \.transportNumber),
     ]
 }

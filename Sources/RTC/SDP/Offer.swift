@@ -6,6 +6,7 @@ public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
     private let includes444: Bool
+    private let takesCongestionFeedback: Bool
 
     private static let mid = "0"
 
@@ -15,13 +16,15 @@ public struct Offer: Sendable, Equatable {
     /// - Parameter includes444: whether 4:4:4 is also offered, with payload types of its own.
     public init(local: LocalDescription, including444 includes444: Bool = false) {
         self.includes444 = includes444
+        takesCongestionFeedback = local.takesCongestionFeedback
+        let feedback = NegotiatedSection.Feedback([.nack, .pli, .fir]).union(takesCongestionFeedback ? .congestion : [])
         let forms = TrackFormat.Codec.ofVideo.flatMap(\.negotiation.offered).filter {
             includes444 || $0.track.chroma != .yuv444
         }
         let formats = zip(forms, stride(from: UInt8(106), to: 127, by: 2)).map { form, payloadType in
             NegotiatedSection.Format(
                 payloadType: payloadType, rtxPayloadType: payloadType + 1, track: form.track,
-                parameters: form.parameters, feedback: [.nack, .pli, .fir])
+                parameters: form.parameters, feedback: feedback)
         }
         let payloadTypes = formats.flatMap { [$0.payloadType, $0.payloadType + 1] }.map { String($0) }
         var lines = local.sessionLines(bundle: Self.mid)
@@ -30,7 +33,10 @@ public struct Offer: Sendable, Equatable {
             "a=mid:\(Self.mid)", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
         ]
         lines += local.transportLines(setup: .actpass) + local.candidateLines
-        for (index, known) in ExtensionURI.all.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
+        let extensions = ExtensionURI.all.filter {
+            local.takesCongestionFeedback || $0.uri != ExtensionURI.transportNumber
+        }
+        for (index, known) in extensions.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
         lines += formats.flatMap(\.lines) + local.sourceLines(of: local.streams[0], hasRTX: true)
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
@@ -43,7 +49,9 @@ public struct Offer: Sendable, Equatable {
             section.mid == nil || section.mid == Self.mid
         else { throw .answerDoesNotFitOffer }
         guard !section.isRejected else { throw .videoRejected }
-        return try MediaNegotiation(session: answer, includes444: includes444).negotiate([section], role: Self.role)
+        return try MediaNegotiation(
+            session: answer, includes444: includes444, takesCongestionFeedback: takesCongestionFeedback
+        ).negotiate([section], role: Self.role)
     }
 
     private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole {
