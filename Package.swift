@@ -277,7 +277,7 @@ let package = Package(
         tests("STUNTests", ["STUN", "TestSupport"]),
         tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
         tests("SDPTests", ["SDP", "H264", "MediaTypes", "TestSupport"]),
-        tests("CongestionControlTests", ["CongestionControl", "MediaTypes"]),
+        tests("CongestionControlTests", ["CongestionControl", "MediaTypes", "TestSupport"]),
         tests("SecureTransportTests", ["SecureTransport", "CSRTP", "MediaTypes", "Processes", "TestSupport"]),
         tests(
             "WebRTCTests",

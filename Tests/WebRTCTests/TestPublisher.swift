@@ -22,6 +22,7 @@ final class TestPublisher {
     var answersFeedback = true
     /// Every packet of RTCP that came, authenticated.
     private(set) var feedback: [RTCPPacket] = []
+    private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private(set) var sender: TrackSender?
 
     private let feed: TrackFeed
@@ -94,7 +95,7 @@ final class TestPublisher {
 
     func advance(now: MonotonicTime) {
         _ = feed.update(now: now)
-        sender?.advance(now: now) { datagram in
+        sender?.advance(along: &path, now: now) { datagram in
             outgoing.append(datagram)
             return true
         }
@@ -124,7 +125,7 @@ final class TestPublisher {
             else { return }
             feedback += packets
             guard answersFeedback else { return }
-            sender?.handle(packets, now: now) { datagram in
+            sender?.handle(packets, along: &path, now: now) { datagram in
                 outgoing.append(datagram)
                 return true
             }

@@ -49,9 +49,9 @@ public struct X264Configuration: Sendable {
             throw .failed("can't encode \(framesPerSecond) pictures a second: must be 1 to 240")
         }
         var parameters = x264_param_t()
-        // `MovedPictureCoder` and `BandEncoder` rely on the preset: it is the only one without sub-sample motion, for which
-        // x264 makes interpolated planes of the reference picture for itself.
-        let preset = "ultrafast"
+        // `MovedPictureCoder` and `BandEncoder` rely on the fastest preset: it is the only one without sub-sample motion,
+        // for which x264 makes interpolated planes of the reference picture for itself.
+        let preset = rate == .fewestBits ? "veryfast" : "ultrafast"
         guard x264_param_default_preset(&parameters, preset, "zerolatency") == 0 else {
             throw .failed("x264 doesn't know \(preset)")
         }
@@ -102,6 +102,9 @@ public enum RateMode: Sendable, Hashable {
     /// The deblocking filter is off, because it would change the skipped neighbours of encoded macroblocks a little
     /// with each picture.
     case quantizerEachPicture
+    /// The caller sets each picture's quantizer. libx264 takes several times as long, and finds motion far away, for much
+    /// smaller pictures: for slow network paths.
+    case fewestBits
 
     func apply(to parameters: inout x264_param_t) {
         switch self {
@@ -112,18 +115,27 @@ public enum RateMode: Sendable, Hashable {
             parameters.rc.f_rf_constant = 22
             parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
             parameters.rc.i_vbv_buffer_size = Int32(clamping: kilobits)
+        case .fewestBits:
+            setQuantizerEachPicture(&parameters)
+            // Between two pictures of a slow path a page is scrolled far. Where the motion isn't found, a picture is as
+            // large as a key frame, and the next one shows a motion that is larger still.
+            parameters.analyse.i_me_method = X264_ME_UMH
+            parameters.analyse.i_me_range = 512
         case .quantizerEachPicture:
-            parameters.rc.i_rc_method = X264_RC_CQP
-            parameters.rc.i_qp_constant = 23
-            // x264 clips a picture's quantizer to the constant one divided by the first factor and multiplied by the
-            // second.
-            parameters.rc.f_ip_factor = 16
-            parameters.rc.f_pb_factor = 10
+            setQuantizerEachPicture(&parameters)
             parameters.b_deblocking_filter = 0
             parameters.analyse.b_mb_info = 1
             parameters.analyse.i_weighted_pred = 0
             // The headers of two encoders must be compatible.
             parameters.b_stitchable = 1
         }
+    }
+
+    private func setQuantizerEachPicture(_ parameters: inout x264_param_t) {
+        parameters.rc.i_rc_method = X264_RC_CQP
+        parameters.rc.i_qp_constant = 23
+        // x264 clips a picture's quantizer to the constant one divided by the first factor and multiplied by the second.
+        parameters.rc.f_ip_factor = 16
+        parameters.rc.f_pb_factor = 10
     }
 }

@@ -146,9 +146,9 @@ public final class X264Encoder {
     }
 
     /// Encodes `picture`, whose size must be `configuration.size`, to an access unit that owns its memory. SPS and PPS
-    /// precede an IDR picture.
+    /// precede an IDR picture. If `quantizer` is nil, libx264 chooses it.
     public func accessUnit(
-        of picture: I420Picture, forceIDR: Bool, time: MediaTime
+        of picture: I420Picture, forceIDR: Bool, quantizer: Int? = nil, time: MediaTime
     ) throws(VideoEncodingError) -> CodedFrame {
         guard picture.size == configuration.size, configuration.chroma == .yuv420,
             picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
@@ -164,7 +164,7 @@ public final class X264Encoder {
             let planes = SourcePlanes(
                 luma: base, blueDifference: base + luma, redDifference: base + luma + luma / 4,
                 lumaStride: size.width, chromaStride: size.width / 2)
-            return try encode(planes, Request(isIDR: forceIDR), time: time)
+            return try encode(planes, Request(isIDR: forceIDR, quantizer: quantizer), time: time)
         }
         return copy(encoded, captureTime: picture.captureTime)
     }

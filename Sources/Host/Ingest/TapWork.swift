@@ -14,6 +14,7 @@ final class TapWork {
     private let log: EventLog
     private let onFailure: @Sendable () -> Void
     private let onPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
+    private let onNarrowPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
 
     private var decoder: (any FrameDecoder)?
     /// How the source codes its frames; what it says with each key frame.
@@ -37,19 +38,25 @@ final class TapWork {
     /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next key frame.
     private var isCarrying = false
     private var encoder = HostEncoder()
+    private var narrow = NarrowEncoder()
     private var snapshots: [DecodeTap.SnapshotRequest] = []
 
     init(
         log: EventLog, onFailure: @escaping @Sendable () -> Void,
-        onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool
+        onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool,
+        onNarrowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool
     ) {
         self.log = log
         self.onFailure = onFailure
         self.onPicture = onPicture
+        self.onNarrowPicture = onNarrowPicture
     }
 
     /// When the thread must look again even if nothing arrives.
-    var nextDeadline: MonotonicTime { snapshots.map(\.deadline).min() ?? .distantFuture }
+    var nextDeadline: MonotonicTime {
+        let narrowDeadline = hasPicture ? narrow.deadline : nil
+        return min(snapshots.map(\.deadline).min() ?? .distantFuture, narrowDeadline ?? .distantFuture)
+    }
 
     /// Does the work of `inbox`. Returns whether there may be more later.
     func perform(_ inbox: DecodeTap.Inbox) -> Bool {
@@ -59,6 +66,9 @@ final class TapWork {
         for delivery in inbox.frames { decode(delivery) }
         answerSnapshots()
         if inbox.isKeyFrameDue { makeKeyFrame() }
+        narrow.setRate(inbox.narrowRate)
+        if inbox.needsNarrowKeyFrame { narrow.requestKeyFrame() }
+        encodeNarrow()
         return true
     }
 
@@ -98,6 +108,7 @@ final class TapWork {
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
             lastHasPointer = frame.isPointerDrawn
+            narrow.pictureDecoded()
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
@@ -144,6 +155,24 @@ final class TapWork {
             isCarrying = onPicture(frame, lastEpoch, lastNumber)
         } catch {
             log.error("the host's own encoder failed: \(error)")
+        }
+    }
+
+    /// Whether there is a picture to encode again.
+    private var hasPicture: Bool { decoder?.pictureCount ?? 0 > 0 || keptPicture != nil }
+
+    /// Encodes the newest picture for the narrow rung, if it is time.
+    private func encodeNarrow() {
+        let now = MonotonicTime.now()
+        guard let due = narrow.deadline, due <= now, let picture = lastPicture() else { return }
+        do {
+            var frame = try narrow.encode(picture, now: now)
+            if !lastHasPointer { frame.attachment = .pointerLeftOut }
+            // A frame that isn't taken may not be seen, and the next one must not depend on it.
+            if !onNarrowPicture(frame, lastEpoch, lastNumber) { narrow.requestKeyFrame() }
+        } catch {
+            log.error("the host's own encoder failed: \(error)")
+            narrow.setRate(nil)
         }
     }
 

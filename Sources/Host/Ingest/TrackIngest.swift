@@ -38,6 +38,9 @@ public final class TrackIngest: TrackObserver {
             onFailure: { [weak hub] in hub?.requestKeyFrame(now: MonotonicTime.now()) },
             onPicture: { [weak hub] frame, epoch, number in
                 hub?.carryOn(with: frame, epoch: epoch, number: number, now: MonotonicTime.now()) != nil
+            },
+            onNarrowPicture: { [weak hub] frame, epoch, number in
+                hub?.takeNarrow(frame, epoch: epoch, number: number, now: MonotonicTime.now()) == true
             })
         hub.connect(self)
     }
@@ -54,6 +57,8 @@ public final class TrackIngest: TrackObserver {
                     ? "the source is asked for 4:2:0: a viewer has no 4:4:4" : "the source is asked for 4:4:4 again")
         case .sourceChanged(let canMakeKeyFrames): tap.sourceChanged(makesKeyFrames: canMakeKeyFrames)
         case .makeKeyFrame(let delay): tap.makeKeyFrame(at: MonotonicTime.now() + delay)
+        case .encodeNarrow(let rate): tap.encodeNarrow(at: rate)
+        case .makeNarrowKeyFrame: tap.makeNarrowKeyFrame()
         case .noteHostCarries: log.info("the source makes no key frame now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)
         case .report(let report): onPointer(report)

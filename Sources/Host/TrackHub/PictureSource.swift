@@ -87,7 +87,8 @@ extension PictureSource {
         case .requestPicture: requestPicture()
         case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
         case .setPointerMode(let mode): setPointerMode(mode)
-        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .announce, .report: break
+        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeNarrow, .makeNarrowKeyFrame, .announce, .report:
+            break
         }
     }
 }

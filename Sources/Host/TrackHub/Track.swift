@@ -12,11 +12,8 @@ public struct Track: Sendable {
 
     // What readers get.
     private(set) var timeline: Timeline
-    /// The number of the next frame.
-    private(set) var nextNumber: UInt64 = 0
-    private(set) var cache: FrameCache
-    /// The lowest number of a frame that may still be shown to anybody.
-    private(set) var firstShown: UInt64 = 0
+    private var full: RungFrames
+    private var narrow: NarrowRung
     /// The format of the last frame; nil if the source has sent none.
     private(set) var format: TrackFormat?
     private var carrier = TrackCarrier()
@@ -39,8 +36,12 @@ public struct Track: Sendable {
 
     init(origin: MonotonicTime, limits: CacheLimits) {
         timeline = Timeline(origin: origin)
-        cache = FrameCache(limits: limits)
+        full = RungFrames(limits: limits)
+        narrow = NarrowRung(limits: limits)
     }
+
+    /// The frames of `rung`.
+    subscript(rung: Rung) -> RungFrames { rung == .full ? full : narrow.frames }
 
     /// The source's state, as viewers are told.
     var state: SourceState {
@@ -100,7 +101,7 @@ public struct Track: Sendable {
     /// The source says whether it shows the screen; the next frame that it sends is a key frame.
     mutating func sharingChanged(to sharing: SharingState) {
         carrier.gate.sourceSays(sharing)
-        if !carrier.gate.isOpen { forgetCache() }
+        if !carrier.gate.isOpen { forgetFrames() }
         // A hold that was set at the host lasts until it is lifted there.
         if carrier.gate.isHeld, sharing == .live { actions.append(.setSharerPaused(true)) }
         announce()
@@ -149,10 +150,7 @@ public struct Track: Sendable {
         self.format = format
         timeline.clockRate = format.clockRate
         let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
-        let placed = TrackFrame(
-            number: nextNumber, coded: frame.withCaptureTime(captureTime), time: time, format: format)
-        nextNumber += 1
-        cache.append(placed)
+        let placed = full.append(frame.withCaptureTime(captureTime), at: time, format: format)
         if frame.isRandomAccess { keyFrames.idrArrived() }
         if carrier.publishes(isPointerDrawn: frame.isPointerDrawn) {
             actions.append(.report(.pictures(areDrawn: frame.isPointerDrawn)))
@@ -160,24 +158,37 @@ public struct Track: Sendable {
         return placed
     }
 
-    /// Drops the cached frames: a viewer who joins from now on waits for a key frame, and one who has not yet received
-    /// all of them receives no more. The source's next frame is a key frame, and may show something entirely different.
-    private mutating func forgetCache() {
-        cache.clear()
-        firstShown = nextNumber
+    /// Takes a frame of the narrow rung, which shows what the source's frame `number` shows. Returns its place on the
+    /// track; nil if viewers may not see that, or if nobody takes the rung.
+    mutating func takeNarrow(
+        _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
+    ) -> TrackFrame? {
+        guard narrow.rate != nil, shows(number) else { return nil }
+        // Both rungs have one timeline. The copy takes no place from the source's next frame.
+        var timeline = timeline
+        let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: now)
+        return narrow.take(frame.withCaptureTime(captureTime), at: time)
+    }
+
+    /// Forgets all frames, since the source's next frame may show something entirely different; it is a key frame.
+    private mutating func forgetFrames() {
+        full.forget()
+        narrow.forget()
     }
 
     // MARK: Key frames
 
-    /// Somebody needs a key frame to go on. The source is asked at most once in 500 ms, however many ask for one.
-    mutating func requestKeyFrame(now: MonotonicTime) {
-        if keyFrames.want(now: now) { askForKeyFrame() }
+    /// Somebody needs a key frame to go on. It is asked for at most once in 500 ms, however many ask for one.
+    mutating func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
+        switch rung {
+        case .full: if keyFrames.want(now: now) { askForKeyFrame() }
+        case .narrow: if narrow.wantsKeyFrame(now: now) { actions.append(.makeNarrowKeyFrame) }
+        }
     }
 
-    /// A reader has no key frame to begin with. If there is one in the cache, the reader is about to get it, and a
-    /// request would only bring a second one.
-    mutating func requestStart(now: MonotonicTime) {
-        if !cache.canStart { requestKeyFrame(now: now) }
+    /// A reader has no key frame to begin with. If the cache has one, the reader is about to get it.
+    mutating func requestStart(of rung: Rung, now: MonotonicTime) {
+        if !self[rung].cache.canStart { requestKeyFrame(of: rung, now: now) }
     }
 
     /// Passes on a request that came too soon after the one before.
@@ -211,7 +222,7 @@ public struct Track: Sendable {
         tellSource(now)
         guard wasAsleep, abilities?.restsUnwatched == true else { return }
         // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
-        forgetCache()
+        forgetFrames()
         requestKeyFrame(now: now)
     }
 
@@ -240,6 +251,11 @@ public struct Track: Sendable {
         tellSource(now)
     }
 
+    /// Sets the bit rate of the narrow rung; nil if nobody takes it.
+    mutating func setNarrowRate(_ rate: BitRate?) {
+        if narrow.setRate(rate) { actions.append(.encodeNarrow(at: rate)) }
+    }
+
     mutating func setPointerMode(_ mode: PointerMode) {
         pointerMode = mode
         if abilities?.tellsPointer == true { actions.append(.setPointerMode(mode)) }
@@ -266,7 +282,7 @@ public struct Track: Sendable {
         }
         let isHeld = decide(carrier.gate.pause)
         let needsKeyFrame = carrier.gate.hold(isHeld)
-        if isHeld { forgetCache() }
+        if isHeld { forgetFrames() }
         if abilities != nil { actions.append(.setSharerPaused(isHeld)) }
         if needsKeyFrame { askForKeyFrame() }
         announce()

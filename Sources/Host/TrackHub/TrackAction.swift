@@ -17,6 +17,10 @@ public enum TrackAction: Sendable {
     case makeKeyFrame(after: Interval)
     /// From now on, viewers get the pictures of the host's own encoder.
     case noteHostCarries
+    /// The narrow rung is wanted at this bit rate, or no more.
+    case encodeNarrow(at: BitRate?)
+    /// The narrow rung's next frame is to be a key frame, and is wanted at once.
+    case makeNarrowKeyFrame
     // For viewers.
     case announce(SourceState)
     case report(PointerReport)

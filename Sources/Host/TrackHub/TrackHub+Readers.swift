@@ -3,32 +3,40 @@ import Synchronization
 
 /// The part of a hub that readers use: they take frames, ask for key frames, and report who watches.
 extension TrackHub {
-    /// Adds a reader; its first ``TrackReader/take()`` gives the frames since the last random access frame.
+    /// Adds a reader of `rung`; its first ``TrackReader/take()`` gives the frames since the last random access frame.
     ///
     /// - Parameters:
     ///   - limits: how much may wait for this reader before it loses frames.
     ///   - wake: called on the publishing thread when there is something to take; it must not block.
-    public func subscribe(limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void) -> TrackReader {
+    public func subscribe(
+        to rung: Rung = .full, limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void
+    ) -> TrackReader {
         let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, frames: self.limits.frames * 2)
         let key = state.withLock { state in
             let key = state.nextReader
             state.nextReader += 1
             state.readers[key] = Reader(
-                queue: ReaderQueue(startingWith: state.track.cache.frames, limits: limits), wake: wake)
+                rung: rung, queue: ReaderQueue(startingWith: state.track[rung].cache.frames, limits: limits), wake: wake
+            )
             return key
         }
-        return TrackReader(hub: self, key: key)
+        return TrackReader(hub: self, rung: rung, key: key)
     }
 
-    /// Asks for a key frame, at most once in 500 ms, however many readers ask. The request goes to the source, or to
-    /// the host's own encoder if the source can't make one.
-    public func requestKeyFrame(now: MonotonicTime) {
-        update { $0.track.requestKeyFrame(now: now) }
+    /// Asks for a key frame of `rung`, at most once in 500 ms, however many readers ask. The request goes to the source,
+    /// or to the host's own encoder if the source can't make one.
+    public func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
+        update { $0.track.requestKeyFrame(of: rung, now: now) }
     }
 
-    /// Asks for a key frame for a reader that has none to begin with, unless the cache has one.
-    public func requestStart(now: MonotonicTime) {
-        update { $0.track.requestStart(now: now) }
+    /// Asks for a key frame for a reader of `rung` that has none to begin with, unless the cache has one.
+    public func requestStart(of rung: Rung = .full, now: MonotonicTime) {
+        update { $0.track.requestStart(of: rung, now: now) }
+    }
+
+    /// Sets the bit rate at which the host encodes the narrow rung; nil if nobody takes it.
+    public func setNarrowRate(_ rate: BitRate?) {
+        update { $0.track.setNarrowRate(rate) }
     }
 
     /// Passes on a request for a key frame that came too soon after the one before.
@@ -79,21 +87,27 @@ extension TrackHub {
     /// How many viewers there are.
     public var viewers: Int { state.withLock { $0.track.demand.viewers } }
     /// How many frames have been published so far.
-    public var publishedFrames: UInt64 { state.withLock { $0.track.nextNumber } }
+    public var publishedFrames: UInt64 { state.withLock { $0.track[.full].nextNumber } }
     /// Whether a reader that joins now can begin without a new key frame.
-    public var canStart: Bool { state.withLock { $0.track.cache.canStart } }
+    public var canStart: Bool { state.withLock { $0.track[.full].cache.canStart } }
     /// The frames since the last random access frame.
-    public var cachedFrames: [TrackFrame] { state.withLock { $0.track.cache.frames } }
+    public var cachedFrames: [TrackFrame] { state.withLock { $0.track[.full].cache.frames } }
     /// The media time of `moment`, for sender reports.
     public func mediaTime(at moment: MonotonicTime) -> MediaTime {
         state.withLock { $0.track.timeline.mediaTime(at: moment) }
     }
-    /// The lowest number of a frame that may still be shown to anybody; for readers that keep frames themselves.
-    public var firstStart: UInt64 { shownFrom.load(ordering: .acquiring) }
+    /// The lowest number of a frame of `rung` that may still be shown to anybody; for readers that keep frames
+    /// themselves.
+    public func firstStart(of rung: Rung = .full) -> UInt64 {
+        switch rung {
+        case .full: fullShownFrom.load(ordering: .acquiring)
+        case .narrow: narrowShownFrom.load(ordering: .acquiring)
+        }
+    }
 
-    fileprivate func take(_ key: UInt64, _ lost: borrowing Atomic<UInt64>) -> [TrackFrame] {
+    fileprivate func take(_ rung: Rung, _ key: UInt64, _ lost: borrowing Atomic<UInt64>) -> [TrackFrame] {
         state.withLock { state in
-            let cache = state.track.cache.frames
+            let cache = state.track[rung].cache.frames
             state.readers[key]?.queue.recover(with: cache)
             lost.store(state.readers[key]?.queue.lostFrames ?? 0, ordering: .relaxed)
             return state.readers[key]?.queue.take() ?? []
@@ -108,11 +122,13 @@ extension TrackHub {
 /// One reader of a hub; it is unsubscribed when it is released.
 public final class TrackReader: Sendable {
     private let hub: TrackHub
+    private let rung: Rung
     private let key: UInt64
     private let lost = Atomic<UInt64>(0)
 
-    fileprivate init(hub: TrackHub, key: UInt64) {
+    fileprivate init(hub: TrackHub, rung: Rung, key: UInt64) {
         self.hub = hub
+        self.rung = rung
         self.key = key
     }
 
@@ -122,7 +138,7 @@ public final class TrackReader: Sendable {
 
     /// Returns all frames that have arrived since the last call, oldest first. A gap in their numbers means that frames
     /// were lost; the first frame after a gap is a random access frame. May be called on any thread.
-    public func take() -> [TrackFrame] { hub.take(key, lost) }
+    public func take() -> [TrackFrame] { hub.take(rung, key, lost) }
 
     /// How many frames this reader had lost by its last ``take()``: because it was too slow, or because they came
     /// before the first random access frame.

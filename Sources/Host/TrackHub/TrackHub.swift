@@ -10,9 +10,10 @@ import Synchronization
 /// affects only itself. All methods may be called on any thread.
 public final class TrackHub: Sendable {
     let state: Mutex<State>
-    /// A copy of the track's `firstShown`. Written with `state` locked; readers check it without the lock before they
+    /// Copies of the rungs' `firstShown`. Written with `state` locked; readers check them without the lock before they
     /// send anything.
-    let shownFrom = Atomic<UInt64>(0)
+    let fullShownFrom = Atomic<UInt64>(0)
+    let narrowShownFrom = Atomic<UInt64>(0)
     let limits: CacheLimits
 
     struct State {
@@ -28,6 +29,7 @@ public final class TrackHub: Sendable {
     }
 
     struct Reader {
+        let rung: Rung
         var queue: ReaderQueue
         let wake: @Sendable () -> Void
     }
@@ -97,6 +99,12 @@ public final class TrackHub: Sendable {
     /// the track; nil if no reader gets it, for example because the source has sent a key frame since.
     public func carryOn(with frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         publish { $0.track.takeFromHost(frame, epoch: epoch, number: number, now: now) }
+    }
+
+    /// Takes a frame of the narrow rung, which shows what the source's frame `number` shows. Returns whether it got a
+    /// place on the track: not if viewers may not see it, or if nobody takes the rung any more.
+    public func takeNarrow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> Bool {
+        publish(to: .narrow) { $0.track.takeNarrow(frame, epoch: epoch, number: number, now: now) } != nil
     }
 
     /// Passes on what `source` reports about the pointer, if it is the track's source.
@@ -193,19 +201,21 @@ public final class TrackHub: Sendable {
         let (result, isOurs) = state.withLock { state in
             let leaving = state.source
             let result = body(&state)
-            shownFrom.store(state.track.firstShown, ordering: .releasing)
+            fullShownFrom.store(state.track[.full].firstShown, ordering: .releasing)
+            narrowShownFrom.store(state.track[.narrow].firstShown, ordering: .releasing)
             return (result, state.takeActions(of: state.source ?? leaving))
         }
         if isOurs { performActions() }
         return result
     }
 
-    /// Does the same as `update`, for a frame that goes to all readers.
-    private func publish(_ body: (inout State) -> TrackFrame?) -> TrackFrame? {
+    /// Does the same as `update`, for a frame that goes to all readers of `rung`.
+    private func publish(to rung: Rung = .full, _ body: (inout State) -> TrackFrame?) -> TrackFrame? {
         var wakes: [@Sendable () -> Void] = []
         let placed = update { state in
             guard let placed = body(&state) else { return nil as TrackFrame? }
-            for key in state.readers.keys where state.readers[key]?.queue.append(placed) == true {
+            for key in state.readers.keys where state.readers[key]?.rung == rung {
+                guard state.readers[key]?.queue.append(placed) == true else { continue }
                 if let wake = state.readers[key]?.wake { wakes.append(wake) }
             }
             return placed

@@ -39,9 +39,9 @@ public struct LossBasedRate: Sendable {
     }
 }
 
-/// One rate for a track, taken from its viewers' targets: the lower quartile. With four viewers or more, a single bad
-/// path does not hold back all the others, and a few good paths do not overload the rest.
+/// One rate for a source, taken from its viewers' targets: the one that at least half of them can take. A single bad
+/// path does not hold back the others; its viewer gets the narrow rung.
 public func sharedTarget(of targets: [BitRate]) -> BitRate? {
     guard !targets.isEmpty else { return nil }
-    return targets.sorted()[targets.count / 4]
+    return targets.sorted()[targets.count / 2]
 }

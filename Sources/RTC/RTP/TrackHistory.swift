@@ -25,6 +25,8 @@ public struct TrackHistory: Sendable {
     private struct Entry: Sendable {
         let frame: PacketizedFrame
         let time: MonotonicTime
+        /// The number of bytes of all frames up to this one.
+        let end: Int
     }
 
     /// The maximum number of frames kept, a power of two.
@@ -41,9 +43,16 @@ public struct TrackHistory: Sendable {
     public private(set) var next = UnitNumber(0)
 
     private var ring: [Entry?]
+    /// The number of bytes of all frames that were ever appended.
+    private var end = 0
 
-    /// An empty history; `maximumUnitCount` is rounded up to a power of two.
-    public init(maximumUnitCount: Int = 512, maximumByteCount: Int = 4 << 20, maximumAge: Interval = .seconds(2)) {
+    /// An empty history; `maximumUnitCount` is rounded up to a power of two. The first frame gets the number `first`.
+    public init(
+        maximumUnitCount: Int = 512, maximumByteCount: Int = 4 << 20, maximumAge: Interval = .seconds(2),
+        first: UnitNumber = UnitNumber(0)
+    ) {
+        oldest = first
+        next = first
         var capacity = 2
         while capacity < min(maximumUnitCount, 1 << 16) { capacity *= 2 }
         self.maximumUnitCount = capacity
@@ -59,7 +68,8 @@ public struct TrackHistory: Sendable {
     public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> UnitNumber {
         let number = next
         if count == maximumUnitCount { removeOldest() }
-        ring[slot(number)] = Entry(frame: frame, time: now)
+        end += frame.coded.bytes.count
+        ring[slot(number)] = Entry(frame: frame, time: now, end: end)
         byteCount += frame.coded.bytes.count
         next = number.next
         while count > 1, byteCount - frame.coded.bytes.count > maximumByteCount { removeOldest() }
@@ -71,6 +81,25 @@ public struct TrackHistory: Sendable {
     public func unit(_ number: UnitNumber) -> PacketizedFrame? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.frame
+    }
+
+    /// The number of bytes of the frames from `number` on, as coded. 0 if that frame is not kept.
+    public func byteCount(from number: UnitNumber) -> Int {
+        guard number >= oldest, number < next, let entry = ring[slot(number)] else { return 0 }
+        return end - entry.end + entry.frame.coded.bytes.count
+    }
+
+    /// The bit rate of the frames that were appended within `span` before `now`, without random access frames, which
+    /// come only where somebody needs one.
+    public func bitRate(over span: Interval, until now: MonotonicTime) -> BitRate {
+        var bytes = 0
+        var number = next
+        while number > oldest {
+            number = UnitNumber(number.rawValue - 1)
+            guard let entry = ring[slot(number)], now - entry.time <= span else { break }
+            if !entry.frame.isRandomAccess { bytes += entry.frame.coded.bytes.count }
+        }
+        return BitRate(bitsPerSecond: Int(Double(bytes) * 8 / span.seconds))
     }
 
     /// Removes every frame. Their numbers are not reused.

@@ -110,6 +110,9 @@ final class MediaLoop: DatagramSink {
     private func note(_ session: PeerSession) {
         nextDeadline = min(nextDeadline, session.deadline)
         if session.end != nil { nextDeadline = .zero }
+        for change in session.watched?.takeRungChanges() ?? [] {
+            lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) \(change)")
+        }
         if session.isStalled, !session.isQueuedForRoom {
             session.isQueuedForRoom = true
             stalled.append(session)
@@ -245,12 +248,15 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    /// Adapts the tracks' rates at most once per second. It needs no wake-up of its own, since rates change only with
+    /// Adapts the tracks' rates at most five times a second. It needs no wake-up of its own, since rates change only with
     /// peers' reports.
     private func adaptRates(now: MonotonicTime) {
-        nextRateDecision = now + .seconds(1)
+        nextRateDecision = now + .milliseconds(200)
         for feed in feeds.values {
-            feed.adaptRate(to: connectedSessions(at: feed).map(\.targetBitRate), now: now)
+            let watched = connectedSessions(at: feed).compactMap(\.watched)
+            for rung in [feed, feed.narrow].compactMap(\.self) {
+                rung.adaptRate(to: watched.compactMap { $0.targetBitRate(at: rung) }, now: now)
+            }
         }
     }
 

@@ -181,11 +181,13 @@ public final class MediaServer: SessionServer {
         let ice = SecureRandom.iceCredentials()
         let ssrc = SecureRandom.uint32()
         let own = context.certificate.fingerprint
-        return LocalDescription(
+        var local = LocalDescription(
             sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
             fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
             addresses: addresses, streams: [LocalStream(ssrc: ssrc, rtxSSRC: ssrc &+ 1, trackID: "screen-video")],
             cname: Self.randomName())
+        local.takesCongestionFeedback = true
+        return local
     }
 
     public func close(_ session: MediaSessionID) {

@@ -26,9 +26,7 @@ final class WatchedTracks {
     /// One for each track; empty until the keys are established, because a sender takes far more memory than an
     /// unanswered offer should cost.
     private var senders: [TrackSender] = []
-    /// The estimate of what the peer's path can carry, from the reports about all tracks.
-    private var rate = LossBasedRate()
-    private var lossWindow = LossWindow()
+    private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var onPointerChange: ((PointerChange) -> Void)?
 
     /// The tracks, each read from what `feed` gives for its hub. The session counts there until ``leave()``.
@@ -46,7 +44,22 @@ final class WatchedTracks {
     }
 
     /// Ends the session's part in the feeds.
-    func leave() { count(-1) }
+    func leave() {
+        for index in senders.indices { senders[index].leaveNarrow() }
+        count(-1)
+    }
+
+    /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
+    /// session gets the other rung.
+    func targetBitRate(at feed: TrackFeed) -> BitRate? {
+        guard senders.contains(where: { $0.takes(feed) }) else { return nil }
+        // The narrow rung is there for less than this.
+        let least = feed.rung == .full && path.hasFeedback ? Self.leastFull : LossBasedRate.lowest
+        return max(least, targetBitRate)
+    }
+
+    /// A source is asked for no less if its viewers can have the narrow rung.
+    private static let leastFull = BitRate(bitsPerSecond: 1_000_000)
 
     private func count(_ change: Int) {
         for (track, feed) in tracks {
@@ -59,6 +72,9 @@ final class WatchedTracks {
     func begin(
         _ parameters: SessionParameters, protector: SRTPSession, roundTripTime: Interval?, now: MonotonicTime
     ) {
+        path = PathControl(
+            hasTransportFeedback: tracks.contains { $0.track.extensions.available.contains(.transportNumber) }, now: now
+        )
         senders = tracks.map { track, feed in
             var sender = TrackSender(
                 track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)
@@ -72,19 +88,25 @@ final class WatchedTracks {
         for report in packets.flatMap(\.receptionReports) {
             guard senders.contains(where: { $0.stream.configuration.ssrc == report.ssrc }) else { continue }
             let sent = senders.reduce(0) { $0 &+ $1.stream.statistics.octetCount }
-            guard let loss = lossWindow.take(report, sentOctets: sent, now: now) else { continue }
-            rate.report(fractionLost: loss.fraction, sent: loss.sent)
+            path.take(report, sentOctets: sent, now: now)
         }
-        for index in senders.indices { senders[index].handle(packets, now: now, send: send) }
+        for case .transportFeedback(let feedback) in packets { path.take(feedback, now: now) }
+        for index in senders.indices { senders[index].handle(packets, along: &path, now: now, send: send) }
     }
 
     /// Sends what is due. Returns the time of the next call.
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
         var deadline = MonotonicTime.distantFuture
+        let isNarrow = senders.contains { $0.choice.rung == .narrow }
+        path.makePlan(waiting: senders.reduce(0) { $0 + $1.waitingBytes }, canPad: isNarrow, now: now)
         for index in senders.indices {
-            senders[index].advance(now: now, send: send)
+            senders[index].advance(along: &path, now: now, send: send)
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
+        }
+        if isNarrow, path.plan?.probe != nil, let index = senders.indices.first {
+            senders[index].pad(along: &path, now: now, send: send)
+            deadline = min(deadline, path.nextSlot(now: now))
         }
         return deadline
     }
@@ -106,7 +128,15 @@ final class WatchedTracks {
     }
 
     /// The estimated bit rate that the peer's path can carry.
-    var targetBitRate: BitRate { rate.target }
+    var targetBitRate: BitRate { path.targetBitRate }
+
+    /// What to log about changes of the rung since the last call.
+    func takeRungChanges() -> [String] {
+        senders.indices.compactMap { index in
+            defer { senders[index].rungChange = nil }
+            return senders[index].rungChange
+        }
+    }
 
     /// Adds what was sent to `statistics`.
     func count(in statistics: inout PeerStatistics) {

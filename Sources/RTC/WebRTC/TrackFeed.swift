@@ -3,15 +3,15 @@ import MediaTypes
 import RTP
 import TrackHub
 
-/// One track in the media thread: its frames are packetized once and kept once, for all sessions that watch it.
+/// One rung of a track in the media thread: its frames are packetized once and kept once, for all sessions that watch
+/// it. The feed of the full rung also has the one of the narrow rung, and counts its sessions too.
 ///
 /// Belongs to the media thread.
 final class TrackFeed {
     /// The packetized frames that sessions send, and retransmit, from. It always holds at least the frames that a new
     /// session begins with: its limits are wider than the cache's, and exceed the largest picture (8 MiB on the link),
     /// which takes a second to send.
-    private(set) var history = TrackHistory(
-        maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max))
+    private(set) var history: TrackHistory
     /// The key frame that a new session begins with; nil if there is none to begin with.
     private(set) var start: UnitNumber?
     /// The chroma format of the last frame.
@@ -22,6 +22,9 @@ final class TrackFeed {
     var limitedSessionCount = 0
 
     let hub: TrackHub
+    let rung: Rung
+    /// The feed of the narrow rung; nil if no session has needed it yet.
+    private(set) var narrow: TrackFeed?
     private var lastTarget = LossBasedRate.highest
     private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
@@ -29,26 +32,48 @@ final class TrackFeed {
     private let limits = CacheLimits()
     /// The lowest number of a frame on the track that may still be shown.
     private var firstShown: UInt64 = 0
+    /// The size of the last key frame; until there is one, that of a screen full of text.
+    private(set) var keyFrameByteCount = 150_000
     private var bytesSinceStart = 0
     private var framesSinceStart = 0
 
     /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
-    init(hub: TrackHub, wake: @escaping @Sendable () -> Void) {
+    init(hub: TrackHub, rung: Rung = .full, wake: @escaping @Sendable () -> Void) {
         self.hub = hub
+        self.rung = rung
         self.wake = wake
+        // Frames of the two rungs never have the same number, so that a session can't send one for the other again.
+        history = TrackHistory(
+            maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max),
+            first: UnitNumber(rung == .full ? 0 : 1 << 48))
+    }
+
+    /// Adds a session to the narrow rung, whose path carries `rate`, and returns its feed.
+    func joinNarrow(at rate: BitRate, now: MonotonicTime) -> TrackFeed {
+        let feed = narrow ?? TrackFeed(hub: hub, rung: .narrow, wake: wake)
+        narrow = feed
+        feed.sessionCount += 1
+        feed.adaptRate(to: [min(rate, feed.lastTarget)], now: now)
+        return feed
     }
 
     /// Takes the track's new frames since the last call. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
+        let hasNarrow = narrow?.update(now: now) == true
         guard sessionCount > 0 else {
             // Nobody watches, so nothing is read or kept; the hub's cache serves the next viewer.
             reader = nil
             start = nil
+            switch rung {
             // The source need not keep to the rate of the last viewer's path either.
-            adaptRate(to: [LossBasedRate.highest], now: now)
-            return false
+            case .full: adaptRate(to: [LossBasedRate.highest], now: now)
+            case .narrow:
+                hub.setNarrowRate(nil)
+                lastTarget = LossBasedRate.highest
+            }
+            return hasNarrow
         }
-        let reader = self.reader ?? hub.subscribe(wake: wake)
+        let reader = self.reader ?? hub.subscribe(to: rung, wake: wake)
         self.reader = reader
         let frames = reader.take()
         // This comes before the new frames, so it removes only old ones; frames that were hidden while they waited in
@@ -62,28 +87,31 @@ final class TrackFeed {
             requestKeyFrame(now: now)
         }
         self.lostFrames = lostFrames
-        return !frames.isEmpty
+        return !frames.isEmpty || hasNarrow
     }
 
     /// Forgets the frames that the track has forgotten, for example because the sharer has paused. Nobody may see what
     /// was there before: neither a viewer who joins now, nor one who has not received all of it yet. Called before
     /// anything is sent.
     func forgetHidden() {
-        guard hub.firstStart > firstShown else { return }
-        firstShown = hub.firstStart
+        let firstStart = hub.firstStart(of: rung)
+        guard firstStart > firstShown else { return }
+        firstShown = firstStart
         history.removeAll()
         start = nil
     }
 
-    /// Asks the source for a key frame to begin with. The hub limits the rate of requests, and knows whether a key
-    /// frame is already on its way to us.
-    func requestKeyFrame(now: MonotonicTime) {
-        if start != nil, !hub.hasSource {
-            // There is a picture, but in a format that not all viewers decode, and no source to change that. The host's
-            // own encoder handles it.
-            hub.requestKeyFrame(now: now)
+    /// Asks for a key frame to begin with. The hub limits the rate of requests, and knows whether a key frame is already
+    /// on its way to us.
+    ///
+    /// - Parameter isLate: whether there is a key frame that the session decodes, but too much has come after it.
+    func requestKeyFrame(isLate: Bool = false, now: MonotonicTime) {
+        if isLate || start != nil && !hub.hasSource {
+            // In the second case there is a picture, but in a format that not all viewers decode, and no source to
+            // change that. The host's own encoder handles it.
+            hub.requestKeyFrame(of: rung, now: now)
         } else {
-            hub.requestStart(now: now)
+            hub.requestStart(of: rung, now: now)
         }
     }
 
@@ -97,13 +125,18 @@ final class TrackFeed {
         hub.requestPicture()
     }
 
-    /// Tells the source the bit rate that its viewers' paths can carry, if that changed by more than 5 %.
+    /// Tells the source, or the host's encoder of the narrow rung, what bit rate its viewers' paths can carry, if that
+    /// changed by more than 5 %. All viewers of the narrow rung must be able to take it.
     func adaptRate(to targets: [BitRate], now: MonotonicTime) {
-        guard let target = sharedTarget(of: targets) else { return }
+        guard let target = rung == .full ? sharedTarget(of: targets) : targets.min() else { return }
         let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)
         guard change > lastTarget.bitsPerSecond / 20 else { return }
         lastTarget = target
-        hub.changeTargetBitRate(to: target, now: now)
+        switch rung {
+        case .full: hub.changeTargetBitRate(to: target, now: now)
+        // Retransmissions and headers need their part.
+        case .narrow: hub.setNarrowRate(BitRate(bitsPerSecond: target.bitsPerSecond * 85 / 100))
+        }
     }
 
     private func append(_ frame: TrackFrame, now: MonotonicTime) {
@@ -112,6 +145,7 @@ final class TrackFeed {
         chroma = frame.format.chroma
         if frame.coded.isRandomAccess {
             start = number
+            keyFrameByteCount = frame.coded.bytes.count
             bytesSinceStart = 0
             framesSinceStart = 0
         }

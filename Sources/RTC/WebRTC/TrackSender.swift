@@ -1,3 +1,4 @@
+import CongestionControl
 import MediaTypes
 import RTP
 import SecureTransport
@@ -9,14 +10,14 @@ import TrackHub
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender {
     /// The session's position in the track.
-    private enum Position {
+    enum Position {
         /// Waiting for a key frame, last requested at that time.
         case waiting(askedAt: MonotonicTime?)
         /// Sends `packet` of `frame` next; `time` is the frame's presentation time, set once its first packet is sent.
         case at(frame: UnitNumber, packet: Int, time: MediaTime?)
     }
 
-    private(set) var stream: RTPStream
+    var stream: RTPStream
     private(set) var roundTripTime: Interval?
     /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
@@ -32,21 +33,26 @@ struct TrackSender {
     /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
 
-    private let feed: TrackFeed
+    /// The track's own feed, and the one of its two that the session gets now.
+    let fullFeed: TrackFeed
+    var feed: TrackFeed
+    var choice = RungChoice()
+    /// What to log about the last change of the rung.
+    var rungChange: String?
+    var fullKeyFrameAskedAt: MonotonicTime?
     private let protector: SRTPSession
     private let formats: StreamFormats
     private let canonicalName: String
     private let clock: NTPClock
-    private var position = Position.waiting(askedAt: nil)
+    var position = Position.waiting(askedAt: nil)
     private var lastTicks: Int64 = .min
-    private var pacer = Pacer()
-    private var responder = NackResponder()
+    var responder = NackResponder()
     private var budget = KeyFrameBudget()
-    private var probe: TailProbe
+    var probe: TailProbe
     private var reports: ReportSchedule
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
-    private var buffer: [UInt8] = []
+    var buffer: [UInt8] = []
 
     /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if there
     /// is one.
@@ -54,6 +60,7 @@ struct TrackSender {
         _ track: WatchedTrack, feed: TrackFeed, of session: SessionParameters, protector: SRTPSession,
         roundTripTime: Interval?, now: MonotonicTime
     ) {
+        fullFeed = feed
         self.feed = feed
         self.protector = protector
         self.roundTripTime = roundTripTime
@@ -80,21 +87,24 @@ struct TrackSender {
     }
 
     /// Sends what is due: new pictures, probes and reports.
-    mutating func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) {
+    mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
+        if let plan = path.plan { chooseRung(plan, now: now) }
         if budget.poll(at: now) { restart() }
-        sendPictures(now: now, send: send)
+        sendPictures(along: &path, now: now, send: send)
         // While pictures are being sent, every gap becomes visible by itself.
         if !isBehind, let action = probe.poll(at: now) {
-            perform(action, now: now, send: send)
+            perform(action, along: &path, now: now, send: send)
         }
         refreshOnce(now: now)
         if reports.isDue(at: now) { sendReport(now: now, send: send) }
-        scheduleNext(now: now)
+        scheduleNext(path, now: now)
     }
 
     /// Handles the packets of one RTCP datagram. Retransmissions for NACKs are sent at once.
-    mutating func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
+    mutating func handle(
+        _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) {
         feed.forgetHidden()
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
@@ -104,9 +114,8 @@ struct TrackSender {
             }
             switch packet {
             case .genericNack(let nack):
-                for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now)
-                where stream.writeAgain(lost, from: feed.history, into: &buffer) {
-                    _ = protectAndSend(send)
+                for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
+                    sendAgain(lost, along: &path, now: now, send: send)
                 }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
@@ -128,26 +137,30 @@ struct TrackSender {
 
     /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
     private mutating func restart() {
-        if let start {
-            position = .at(frame: start, packet: 0, time: nil)
-        } else {
-            position = .waiting(askedAt: nil)
-        }
+        position = .waiting(askedAt: nil)
     }
 
-    /// The key frame that this session can begin with.
-    private var start: UnitNumber? {
+    /// The key frame of `feed` that this session can begin with.
+    func start(of feed: TrackFeed) -> UnitNumber? {
         guard let start = feed.start, let format = feed.history.unit(start)?.format else { return nil }
         return formats.payloadType(for: format) == nil ? nil : start
     }
 
-    private mutating func sendPictures(now: MonotonicTime, send: ([UInt8]) -> Bool) {
+    /// Whether what came after the key frame `start` of `feed` would take the path longer than half a second.
+    func isLate(_ start: UnitNumber, of feed: TrackFeed, along plan: SendingPlan?) -> Bool {
+        guard let plan else { return false }
+        return feed.history.byteCount(from: start.next) > plan.estimate.bitsPerSecond / 16
+    }
+
+    private mutating func sendPictures(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         while !isStalled {
             switch position {
             case .waiting(let askedAt):
-                guard let start else {
+                let start = start(of: feed)
+                let isLate = start.map { self.isLate($0, of: feed, along: path.plan) } ?? false
+                guard let start, !isLate else {
                     if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
-                        feed.requestKeyFrame(now: now)
+                        feed.requestKeyFrame(isLate: isLate, now: now)
                         position = .waiting(askedAt: now)
                     }
                     return
@@ -179,12 +192,14 @@ struct TrackSender {
                 }
                 var next = packet
                 while next < frame.packets.count {
-                    guard !isStalled, pacer.take(now: now) else {
+                    guard !isStalled, path.takeSlot(byteCount: frame.packets[next].byteCount + 40, now: now)
+                    else {
                         position = .at(frame: number, packet: next, time: shownAt)
                         return
                     }
                     sendPacket(
-                        next, of: frame, number, payloadType: payloadType, shownAt: shownAt, now: now, send: send)
+                        next, of: frame, number, payloadType: payloadType, shownAt: shownAt, along: &path, now: now,
+                        send: send)
                     next += 1
                 }
                 finish(frame, now: now)
@@ -195,7 +210,7 @@ struct TrackSender {
 
     private mutating func sendPacket(
         _ index: Int, of frame: PacketizedFrame, _ number: UnitNumber, payloadType: PayloadType,
-        shownAt time: MediaTime, now: MonotonicTime, send: ([UInt8]) -> Bool
+        shownAt time: MediaTime, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
         // to arrive.
@@ -204,9 +219,10 @@ struct TrackSender {
         guard
             let sent = stream.write(
                 packet: index, of: frame, number: number, payloadType: payloadType, extensions: extensions,
-                shownAt: time, at: now, into: &buffer)
+                transportNumber: path.nextNumber, shownAt: time, at: now, into: &buffer)
         else { return }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
+        path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
         // The sink keeps a packet that the socket has no room for; the following ones wait here.
         if !protectAndSend(send) { isStalled = true }
     }
@@ -229,30 +245,7 @@ struct TrackSender {
         if now - sentAt >= Self.refreshDelay { feed.requestPicture() }
     }
 
-    // MARK: Probes and reports
-
-    private mutating func perform(_ action: TailProbe.Action, now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        guard let last = stream.lastSequenceNumber else { return }
-        switch action {
-        case .padding:
-            guard let sent = stream.writePadding(into: &buffer) else { return }
-            responder.noteProbeSent(byteCount: sent.byteCount, at: now)
-            _ = protectAndSend(send)
-        case .repeatLastPacket:
-            repeatPackets([last], now: now, send: send)
-        case .retransmitPicture:
-            repeatPackets(probe.pictureSequenceNumbers, now: now, send: send)
-        }
-    }
-
-    private mutating func repeatPackets(_ numbers: [SequenceNumber], now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        for number in numbers {
-            guard let packet = stream.sent.packet(number), stream.writeAgain(packet, from: feed.history, into: &buffer)
-            else { continue }
-            responder.noteProbeSent(byteCount: packet.byteCount, at: now)
-            _ = protectAndSend(send)
-        }
-    }
+    // MARK: Reports
 
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard stream.lastSequenceNumber != nil else { return }
@@ -266,16 +259,16 @@ struct TrackSender {
         _ = send(buffer)
     }
 
-    private mutating func protectAndSend(_ send: ([UInt8]) -> Bool) -> Bool {
+    mutating func protectAndSend(_ send: ([UInt8]) -> Bool) -> Bool {
         guard (try? protector.protect(&buffer)) != nil else { return true }
         return send(buffer)
     }
 
-    private mutating func scheduleNext(now: MonotonicTime) {
+    private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
         if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
         if let refreshAt { deadline = min(deadline, refreshAt) }
-        let slot = isStalled ? .distantFuture : max(pacer.nextSlot(now: now), pointer.heldUntil ?? .zero)
+        let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), pointer.heldUntil ?? .zero)
         deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
     }
 

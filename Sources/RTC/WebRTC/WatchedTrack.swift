@@ -20,7 +20,8 @@ extension WatchedTrack {
             hub: hub, formats: StreamFormats(formats: section.formats),
             extensions: HeaderExtensionFormat(
                 playoutDelayID: numbers.playoutDelay, captureTimeID: numbers.absoluteCaptureTime, midID: numbers.mid,
-                mid: section.mid ?? ""), ssrc: SSRC(stream.ssrc), retransmissionSSRC: SSRC(stream.rtxSSRC))
+                mid: section.mid ?? "", transportNumberID: numbers.transportNumber), ssrc: SSRC(stream.ssrc),
+            retransmissionSSRC: SSRC(stream.rtxSSRC))
     }
 }
 

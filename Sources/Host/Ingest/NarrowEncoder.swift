@@ -1,0 +1,108 @@
+import MediaTypes
+import X264Encoding
+
+/// Encodes a track's pictures once more, for viewers whose network paths can't carry the source's own frames.
+///
+/// It takes the newest picture as soon as the last one has had the time that the paths need for its bytes, so what
+/// these viewers see is never old: a slower path gets fewer pictures, and no blurred ones. Once the picture stands
+/// still, it is encoded again until it is fine.
+///
+/// Belongs to the decode tap's thread.
+struct NarrowEncoder {
+    /// The finest quantizer, at which text looks as it does on the screen.
+    static let finest = 22
+    /// The coarsest quantizer of a picture that isn't a key frame; text is still readable.
+    static let coarsest = 38
+    /// The pictures a second that the quantizer is chosen for.
+    private static let picturesPerSecond = 20
+    /// How long the picture stands still before it is encoded again in finer quality.
+    private static let stillBeforeRefining = Interval.milliseconds(150)
+
+    /// The bit rate of the paths; nil if nobody takes the pictures.
+    private(set) var rate: BitRate?
+    private var encoder: X264Encoder?
+    /// The quantizer of the last picture, and the one for the next picture that differs from it.
+    private var lastQuantizer = coarsest
+    private var nextQuantizer = coarsest
+    /// When the paths have carried all that was encoded.
+    private var freeAt = MonotonicTime.zero
+    /// Whether there is a picture that has not been encoded yet.
+    private var hasNew = true
+    private var needsKeyFrame = true
+    private var lastTicks: Int64 = 0
+
+    /// Sets the bit rate; nil ends the encoding and frees its memory.
+    mutating func setRate(_ rate: BitRate?) {
+        if rate == nil || self.rate == nil { self = NarrowEncoder() }
+        self.rate = rate
+    }
+
+    /// Has the next picture encoded as a key frame, at once.
+    mutating func requestKeyFrame() { needsKeyFrame = true }
+
+    /// Notes that a newer picture has been decoded.
+    mutating func pictureDecoded() { hasNew = true }
+
+    /// When ``encode(_:now:)`` has something to do; nil if nothing is due.
+    var deadline: MonotonicTime? {
+        guard rate != nil else { return nil }
+        if needsKeyFrame || hasNew { return freeAt }
+        return lastQuantizer > Self.finest ? freeAt + Self.stillBeforeRefining : nil
+    }
+
+    /// Encodes `picture`, the newest one.
+    mutating func encode(_ picture: I420Picture, now: MonotonicTime) throws -> CodedFrame {
+        let encoder = try currentEncoder(for: picture)
+        let isKeyFrame = needsKeyFrame
+        let quantizer =
+            isKeyFrame ? startQuantizer : hasNew ? nextQuantizer : max(Self.finest, lastQuantizer - 4)
+        lastTicks += 1
+        let frame = try encoder.accessUnit(
+            of: picture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
+        let bits = frame.bytes.count * 8
+        let rate = max(1, self.rate?.bitsPerSecond ?? 1)
+        freeAt = max(now, freeAt) + Interval(nanoseconds: Int64(bits) * 1_000_000_000 / Int64(rate))
+        if !isKeyFrame, hasNew { adaptQuantizer(to: bits, rate: rate) }
+        lastQuantizer = quantizer
+        (needsKeyFrame, hasNew) = (false, false)
+        return frame
+    }
+
+    /// The quantizer of a key frame, which is many times as large as other pictures: coarse first, fine soon after.
+    private var startQuantizer: Int {
+        switch rate?.bitsPerSecond ?? 0 {
+        case ..<1_000_000: 46
+        case ..<2_000_000: 38
+        default: 30
+        }
+    }
+
+    /// Chooses the next quantizer by the size of the last picture. The size halves with about six steps.
+    private mutating func adaptQuantizer(to bits: Int, rate: Int) {
+        let wanted = rate / Self.picturesPerSecond
+        let change =
+            switch bits {
+            case (wanted * 2)...: 4
+            case (wanted * 5 / 4)...: 1
+            case ..<(wanted / 2): -2
+            case ..<(wanted * 4 / 5): -1
+            default: 0
+            }
+        nextQuantizer = min(Self.coarsest, max(Self.finest, nextQuantizer + change))
+    }
+
+    private mutating func currentEncoder(for picture: I420Picture) throws -> X264Encoder {
+        if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
+            encoder.configuration.isFullRange == picture.isFullRange
+        {
+            return encoder
+        }
+        let new = try X264Encoder(
+            X264Configuration(
+                size: picture.size, framesPerSecond: 30, rate: .fewestBits, matrix: picture.matrix,
+                isFullRange: picture.isFullRange))
+        encoder = new
+        needsKeyFrame = true
+        return new
+    }
+}

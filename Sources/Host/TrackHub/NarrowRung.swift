@@ -1,0 +1,39 @@
+import MediaTypes
+
+/// The narrow rung of a track: what is wanted of it, and which of its frames viewers get.
+///
+/// A part of ``Track``.
+struct NarrowRung: Sendable {
+    private(set) var frames: RungFrames
+    /// The bit rate at which it is encoded; nil if nobody takes it.
+    private(set) var rate: BitRate?
+    private var keyFrames = KeyFramePolicy()
+    /// Closed until the next key frame: the first one, or the first one after a pause.
+    private var gate = RandomAccessGate(isClosed: true)
+
+    init(limits: CacheLimits) { frames = RungFrames(limits: limits) }
+
+    /// Sets the bit rate. Returns false if it is the same as before.
+    mutating func setRate(_ rate: BitRate?) -> Bool {
+        guard rate != self.rate else { return false }
+        self.rate = rate
+        if rate == nil { forget() }
+        return true
+    }
+
+    /// Notes that somebody needs a key frame. Returns whether to make one now.
+    mutating func wantsKeyFrame(now: MonotonicTime) -> Bool { keyFrames.want(now: now) }
+
+    /// Takes the next frame. Returns nil if it depends on one that no viewer may see.
+    mutating func take(_ frame: CodedFrame, at time: MediaTime) -> TrackFrame? {
+        guard gate.passes(isRandomAccess: frame.isRandomAccess) else { return nil }
+        if frame.isRandomAccess { keyFrames.idrArrived() }
+        return frames.append(frame, at: time, format: TrackFormat(codec: .h264))
+    }
+
+    /// Forgets all frames; viewers get the next key frame and those after it.
+    mutating func forget() {
+        frames.forget()
+        gate.close()
+    }
+}

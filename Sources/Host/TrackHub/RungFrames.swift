@@ -1,0 +1,37 @@
+import MediaTypes
+
+/// One of the encodings of a track's pictures. A reader takes the frames of one of them.
+public enum Rung: Hashable, Sendable, CaseIterable {
+    /// What the source sends.
+    case full
+    /// What the host encodes once more, at a lower bit rate, for viewers whose network paths can't carry the source's
+    /// own frames. It is made only while somebody takes it.
+    case narrow
+}
+
+/// The frames of one rung of a track: their numbers, the cache that a new reader begins with, and which of them may
+/// still be shown.
+struct RungFrames: Sendable {
+    /// The number of the next frame.
+    private(set) var nextNumber: UInt64 = 0
+    /// The lowest number of a frame that may still be shown to anybody.
+    private(set) var firstShown: UInt64 = 0
+    private(set) var cache: FrameCache
+
+    init(limits: CacheLimits) { cache = FrameCache(limits: limits) }
+
+    /// Numbers the next frame and caches it.
+    mutating func append(_ coded: CodedFrame, at time: MediaTime, format: TrackFormat) -> TrackFrame {
+        let frame = TrackFrame(number: nextNumber, coded: coded, time: time, format: format)
+        nextNumber += 1
+        cache.append(frame)
+        return frame
+    }
+
+    /// Drops the cached frames: a viewer who joins from now on waits for a key frame, and one who has not yet received
+    /// all of them receives no more.
+    mutating func forget() {
+        cache.clear()
+        firstShown = nextNumber
+    }
+}

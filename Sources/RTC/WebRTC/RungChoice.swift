@@ -1,0 +1,70 @@
+import MediaTypes
+import TrackHub
+
+/// Decides which rung of a track a session gets: what the source sends, or what the host encodes for narrow paths.
+///
+/// Pure: belongs to whoever calls it.
+struct RungChoice {
+    /// Frames that wait for the path no longer than this are on time.
+    static let onTime = Interval.milliseconds(300)
+    /// If they have waited longer than that for this time, the session changes to the narrow rung. A single large
+    /// picture passes by until then, and would be large on the narrow rung too.
+    private static let tolerance = Interval.milliseconds(500)
+    /// If they wait longer than this, it changes at once.
+    private static let tooLong = Interval.seconds(1)
+    /// A session that changes back within this time waits longer the next time before it gets the full rung again.
+    private static let relapse = Interval.seconds(10)
+    private static let patience = (least: Interval.seconds(1), most: Interval.seconds(30))
+
+    /// The rung that the session gets now.
+    private(set) var rung = Rung.full
+    private var patience = patience.least
+    /// Since when frames have been late on the full rung.
+    private var lateSince: MonotonicTime?
+    /// Since when the path carries what the source sends; nil if it doesn't.
+    private var fitsSince: MonotonicTime?
+    private var returnedAt: MonotonicTime?
+    /// Whether the session has got all frames since it returned to the full rung, where it begins with a key frame.
+    private var hasCaughtUp = true
+
+    /// Takes the state of a session that gets the full rung. Returns whether it changes to the narrow one.
+    ///
+    /// - Parameters:
+    ///   - wait: how long the path takes for the frames that wait.
+    ///   - frames: their number. If only one waits, there is no newer one that the viewer could get instead.
+    mutating func leavesFull(wait: Interval, frames: Int, now: MonotonicTime) -> Bool {
+        guard frames > 1, wait > Self.onTime else {
+            lateSince = nil
+            hasCaughtUp = true
+            return false
+        }
+        let since = lateSince ?? now
+        lateSince = since
+        guard now - since >= Self.tolerance || hasCaughtUp && wait > Self.tooLong else { return false }
+        rung = .narrow
+        lateSince = nil
+        fitsSince = nil
+        let isRelapse = returnedAt.map { now - $0 < Self.relapse } ?? false
+        patience = isRelapse ? min(patience * 2, Self.patience.most) : Self.patience.least
+        return true
+    }
+
+    /// Takes the state of a session that gets the narrow rung. Returns whether the path has carried as much as the source
+    /// sends for long enough; ``returnToFull(now:)`` then makes the change.
+    mutating func wantsFull(target: BitRate, sourceRate: BitRate, now: MonotonicTime) -> Bool {
+        guard sourceRate.bitsPerSecond + sourceRate.bitsPerSecond / 10 <= target.bitsPerSecond else {
+            fitsSince = nil
+            return false
+        }
+        let since = fitsSince ?? now
+        fitsSince = since
+        return now - since >= patience
+    }
+
+    /// The session gets the full rung again.
+    mutating func returnToFull(now: MonotonicTime) {
+        rung = .full
+        returnedAt = now
+        hasCaughtUp = false
+    }
+}

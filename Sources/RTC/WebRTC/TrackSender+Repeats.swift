@@ -1,0 +1,59 @@
+import CongestionControl
+import MediaTypes
+import RTP
+
+/// What a sender sends again, and how it shows losses at the end of a picture.
+extension TrackSender {
+    mutating func perform(
+        _ action: TailProbe.Action, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) {
+        guard let last = stream.lastSequenceNumber else { return }
+        switch action {
+        case .padding:
+            guard let sent = stream.writePadding(transportNumber: path.nextNumber, into: &buffer) else { return }
+            responder.noteProbeSent(byteCount: sent.byteCount, at: now)
+            path.sent(byteCount: sent.byteCount, isPaced: false, now: now)
+            _ = protectAndSend(send)
+        case .repeatLastPacket:
+            repeatPackets([last], along: &path, now: now, send: send)
+        case .retransmitPicture:
+            repeatPackets(probe.pictureSequenceNumbers, along: &path, now: now, send: send)
+        }
+    }
+
+    private mutating func repeatPackets(
+        _ numbers: [SequenceNumber], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) {
+        for number in numbers {
+            guard let packet = stream.sent.packet(number) else { continue }
+            if sendAgain(packet, along: &path, now: now, send: send) {
+                responder.noteProbeSent(byteCount: packet.byteCount, at: now)
+            }
+        }
+    }
+
+    /// Sends packets of padding alone, as many as the pace allows now: they show whether the path carries more.
+    mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        while !isStalled, path.plan?.probe != nil, path.takeSlot(byteCount: 300, now: now) {
+            guard let sent = stream.writePadding(.max, transportNumber: path.nextNumber, into: &buffer) else { return }
+            path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
+            if !protectAndSend(send) { isStalled = true }
+            path.makePlan(waiting: 0, canPad: true, now: now)
+        }
+    }
+
+    /// Sends `packet` again. Returns false if its frame is no longer there.
+    @discardableResult
+    mutating func sendAgain(
+        _ packet: SentPacket, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) -> Bool {
+        let number = path.nextNumber
+        guard stream.writeAgain(packet, from: feed.history, transportNumber: number, into: &buffer) else {
+            return false
+        }
+        // Without a stream of their own, retransmissions have no number of their own either.
+        if stream.hasRetransmission { path.sent(byteCount: buffer.count, isPaced: false, now: now) }
+        _ = protectAndSend(send)
+        return true
+    }
+}

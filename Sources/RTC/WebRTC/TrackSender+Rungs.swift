@@ -1,0 +1,59 @@
+import CongestionControl
+import MediaTypes
+import RTP
+import TrackHub
+
+/// How a session changes between the two rungs of its track.
+extension TrackSender {
+    /// The number of bytes that wait to be sent.
+    var waitingBytes: Int {
+        guard case .at(let number, _, _) = position else { return 0 }
+        return feed.history.byteCount(from: number)
+    }
+
+    /// Changes to the narrow rung if the path is too slow for the source's frames, and back if it isn't any more.
+    mutating func chooseRung(_ plan: SendingPlan, now: MonotonicTime) {
+        guard sentUnits > 0 else { return }
+        switch choice.rung {
+        case .full:
+            guard case .at(let number, _, _) = position else { return }
+            let frames = Int(feed.history.next.rawValue &- number.rawValue)
+            let bits = Int64(waitingBytes) * 8_000_000_000
+            let wait = Interval(nanoseconds: bits / Int64(max(1, plan.target.bitsPerSecond)))
+            guard choice.leavesFull(wait: wait, frames: frames, now: now) else { return }
+            change(to: fullFeed.joinNarrow(at: plan.target, now: now))
+            rungChange =
+                "gets fewer pictures: \(frames) pictures would have waited \(wait.milliseconds) ms; its path carries "
+                + "\(plan.estimate.bitsPerSecond / 1000) kbit/s"
+        case .narrow:
+            let sourceRate = fullFeed.history.bitRate(over: .seconds(1), until: now)
+            guard choice.wantsFull(target: plan.target, sourceRate: sourceRate, now: now),
+                fullFeed.keyFrameByteCount * 8 <= plan.target.bitsPerSecond
+            else { return }
+            if let start = start(of: fullFeed), !isLate(start, of: fullFeed, along: plan) {
+                choice.returnToFull(now: now)
+                change(to: fullFeed)
+                rungChange =
+                    "gets all pictures again: its path carries \(plan.estimate.bitsPerSecond / 1000) kbit/s, and the "
+                    + "source sends \(sourceRate.bitsPerSecond / 1000) kbit/s"
+            } else if fullKeyFrameAskedAt.map({ now - $0 >= .seconds(2) }) ?? true {
+                fullKeyFrameAskedAt = now
+                fullFeed.hub.requestKeyFrame(now: now)
+            }
+        }
+    }
+
+    /// Whether the session gets the rung of `feed`.
+    func takes(_ feed: TrackFeed) -> Bool { self.feed === feed }
+
+    /// Ends the session's part in the narrow rung, if it has one.
+    func leaveNarrow() {
+        if feed.rung == .narrow { feed.sessionCount -= 1 }
+    }
+
+    private mutating func change(to feed: TrackFeed) {
+        leaveNarrow()
+        self.feed = feed
+        position = .waiting(askedAt: nil)
+    }
+}

@@ -1,0 +1,134 @@
+import MediaTypes
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+import VideoDecoding
+
+@testable import Ingest
+
+@Suite("The narrow rung of a track")
+struct NarrowRungTests {
+    private let hub = TrackHub(origin: now())
+
+    /// What a reader of the narrow rung sees.
+    private final class Watcher {
+        let reader: TrackReader
+        private let decoder: H264Decoder
+        private(set) var frames: [TrackFrame] = []
+
+        init(_ hub: TrackHub) throws {
+            reader = hub.subscribe(to: .narrow) {}
+            decoder = try H264Decoder()
+        }
+
+        /// The shade of the newest picture; nil before the first.
+        func shade() throws -> Int? {
+            for frame in reader.take() {
+                try decoder.decode(frame.coded, copying: true)
+                frames.append(frame)
+            }
+            return try decoder.lastPicture()?.shade
+        }
+    }
+
+    @Test("is encoded only while somebody takes it, and begins with a key frame that shows the newest picture")
+    func begin() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(ingest.attach(AskedSource()))
+        let pictures = try PlainPictures()
+        let watcher = try Watcher(hub)
+        ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
+        ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
+        #expect(try ingest.snapshotShade() == 90)
+        #expect(try watcher.shade() == nil)
+        hub.setNarrowRate(BitRate(bitsPerSecond: 500_000))
+        try eventually("the first picture of the narrow rung") { try watcher.shade().map { abs($0 - 90) < 4 } == true }
+        #expect(watcher.frames.first?.coded.isRandomAccess == true)
+        #expect(watcher.frames.dropFirst().allSatisfy { !$0.coded.isRandomAccess })
+        ingest.deliver(try pictures.next(shade: 130), epoch: 1, arrival: now())
+        try eventually("the next picture") { try watcher.shade().map { abs($0 - 130) < 4 } == true }
+        let times = watcher.frames.map(\.time.ticks)
+        #expect(times == times.sorted())
+    }
+
+    @Test("hides what was before a pause, and goes on with a key frame")
+    func pause() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(ingest.attach(AskedSource()))
+        let pictures = try PlainPictures()
+        let watcher = try Watcher(hub)
+        hub.setNarrowRate(BitRate(bitsPerSecond: 500_000))
+        ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
+        try eventually("the first picture") { try watcher.shade() != nil }
+        hub.hold(true)
+        _ = try watcher.shade()
+        let hidden = hub.firstStart(of: .narrow)
+        #expect(watcher.frames.allSatisfy { $0.number < hidden })
+        let count = watcher.frames.count
+        ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
+        hub.hold(false)
+        ingest.deliver(try pictures.next(shade: 130, isIDR: true), epoch: 1, arrival: now())
+        try eventually("the picture after the pause") { try watcher.shade().map { abs($0 - 130) < 4 } == true }
+        #expect(watcher.frames[count].coded.isRandomAccess)
+        #expect(watcher.frames[count].number >= hidden)
+    }
+
+    @Test("has fewer pictures on a slower path, and never more bytes than it carries")
+    func rate() throws {
+        let size = PictureSize(width: 320, height: 240)
+        var random = SystemRandomNumberGenerator()
+        /// Encodes a noisy picture each 33 ms for four seconds. Returns how many pictures that gave, and their bits.
+        func run(_ bitsPerSecond: Int) throws -> (pictures: Int, bits: Int) {
+            var encoder = NarrowEncoder()
+            encoder.setRate(BitRate(bitsPerSecond: bitsPerSecond))
+            var (pictures, bits) = (0, 0)
+            for tick in 0..<120 {
+                let time = MonotonicTime.zero + .milliseconds(Int64(tick) * 33)
+                encoder.pictureDecoded()
+                guard let due = encoder.deadline, due <= time else { continue }
+                let noise = (0..<size.width * size.height * 3 / 2).map { _ in UInt8.random(in: 60...200, using: &random)
+                }
+                let picture = I420Picture(
+                    size: size, bytes: noise, isFullRange: false, matrix: .bt601, captureTime: time)
+                bits += try encoder.encode(picture, now: time).bytes.count * 8
+                pictures += 1
+            }
+            return (pictures, bits)
+        }
+        let slow = try run(400_000)
+        let fast = try run(4_000_000)
+        #expect(slow.pictures < fast.pictures)
+        // The last picture may be under way when the time is over; here it is at most a fifth of a second of the rate.
+        #expect(fast.bits < 4_000_000 * 4 * 6 / 5)
+    }
+
+    @Test("a picture that stands still becomes fine, and then costs nothing")
+    func refinement() throws {
+        var encoder = NarrowEncoder()
+        #expect(encoder.deadline == nil)
+        encoder.setRate(BitRate(bitsPerSecond: 500_000))
+        let size = PictureSize(width: 64, height: 64)
+        let picture = I420Picture(
+            size: size, bytes: (0..<size.width * size.height * 3 / 2).map { UInt8(truncatingIfNeeded: $0 &* 97) },
+            isFullRange: false, matrix: .bt601, captureTime: .zero)
+        var pictures = 0
+        while let due = encoder.deadline {
+            let frame = try encoder.encode(picture, now: due)
+            #expect(frame.isRandomAccess == (pictures == 0))
+            pictures += 1
+            try #require(pictures < 20)
+        }
+        #expect(pictures > 2)
+    }
+}
+
+extension TrackIngest {
+    /// The shade of the last picture.
+    fileprivate func snapshotShade() throws -> Int? {
+        let answers = Answers()
+        snapshot(patience: .seconds(10)) { answers.add($0) }
+        try eventually("a snapshot") { !answers.all.isEmpty }
+        return answers.all[0]
+    }
+}

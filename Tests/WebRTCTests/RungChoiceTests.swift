@@ -1,0 +1,64 @@
+import MediaTypes
+import Testing
+
+@testable import WebRTC
+
+@Suite("Which rung of a track a session gets")
+struct RungChoiceTests {
+    private var choice = RungChoice()
+
+    private func time(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
+
+    @Test("a single large picture, or one that the path carries soon, changes nothing")
+    mutating func largePicture() {
+        var now: Int64 = 0
+        for wait in [900, 700, 500, 320, 200, 0] {
+            #expect(!choice.leavesFull(wait: .milliseconds(Int64(wait)), frames: wait / 30, now: time(now)))
+            now += 120
+        }
+        #expect(!choice.leavesFull(wait: .seconds(9), frames: 1, now: time(now)))
+        #expect(choice.rung == .full)
+    }
+
+    @Test("frames that stay late, or wait for more than a second, bring the narrow rung", arguments: [false, true])
+    mutating func late(_ isMuch: Bool) {
+        #expect(choice.leavesFull(wait: .milliseconds(isMuch ? 1100 : 400), frames: 9, now: time(0)) == isMuch)
+        guard !isMuch else { return }
+        #expect(!choice.leavesFull(wait: .milliseconds(400), frames: 12, now: time(499)))
+        #expect(choice.leavesFull(wait: .milliseconds(400), frames: 12, now: time(500)))
+        #expect(choice.rung == .narrow)
+    }
+
+    @Test("the full rung comes back when the path has carried what the source sends for a second, without a break")
+    mutating func comesBack() {
+        let source = BitRate(bitsPerSecond: 1_000_000)
+        #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(0)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(0)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(100)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 900_000), sourceRate: source, now: time(900)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(1000)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(1999)))
+        #expect(choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(2000)))
+    }
+
+    @Test("what the session begins with again may take a moment, and who falls back soon waits twice as long")
+    mutating func relapse() {
+        let (source, target) = (BitRate(bitsPerSecond: 1_000_000), BitRate(bitsPerSecond: 2_000_000))
+        /// When the session may return, after it left at `start`.
+        func patience(from start: Int64) -> Int64? {
+            stride(from: start, to: start + 60_000, by: 500).first {
+                choice.wantsFull(target: target, sourceRate: source, now: time($0))
+            }
+        }
+        #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(0)))
+        #expect(patience(from: 0) == 1000)
+        choice.returnToFull(now: time(1000))
+        #expect(!choice.leavesFull(wait: .seconds(2), frames: 60, now: time(1001)))
+        #expect(choice.leavesFull(wait: .seconds(2), frames: 60, now: time(1501)))
+        #expect(patience(from: 1501) == 3501)
+        choice.returnToFull(now: time(3501))
+        #expect(!choice.leavesFull(wait: .zero, frames: 0, now: time(3600)))
+        #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(60_000)))
+        #expect(patience(from: 60_000) == 61_000)
+    }
+}
