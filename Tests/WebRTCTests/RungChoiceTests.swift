@@ -1,16 +1,17 @@
 import MediaTypes
 import Testing
+import TrackHub
 
 @testable import WebRTC
 
 @Suite("Which rung of a track a session gets")
 struct RungChoiceTests {
-    private var choice = RungChoice()
+    private let choice = Tried()
 
     private func time(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
 
     @Test("a single large picture, or one that the path carries soon, changes nothing")
-    mutating func largePicture() {
+    func largePicture() {
         var now: Int64 = 0
         for wait in [900, 700, 500, 320, 200, 0] {
             #expect(!choice.leavesFull(wait: .milliseconds(Int64(wait)), frames: wait / 30, now: time(now)))
@@ -21,7 +22,7 @@ struct RungChoiceTests {
     }
 
     @Test("frames that stay late, or wait for more than a second, bring the narrow rung", arguments: [false, true])
-    mutating func late(_ isMuch: Bool) {
+    func late(_ isMuch: Bool) {
         #expect(choice.leavesFull(wait: .milliseconds(isMuch ? 1100 : 400), frames: 9, now: time(0)) == isMuch)
         guard !isMuch else { return }
         #expect(!choice.leavesFull(wait: .milliseconds(400), frames: 12, now: time(499)))
@@ -30,7 +31,7 @@ struct RungChoiceTests {
     }
 
     @Test("the full rung comes back when the path has carried what the source sends for a second, without a break")
-    mutating func comesBack() {
+    func comesBack() {
         let source = BitRate(bitsPerSecond: 1_000_000)
         #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(0)))
         #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(0)))
@@ -42,7 +43,7 @@ struct RungChoiceTests {
     }
 
     @Test("what the session begins with again may take a moment, and who falls back soon waits twice as long")
-    mutating func relapse() {
+    func relapse() {
         let (source, target) = (BitRate(bitsPerSecond: 1_000_000), BitRate(bitsPerSecond: 2_000_000))
         /// When the session may return, after it left at `start`.
         func patience(from start: Int64) -> Int64? {
@@ -61,4 +62,21 @@ struct RungChoiceTests {
         #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(60_000)))
         #expect(patience(from: 60_000) == 61_000)
     }
+}
+
+/// A choice that is tried out.
+private final class Tried {
+    private var choice = RungChoice()
+
+    var rung: Rung { choice.rung }
+
+    func leavesFull(wait: Interval, frames: Int, now: MonotonicTime) -> Bool {
+        choice.leavesFull(wait: wait, frames: frames, now: now)
+    }
+
+    func wantsFull(target: BitRate, sourceRate: BitRate, now: MonotonicTime) -> Bool {
+        choice.wantsFull(target: target, sourceRate: sourceRate, now: now)
+    }
+
+    func returnToFull(now: MonotonicTime) { choice.returnToFull(now: now) }
 }
