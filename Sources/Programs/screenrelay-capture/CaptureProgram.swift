@@ -24,12 +24,14 @@ enum CaptureProgram {
             CaptureCommand.command.run(CaptureCommand.program) { options in
                 try Confinement.enter(options)
                 let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
-                let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
                 let wanted = try CaptureOptions(options)
+                // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
+                let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
+                let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
                 // Under share the variable for it isn't there: share has warned already.
                 if let warning = wanted.waylandWarning { log.warning(warning) }
-                if options.wantsList { return Listing.show(display: wanted.display) }
-                return capture(wanted, try CaptureCommand.configuration(options), log: log)
+                guard let configuration else { return Listing.show(display: wanted.display) }
+                return capture(wanted, configuration, log: log)
             })
     }
 
