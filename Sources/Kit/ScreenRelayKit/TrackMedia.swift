@@ -22,8 +22,10 @@ struct TrackMedia: RoomMedia {
 
     var sessions: any SessionServer { server }
 
-    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
-        try server.open(offer: sdp, watching: ingest.hub, onEnd: onEnd)
+    func open(
+        offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> OpenedSession {
+        try server.open(offer: sdp, from: client, watching: ingest.hub, onEnd: onEnd)
     }
 
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {

@@ -6,15 +6,20 @@ public struct Answer: Sendable, Equatable {
     public let video: NegotiatedVideo
 
     /// Answers `offer` as `local` (RFC 8829 section 5.3). If there are several video sections, the first suitable one
-    /// is used.
-    public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
+    /// is used. `role` is our role in DTLS if the choice is ours.
+    public init(
+        to offer: SessionDescription, local: LocalDescription, role: NegotiatedVideo.DTLSRole = .server
+    ) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
         let negotiation = VideoNegotiation(session: offer)
         var accepted: (index: Int, video: NegotiatedVideo)?
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {
             do throws(SDPError) {
-                accepted = (index, try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering))
+                let video = try negotiation.negotiate(section) { (setup) throws(SDPError) in
+                    try .answering(setup, prefers: role)
+                }
+                accepted = (index, video)
                 break
             } catch {
                 firstError = firstError ?? error

@@ -22,7 +22,7 @@ public struct PublisherAnswer: Sendable, Equatable {
         }
         guard let section = wanted.first(where: { $0.kind == "video" }) else { throw .noVideo }
         let negotiation = VideoNegotiation(session: offer, isReceiving: true)
-        video = try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering)
+        video = try negotiation.negotiate(section, role: { (setup) throws(SDPError) in try .answering(setup) })
         let bundle = offer.bundle(of: video.mid)
         guard wanted.count == 1 || wanted.allSatisfy({ $0.mid.map { bundle?.mids.contains($0) == true } ?? false })
         else { throw .notBundled }

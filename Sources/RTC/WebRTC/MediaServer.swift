@@ -105,29 +105,35 @@ public final class MediaServer: SessionServer {
 
     /// Answers `offer` with a session that watches `hub`. Quick and never blocks.
     ///
-    /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over.
+    /// - Parameters:
+    ///   - client: the address in text that the offer came from, without the port. If it is known, the host begins the
+    ///     DTLS handshake, so that the first picture comes a round trip earlier.
+    ///   - onEnd: called once on the media thread with the reason in words when the session is over.
     public func open(
-        offer: String, watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
+        offer: String, from client: String? = nil, watching hub: TrackHub,
+        onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OpenedSession {
         let local = localDescription()
         let answer: Answer
         do {
-            answer = try Answer(to: SessionDescription(parsing: offer), local: local)
+            answer = try Answer(
+                to: SessionDescription(parsing: offer), local: local, role: client == nil ? .server : .client)
         } catch {
             throw MediaRefusal(error)
         }
         let id = try nextID()
-        try begin(id, local: local, video: answer.video, watching: hub, onEnd: onEnd)
+        try begin(id, local: local, video: answer.video, from: client, watching: hub, onEnd: onEnd)
         return OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
     }
 
     /// Starts the session `id`, which is already counted, with the parameters in `video`. If it can't start, it is no
     /// longer counted.
     func begin(
-        _ id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
-        onEnd: @escaping @Sendable (String) -> Void
+        _ id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo, from client: String? = nil,
+        watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) {
-        let parameters = try self.parameters(of: id, local: local, video: video)
+        var parameters = try self.parameters(of: id, local: local, video: video)
+        parameters.client = client
         let decodes = parameters.formats.decodes
         // Catches up on what was due while nobody watched.
         hub.pollChroma(now: MonotonicTime.now())

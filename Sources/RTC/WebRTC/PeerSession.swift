@@ -69,7 +69,7 @@ final class PeerSession {
         let (reply, isGenuine) = ice.take(check, along: path, isReplied: isReplied, now: now)
         if let reply { _ = sink.send(reply, along: path) }
         guard isGenuine else { return false }
-        if isReplied, handshake.state == nil { startHandshake(now: now) }
+        if isReplied, parameters.mayBegin(at: path.peer) { startHandshake(now: now) }
         advance(now: now)
         return true
     }
@@ -78,6 +78,7 @@ final class PeerSession {
     /// `path`.
     func handle(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard end == nil, ice.take(response: response, along: path, now: now) else { return false }
+        startHandshake(now: now)
         advance(now: now)
         return true
     }
@@ -135,7 +136,7 @@ final class PeerSession {
         }
         for request in ice.path.takeDue(now: now) { _ = sink.send(request.datagram, along: request.path) }
         deadline = min(deadline, ice.path.deadline)
-        if !isConnected {
+        if !handshake.isComplete {
             if handshake.deadline(now: now) <= now {
                 do {
                     try handshake.handleTimeout(now: now)
@@ -206,10 +207,7 @@ final class PeerSession {
     var isQueuedForRoom = false
 
     /// Whether the session waits for room in the socket; ``resume(now:)`` must be called once there is some.
-    var isStalled: Bool {
-        guard case .watching(let tracks) = role else { return false }
-        return tracks.isStalled
-    }
+    var isStalled: Bool { role.isStalled }
 
     /// Resumes sending after the socket has room again.
     func resume(now: MonotonicTime) {
@@ -220,6 +218,7 @@ final class PeerSession {
     // MARK: DTLS
 
     private func startHandshake(now: MonotonicTime) {
+        guard handshake.state == nil else { return }
         do {
             try handshake.start(parameters, context: context, now: now)
         } catch {
@@ -241,7 +240,7 @@ final class PeerSession {
         flushHandshake(now: now)
         switch handshake.state {
         case .connected(let keys):
-            guard !isConnected else { return }
+            guard !isConnected else { return handshake.takeLostStart() ? role.restart() : () }
             do {
                 let protector = try SRTPSession(keys: keys)
                 self.protector = protector

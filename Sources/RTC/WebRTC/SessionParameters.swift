@@ -1,6 +1,7 @@
 import MediaSessions
 import MediaTypes
 import RTP
+import STUN
 import SecureTransport
 
 /// The parameters of a session: what offer and answer negotiated, and what we chose at random.
@@ -12,10 +13,23 @@ struct SessionParameters: Sendable {
     var remotePassword: String
     var remoteFingerprint: CertificateFingerprint
     var isDTLSClient: Bool
+    /// The address that the peer's offer came from, in text and without the port; nil if that isn't known.
+    var client: String?
     var formats: SessionFormats
     var extensions: HeaderExtensionFormat
     var ssrc: SSRC
     var retransmissionSSRC: SSRC
     var canonicalName: String
     var clock: NTPClock
+
+    /// Whether our handshake may begin at `address` before the peer has answered there.
+    ///
+    /// Anybody can copy a check and forge its source. A first flight that is sent to another viewer would spoil that
+    /// viewer's own handshake. Signalling has proved where the peer's machine is; who forges that address too can only
+    /// spoil the handshakes of a neighbour. As DTLS server, we send nothing unasked.
+    func mayBegin(at address: TransportAddress) -> Bool {
+        guard isDTLSClient, let client else { return true }
+        let mapped = "::ffff:"
+        return address.unmapped.host == (client.hasPrefix(mapped) ? client.dropFirst(mapped.count) : client[...])
+    }
 }

@@ -138,7 +138,7 @@ struct TrackSender {
     // MARK: Pictures
 
     /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
-    private mutating func restart() {
+    mutating func restart() {
         if let start {
             position = .at(frame: start, packet: 0, time: nil)
         } else {

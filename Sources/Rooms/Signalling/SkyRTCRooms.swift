@@ -240,7 +240,8 @@ extension SkyRTCRooms {
         let (room, track) = (address.room, address.track)
         do throws(MediaRefusal) {
             let media = try rooms.media(of: track, in: room).media
-            let (opened, session) = try sessionEnds.open(offer, at: media) { [unowned self] reason in
+            let (opened, session) = try sessionEnds.open(offer, from: member.address, at: media) {
+                [unowned self] reason in
                 sessionEnded(of: id, track, reason)
             }
             member.sessions[track] = session
