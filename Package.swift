@@ -157,7 +157,7 @@ let package = Package(
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
         pure("Rooms", "SocketIORooms", ["ByteCoding", "Rooms"]),
-        shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
+        shell("Rooms", "Viewer", ["CGLib"], resources: [.embedInCode("page")]),
         shell(
             "Rooms", "Signalling",
             [
@@ -289,6 +289,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
+        tests("ViewerTests", ["Viewer"]),
         tests(
             "SignallingTests",
             [

@@ -99,7 +99,8 @@ extension EndToEndInBrowser {
             #expect(words == "This link does not work.")
             #expect(try viewer.page.evaluate("document.body.innerText").string?.contains(words ?? "?") == true)
             #expect(try viewer.reconnects() == 0)
-            #expect(try viewer.page.evaluate("window.connections.length").int == 0)
+            #expect(
+                try viewer.page.evaluate("connections.every((one) => one.connectionState === 'closed')").bool == true)
         }
     }
 }

@@ -63,18 +63,54 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
-        @Test("a page reloads itself if its files could not be loaded", .timeLimit(.minutes(2)))
-        func lostFiles() throws {
+        @Test(
+            "a page that broke off while it was loaded reloads itself",
+            .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(2)))
+        func brokenOff() throws {
             let desktop = try SharedDesktop()
+            let parts = desktop.link.split(separator: "/", omittingEmptySubsequences: false)
+            let port = try #require(parts[2].split(separator: ":").last)
+            var launch = Launch("python3", ["-c", Self.breakingRelay, String(port)])
+            launch.standardOutput = .text(limit: 100)
+            let relay = try ChildProcess(launch)
+            defer { relay.stop(within: .zero) }
+            let other = try eventually("the relay's port") { relay.output?.text.split(separator: "\n").first }
             let page = try Browser.launch().newPage()
-            try page.send("Network.enable")
-            // While the browser's network changes, loading fails for some of the page's own files.
-            try page.send("Network.setBlockedURLs", ["urls": ["*.js*"]])
-            try page.navigate(desktop.link)
-            #expect(try page.evaluate("window.screenRelay === undefined").bool == true)
-            try page.send("Network.setBlockedURLs", ["urls": []])
+            try page.send("Page.navigate", ["url": .string(desktop.link.replacing(":\(port)/", with: ":\(other)/"))])
+            try page.waitUntil("document.readyState === 'loading' && document.querySelector('main')")
+            #expect(try page.evaluate("window.isOld = true; window.screenRelay === undefined").bool == true)
+            try page.waitUntil("!window.isOld && window.screenRelay")
             try ViewerPage(page).waitUntilPlaying()
         }
+
+        /// Passes connections on to a port, and breaks off in the middle of the first page that goes over it.
+        private static let breakingRelay = """
+            import socket, sys, threading, time
+            breaks = [True]
+            def copy(source, target, count):
+                try:
+                    while count > 0 and (data := source.recv(min(count, 65536))):
+                        target.sendall(data)
+                        count -= len(data)
+                    if count == 0:
+                        time.sleep(0.5)
+                        target.shutdown(socket.SHUT_RDWR)
+                    else:
+                        target.shutdown(socket.SHUT_WR)
+                except OSError:
+                    pass
+            def serve(client):
+                host = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+                request = client.recv(65536)
+                host.sendall(request)
+                isFirst = request.startswith(b"GET / ") and bool(breaks) and breaks.pop()
+                threading.Thread(target=copy, args=(client, host, 1 << 60), daemon=True).start()
+                copy(host, client, 20_000 if isFirst else 1 << 60)
+            listener = socket.create_server(("127.0.0.1", 0))
+            print(listener.getsockname()[1], flush=True)
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+            """
 
         private func beginWatching(_ desktop: SharedDesktop, in browser: Browser) throws -> ViewerPage {
             let viewer = try ViewerPage(desktop.link, in: browser)

@@ -22,6 +22,22 @@ extension EndToEndInBrowser {
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
+        @Test("the page comes in one answer, compressed to what two flights of packets carry", .timeLimit(.minutes(1)))
+        func onePiece() throws {
+            let folder = try TemporaryFolder()
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
+            let browser = try Browser.launch()
+            let page = try browser.newPage(try host.printedLink())
+            let loaded = try page.evaluate(
+                "performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname).join()")
+            #expect(["", "/favicon.svg"].contains(loaded.string))
+            let size = try page.evaluate("performance.getEntriesByType('navigation')[0].transferSize")
+            // RFC 6928 section 2, and twice as much: 30 segments of 1,460 bytes.
+            #expect(try #require(size.int) < 43_800)
+            #expect(try page.evaluate("typeof window.screenRelay").string == "object")
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
         @Test("holds for clocks, zoom, series, links, languages, tracks and words", .timeLimit(.minutes(1)))
         func modules() throws {
             try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.rest)
@@ -234,14 +250,6 @@ extension EndToEndInBrowser {
         ]
 
         private static let rest = [
-            (
-                "all modules are named in index.html, to be fetched at once and not one after another", "link",
-                """
-                const named = [...document.querySelectorAll('link[rel=modulepreload], script')].map((one) => one.href || one.src);
-                const loaded = performance.getEntriesByType('resource').map((one) => one.name);
-                return loaded.filter((name) => name.endsWith('.js')).every((name) => named.includes(name));
-                """
-            ),
             (
                 "a link's room is read as it was meant", "link",
                 """

@@ -50,6 +50,19 @@ struct TrackTests {
         #expect(rooms.handle(.leave(ann)) == [])
     }
 
+    @Test("an offer or candidate without a receiver is for the host, from a client that doesn't know its ID yet")
+    func noReceiver() {
+        var rooms = makeDirectory()
+        _ = rooms.handle(.addTrack(.screen, room: "desk"))
+        let nobody = MemberID("")
+        #expect(rooms.handle(.offer(from: ann, to: nobody, sdp: "o")) == [])
+        _ = rooms.handle(.join(ann, key, .viewer))
+        #expect(
+            rooms.handle(.offer(from: ann, to: nobody, sdp: "o")) == [.openSession(ann, room: "desk", offer: "o")])
+        let candidate = ICECandidate(candidate: "c", mediaIndex: 0, mediaTag: "0")
+        #expect(rooms.handle(.candidate(from: ann, to: nobody, candidate)) == [.addCandidate(ann, candidate)])
+    }
+
     @Test("a member has a session for each track; a second offer for one ends that one's first")
     func sessions() {
         var rooms = makeDirectory()

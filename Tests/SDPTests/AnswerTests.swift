@@ -148,11 +148,14 @@ struct AnswerTests {
         #expect(video.codecs[0].parameters["level-asymmetry-allowed"] == nil)
     }
 
-    @Test("who begins DTLS itself finds us waiting")
+    @Test("who begins DTLS itself finds us waiting, and who may be either side what we prefer")
     func setups() throws {
         for setup in ["actpass", "active"] {
             let offer = Offers.player.replacing("setup:passive", with: "setup:\(setup)")
             #expect(try answer(to: offer).answer.media.dtlsRole == .server)
+            let answer = try Answer(to: SessionDescription(parsing: offer), local: Self.local, role: .client)
+            #expect(answer.media.dtlsRole == (setup == "actpass" ? .client : .server))
+            #expect(answer.text.contains("a=setup:active") == (setup == "actpass"))
         }
         #expect(try answer(to: Offers.player.replacing("a=setup:passive", with: "")).answer.media.dtlsRole == .server)
     }

@@ -23,6 +23,39 @@ struct DTLSTransportTests {
         #expect(link.server.nextTimeout(now: now()) == nil)
     }
 
+    @Test("a client has the keys a flight before the server, and still waits for the server's last word")
+    func clientIsFirst() throws {
+        let link = try SimulatedLink(serverContext: makeContext(), clientContext: makeContext())
+        let (client, server) = (link.client, link.server)
+        try client.start(now: now())
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        for datagram in server.takeOutgoing() { try client.handle(datagram: datagram[...], now: now()) }
+        let keys = try #require(client.keys)
+        #expect(!client.isComplete)
+        #expect(client.nextTimeout(now: now()) != nil)
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        #expect(server.keys?.remote == keys.local)
+        #expect(server.isComplete)
+        for datagram in server.takeOutgoing() { try client.handle(datagram: datagram[...], now: now()) }
+        #expect(client.isComplete)
+        #expect(client.keys == keys)
+        #expect(client.nextTimeout(now: now()) == nil)
+    }
+
+    @Test("a client that has keys but never hears the server's last word gives up")
+    func lastWordMissing() throws {
+        let link = try SimulatedLink(serverContext: makeContext(), clientContext: makeContext())
+        let start = now()
+        try link.client.start(now: start)
+        for datagram in link.client.takeOutgoing() { try link.server.handle(datagram: datagram[...], now: start) }
+        for datagram in link.server.takeOutgoing() { try link.client.handle(datagram: datagram[...], now: start) }
+        #expect(link.client.keys != nil)
+        #expect(throws: SecureTransportError.handshakeTimedOut(seconds: 30)) {
+            try link.client.handleTimeout(now: start + .seconds(30))
+        }
+        #expect(link.client.keys == nil)
+    }
+
     @Test("GCM is chosen when both have it")
     func prefersGCM() throws {
         let link = try SimulatedLink(

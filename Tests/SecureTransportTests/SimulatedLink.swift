@@ -36,7 +36,9 @@ final class SimulatedLink {
         try? client.start(now: now())
         try eventually("the end of the handshake", within: .seconds(20)) {
             step()
-            return client.state != .handshaking && server.state != .handshaking
+            return [client, server].allSatisfy { side in
+                if case .connected = side.state { side.isComplete } else { side.state != .handshaking }
+            }
         }
     }
 

@@ -191,6 +191,13 @@ struct AdmissionTests {
         #expect(page.headers["server"] == nil)
         let tag = try #require(page.headers["etag"])
         #expect(try server.request("GET", "/", ["If-None-Match": tag]).status == 304)
+        #expect(page.headers["content-encoding"] == nil)
+        for (accepted, coding) in [("br, GZIP", "gzip"), ("gzip;q=0.5", "gzip"), ("gzip; q=0", nil), ("br", nil)] {
+            let answer = try server.request("GET", "/", ["Accept-Encoding": accepted])
+            #expect(answer.headers["content-encoding"] == coding, "\(accepted)")
+            #expect(answer.headers["etag"] == tag)
+            #expect(answer.headers["vary"] == "Accept-Encoding")
+        }
         let head = try server.request("HEAD", "/")
         #expect(head.status == 200)
         #expect(head.body.isEmpty)

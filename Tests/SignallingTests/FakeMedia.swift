@@ -27,7 +27,9 @@ final class FakeMedia: RoomMedia, SessionServer {
     static let answer = "v=0\r\ns=answer\r\n"
     static let fragment = "a=ice-ufrag:fresh\r\n"
 
-    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
+    func open(
+        offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> OpenedSession {
         let result = state.withLock { state -> Result<OpenedSession, MediaRefusal> in
             if let refusal = state.refusal { return .failure(refusal) }
             state.offers.append(sdp)

@@ -20,7 +20,9 @@ private final class PointerMedia: RoomMedia, SessionServer {
     let state = Mutex(State())
     var sessions: any SessionServer { self }
 
-    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
+    func open(
+        offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> OpenedSession {
         let id = state.withLock { state in
             state.sessions += 1
             return MediaSessionID(rawValue: state.sessions)

@@ -14,6 +14,17 @@ struct ProxyTests {
         try proxies.client(of: peer, forwarded: forwarded, forwardedFor: forwardedFor)
     }
 
+    @Test("browsers on other machines keep the page for a while, and those on this one ask each time")
+    func caching() throws {
+        let server = try RunningServer { $0.trustedProxies = [AddressRange("127.0.0.1")].compactMap { $0 } }
+        func caching(of path: String, from client: String) throws -> String? {
+            try server.request("GET", path, ["X-Forwarded-For": client]).headers["cache-control"]
+        }
+        #expect(try caching(of: "/", from: "203.0.113.7") == "private, max-age=3600")
+        #expect(try caching(of: "/", from: "127.0.0.1") == "no-cache")
+        #expect(try caching(of: "/clock.js", from: "203.0.113.7") == "no-cache")
+    }
+
     @Test("a range has the addresses that begin with its bits, and IPv4 written as IPv6 counts as IPv4")
     func ranges() throws {
         let range = try #require(AddressRange("192.0.2.64/26"))

@@ -22,7 +22,9 @@ final class CallingMedia: RoomMedia, SessionServer {
     let state = Mutex(State())
     var sessions: any SessionServer { self }
 
-    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
+    func open(
+        offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> OpenedSession {
         let id = state.withLock { state in
             state.offersTaken.append(sdp)
             state.ends.append(onEnd)

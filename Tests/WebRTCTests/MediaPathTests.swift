@@ -113,12 +113,33 @@ struct MediaPathTests {
         try expectPicture(Pictures.idr(50_000, captured: now()), at: viewer)
     }
 
-    @Test("a viewer gets its address though another session's checks are written for it all the while")
-    func blockedAddress() throws {
+    @Test(
+        "a viewer that comes from elsewhere than its offer is asked first, and gets the handshake when it has answered")
+    func otherAddress() throws {
         let (server, address) = try makeServer()
         defer { server.stop() }
-        let viewer = try SocketViewer(of: server, watching: hub, at: address)
-        let intruder = try SocketViewer(of: server, watching: hub, at: address)
+        let viewer = try SocketViewer(of: server, from: "192.0.2.7", watching: hub, at: address)
+        viewer.viewer.answersRequests = false
+        viewer.viewer.check()
+        try eventually("a request of the host's") {
+            viewer.pump()
+            return viewer.viewer.hostRequests > 0 && !viewer.viewer.replies.isEmpty
+        }
+        #expect(viewer.receivedDatagrams == viewer.viewer.hostRequests + viewer.viewer.replies.count, "no handshake")
+        viewer.viewer.answersRequests = true
+        try viewer.connect()
+        try expectPicture(Pictures.idr(50_000, captured: now()), at: viewer)
+    }
+
+    @Test(
+        "a viewer gets its address though another session's checks are written for it all the while",
+        arguments: [nil, "192.0.2.7"])
+    func blockedAddress(intruderFrom: String?) throws {
+        let (server, address) = try makeServer()
+        defer { server.stop() }
+        let viewer = try SocketViewer(
+            of: server, from: intruderFrom == nil ? nil : "127.0.0.1", watching: hub, at: address)
+        let intruder = try SocketViewer(of: server, from: intruderFrom, watching: hub, at: address)
         // As if the intruder had written the viewer's address into them.
         func forge() { viewer.send(intruder.viewer.checkRequest().bytes) }
         forge()

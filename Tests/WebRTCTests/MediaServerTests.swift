@@ -69,6 +69,29 @@ struct MediaServerTests {
         #expect(viewers[0].viewer.pictures.count == 1)
     }
 
+    @Test("pictures that were sent behind a lost flight of the handshake are sent again")
+    func lostLastFlight() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        let unit = publish(Pictures.idr(8_000, captured: now()), on: hub)
+        let viewer = try SocketViewer(of: server, from: "127.0.0.1", watching: hub, at: address(of: server))
+        var hasLost = false
+        // The host's last flight begins with its certificate (RFC 5246 section 7.4).
+        viewer.loses = { datagram in
+            let isLost = !hasLost && datagram.first == 22 && datagram.dropFirst(13).first == 11
+            if isLost { hasLost = true }
+            return isLost
+        }
+        try viewer.connect()
+        try eventually("the picture") {
+            viewer.pump()
+            return viewer.shows(unit)
+        }
+        #expect(hasLost)
+        #expect(viewer.viewer.strangeDatagrams > 0, "what was sent behind the flight can't be read")
+    }
+
     @Test("stopping tells every viewer and the source, waits for none of them, and frees the port")
     func stopping() throws {
         // A port that was just freed may be another test's by now, and a busy machine may hold us up; hardly three times in

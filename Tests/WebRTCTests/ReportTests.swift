@@ -11,7 +11,7 @@ struct ReportTests {
         let peer = try rig.join()
         let start = rig.now
         rig.publish({ Pictures.idr(5_000, captured: $0) }, age: .milliseconds(12))
-        for index in 0..<50 {
+        for index in 0..<51 {
             rig.run(for: .milliseconds(100))
             if index < 20 {
                 rig.publish(

@@ -18,6 +18,22 @@ struct SessionLifeTests {
         #expect(peer.viewer.replies.first?.xorMappedAddress == peer.path.peer)
     }
 
+    @Test("the first picture takes two round trips from the first check if we begin the handshake, and else three")
+    func firstPicture() throws {
+        for (isDTLSClient, roundTrips) in [(true, 2), (false, 3)] {
+            let rig = try Rig()
+            let peer = try rig.addPeer(isDTLSClient: isDTLSClient)
+            rig.publish { Pictures.idr(5_000, captured: $0) }
+            peer.viewer.check()
+            let last = Rig.delay * Int64(2 * roundTrips)
+            rig.run(for: last - .milliseconds(1))
+            #expect(peer.wholePictures.isEmpty)
+            rig.run(for: .milliseconds(2))
+            #expect(peer.wholePictures == rig.published.map(\.contents))
+            #expect(peer.viewer.strangeDatagrams == 0)
+        }
+    }
+
     @Test("a viewer that is silent for 30 s is gone")
     func silence() throws {
         let rig = try Rig()

@@ -33,23 +33,26 @@ final class SocketViewer {
         let text = Mutex<String?>(nil)
     }
 
-    /// Opens a session of `server` that watches `hub`, to be reached at `address`.
+    /// Opens a session of `server` that watches `hub`, to be reached at `address`; `client` is where the offer came
+    /// from, if the server is told.
     init(
-        of server: MediaServer, watching hub: TrackHub, at address: TransportAddress, offer: String = Offers.chromium
+        of server: MediaServer, from client: String? = nil, watching hub: TrackHub, at address: TransportAddress,
+        offer: String = Offers.chromium
     ) throws {
         let context = try DTLSContext(certificate: Certificate())
         let ended = Ending()
         let opened = try server.open(
             offer: offer.replacing(
-                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue),
+                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), from: client,
             watching: WatchedSource(video: hub)
         ) { reason in
             ended.text.withLock { $0 = reason }
         }
         id = opened.id
         self.ended = ended
-        viewer = try TestViewer(
-            Self.settings(from: opened.answer, to: offer), context: context)
+        var settings = try Self.settings(from: opened.answer, to: offer)
+        if opened.answer.contains("setup:active") { settings.dtlsRole = .server }
+        viewer = try TestViewer(settings, context: context)
         path = Self.path(to: address)
         socket = try UDPSocket(bindingTo: path.local)
     }

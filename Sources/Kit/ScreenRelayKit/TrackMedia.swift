@@ -19,8 +19,10 @@ struct TrackMedia: RoomMedia {
 
     var sessions: any SessionServer { server }
 
-    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
-        try server.open(offer: sdp, watching: source, onEnd: onEnd)
+    func open(
+        offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> OpenedSession {
+        try server.open(offer: sdp, from: client, watching: source, onEnd: onEnd)
     }
 
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {

@@ -6,8 +6,10 @@ public struct Answer: Sendable, Equatable {
     public let media: NegotiatedMedia
 
     /// Answers `offer` as `local` (RFC 8829 section 5.3). If there are several video sections, the first suitable one
-    /// is used.
-    public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
+    /// is used. `role` is our role in DTLS if the choice is ours.
+    public init(
+        to offer: SessionDescription, local: LocalDescription, role: NegotiatedMedia.DTLSRole = .server
+    ) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
         let negotiation = MediaNegotiation(
             session: offer, takesCongestionFeedback: local.takesCongestionFeedback)
@@ -15,7 +17,10 @@ public struct Answer: Sendable, Equatable {
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {
             do throws(SDPError) {
-                accepted = (index, try negotiation.negotiate([section], role: NegotiatedMedia.DTLSRole.answering))
+                let media = try negotiation.negotiate([section]) { (setup) throws(SDPError) in
+                    try .answering(setup, prefers: role)
+                }
+                accepted = (index, media)
                 break
             } catch {
                 firstError = firstError ?? error

@@ -22,7 +22,7 @@ public struct PublisherAnswer: Sendable, Equatable {
         }
         guard let section = wanted.first(where: { $0.kind == "video" }) else { throw .noVideo }
         let negotiation = MediaNegotiation(session: offer, isReceiving: true)
-        media = try negotiation.negotiate([section], role: NegotiatedMedia.DTLSRole.answering)
+        media = try negotiation.negotiate([section], role: { (setup) throws(SDPError) in try .answering(setup) })
         let video = media.sections[0]
         let bundle = offer.bundle(of: video.mid)
         guard wanted.count == 1 || wanted.allSatisfy({ $0.mid.map { bundle?.mids.contains($0) == true } ?? false })

@@ -29,11 +29,11 @@ extension MediaDescription {
 }
 
 extension NegotiatedMedia.DTLSRole {
-    /// Our DTLS role in an answer. If the choice is ours, we wait, so the peer's first flight arrives on a pair that
-    /// the peer has checked. FFmpeg itself always waits.
-    static func answering(_ setup: DTLSSetup?) throws(SDPError) -> Self {
+    /// Our DTLS role in an answer. If the choice is ours, `prefers` decides. FFmpeg itself always waits.
+    static func answering(_ setup: DTLSSetup?, prefers: Self = .server) throws(SDPError) -> Self {
         switch setup {
-        case .actpass, .active, nil: .server
+        case .actpass: prefers
+        case .active, nil: .server
         case .passive: .client
         case .some(.holdconn): throw .unsupportedSetup(.holdconn)
         }

@@ -23,7 +23,8 @@ public final class DTLSTransport {
     /// The state of a session.
     public enum State: Equatable, Sendable {
         case handshaking
-        /// The peer has proved that it is the one in its session description, and these are the keys.
+        /// The peer has proved that it is the one in its session description, and these are the keys. A client has them
+        /// as soon as it has sent its last flight, before the peer has answered it; see ``isComplete``.
         case connected(SRTPKeys)
         /// The session was closed in an orderly way, by the peer or by us.
         case closed
@@ -32,6 +33,8 @@ public final class DTLSTransport {
 
     /// The session's state.
     public private(set) var state = State.handshaking
+    /// Whether the handshake is over. If not, ``nextTimeout(now:)`` matters even in the state `connected`.
+    public private(set) var isComplete = false
     /// Our role in the handshake.
     public let role: Role
 
@@ -125,7 +128,7 @@ public final class DTLSTransport {
         let records = DTLSRecord.acceptable(in: datagram)
         guard !records.isEmpty else { return }
         try start(now: now)
-        if case .handshaking = state {
+        if !isComplete {
             handshakeByteCount += records.count
             guard handshakeByteCount <= Self.handshakeByteLimit else {
                 throw fail(.tooMuchHandshakeData(limit: Self.handshakeByteLimit))
@@ -139,7 +142,7 @@ public final class DTLSTransport {
 
     /// The time at which to call `handleTimeout(now:)` at the latest; nil if there is nothing to wait for.
     public func nextTimeout(now: MonotonicTime) -> MonotonicTime? {
-        guard case .handshaking = state, let handshakeDeadline else { return nil }
+        guard isShakingHands, let handshakeDeadline else { return nil }
         var remaining = timeval()
         guard shim_DTLSv1_get_timeout(session, &remaining) == 1 else { return handshakeDeadline }
         let wait = Interval.seconds(Int64(remaining.tv_sec)) + .microseconds(Int64(remaining.tv_usec))
@@ -150,7 +153,7 @@ public final class DTLSTransport {
     ///
     /// - Throws: the error of `state`, if this made it `failed`.
     public func handleTimeout(now: MonotonicTime) throws(SecureTransportError) {
-        guard case .handshaking = state, let handshakeDeadline else { return }
+        guard isShakingHands, let handshakeDeadline else { return }
         guard now < handshakeDeadline else {
             throw fail(.handshakeTimedOut(seconds: Self.handshakeLimit.nanoseconds / 1_000_000_000))
         }
@@ -184,22 +187,42 @@ public final class DTLSTransport {
 
     private func advance() throws(SecureTransportError) {
         defer { collectOutput() }
-        if case .handshaking = state { try shakeHands() }
-        if case .connected = state { try read() }
+        if isShakingHands { try shakeHands() }
+        if isComplete, case .connected = state { try read() }
+    }
+
+    private var isShakingHands: Bool {
+        switch state {
+        case .handshaking, .connected: !isComplete
+        case .closed, .failed: false
+        }
     }
 
     private func shakeHands() throws(SecureTransportError) {
         ERR_clear_error()
         let status = SSL_do_handshake(session)
-        if status == 1 { return try finishHandshake() }
+        if status == 1 {
+            isComplete = true
+            return try connect()
+        }
         let error = SSL_get_error(session, status)
-        if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return }
+        if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE {
+            // Without a common profile, the peer finds that out as well when the handshake is complete.
+            let canBegin = SSL_get_state(session) == TLS_ST_CW_FINISHED
+            if canBegin, SSL_get_selected_srtp_profile(session) != nil { try connect() }
+            return
+        }
         throw fail(.handshakeFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "error \(error)"))
     }
 
-    /// Completes the handshake. It has proved that the peer has its certificate's private key; the certificate itself
+    /// Takes the keys. The handshake has proved that the peer has its certificate's private key; the certificate itself
     /// is checked here.
-    private func finishHandshake() throws(SecureTransportError) {
+    ///
+    /// A client needn't wait for the peer's last flight (False Start, RFC 7918), which saves a round trip. The peer has
+    /// signed its key share and our random value by then, so nobody else can have these keys. That flight only proves
+    /// that nobody has changed the list of what we offered, which contains nothing weak.
+    private func connect() throws(SecureTransportError) {
+        guard state == .handshaking else { return }
         guard let certificate = SSL_get1_peer_certificate(session) else { throw fail(.noPeerCertificate) }
         defer { X509_free(certificate) }
         guard fingerprint.matches(certificate) else {

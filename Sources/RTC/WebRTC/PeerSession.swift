@@ -66,7 +66,7 @@ final class PeerSession {
         let (reply, isGenuine) = ice.take(check, along: path, isReplied: isReplied, now: now)
         if let reply { _ = sink.send(reply, along: path) }
         guard isGenuine else { return false }
-        if isReplied, handshake.state == nil { startHandshake(now: now) }
+        if isReplied, parameters.mayBegin(at: path.peer) { startHandshake(now: now) }
         advance(now: now)
         return true
     }
@@ -75,6 +75,7 @@ final class PeerSession {
     /// `path`.
     func handle(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard end == nil, ice.take(response: response, along: path, now: now) else { return false }
+        startHandshake(now: now)
         advance(now: now)
         return true
     }
@@ -132,7 +133,7 @@ final class PeerSession {
         }
         for request in ice.path.takeDue(now: now) { _ = sink.send(request.datagram, along: request.path) }
         deadline = min(deadline, ice.path.deadline)
-        if !isConnected {
+        if !handshake.isComplete {
             if handshake.deadline(now: now) <= now {
                 do {
                     try handshake.handleTimeout(now: now)
@@ -201,6 +202,7 @@ final class PeerSession {
     // MARK: DTLS
 
     private func startHandshake(now: MonotonicTime) {
+        guard handshake.state == nil else { return }
         do {
             try handshake.start(parameters, context: context, now: now)
         } catch {
@@ -222,7 +224,7 @@ final class PeerSession {
         flushHandshake(now: now)
         switch handshake.state {
         case .connected(let keys):
-            guard !isConnected else { return }
+            guard !isConnected else { return handshake.takeLostStart() ? role.restart() : () }
             do {
                 let protector = try SRTPSession(keys: keys)
                 self.protector = protector

@@ -16,10 +16,13 @@ struct SessionHandshake {
     private(set) var roundTripTime: Interval?
 
     private var transport: DTLSTransport?
+    private var isLastFlightRepeated = false
     private var flightSentAt: MonotonicTime?
     /// The time at which the last datagram came from the address of the session's path.
     private var lastHeardOnPath: MonotonicTime?
 
+    /// Whether DTLS has nothing left to do. It may have keys before that.
+    var isComplete: Bool { transport?.isComplete ?? false }
     /// The state of DTLS; nil before ``start(_:context:now:)``.
     var state: DTLSTransport.State? { transport?.state }
 
@@ -51,7 +54,18 @@ struct SessionHandshake {
     /// The time of the handshake's next timeout.
     func deadline(now: MonotonicTime) -> MonotonicTime { transport?.nextTimeout(now: now) ?? .distantFuture }
 
-    func handleTimeout(now: MonotonicTime) throws(SecureTransportError) { try transport?.handleTimeout(now: now) }
+    mutating func handleTimeout(now: MonotonicTime) throws(SecureTransportError) {
+        if case .connected = state { isLastFlightRepeated = true }
+        try transport?.handleTimeout(now: now)
+    }
+
+    /// Whether the handshake is complete after our last flight was lost, and with it what was sent behind it: the peer
+    /// couldn't decrypt that. True once.
+    mutating func takeLostStart() -> Bool {
+        guard isComplete, isLastFlightRepeated else { return false }
+        isLastFlightRepeated = false
+        return true
+    }
 
     /// The datagrams to send now.
     mutating func takeFlight(now: MonotonicTime) -> [[UInt8]] {

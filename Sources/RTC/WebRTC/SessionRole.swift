@@ -18,6 +18,17 @@ enum SessionRole {
         case .publishing: .seconds(10)
         }
     }
+
+    /// Whether pictures wait for room in the socket.
+    var isStalled: Bool {
+        guard case .watching(let tracks) = self else { return false }
+        return tracks.isStalled
+    }
+
+    /// Sends a viewer the pictures since the last key frame again, with new sequence numbers.
+    func restart() {
+        if case .watching(let tracks) = self { tracks.restart() }
+    }
 }
 
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
@@ -92,6 +103,11 @@ final class WatchedTracks {
         }
         for case .transportFeedback(let feedback) in packets { path.take(feedback, now: now) }
         for index in senders.indices { senders[index].handle(packets, along: &path, now: now, send: send) }
+    }
+
+    /// Begins again with the last key frame.
+    func restart() {
+        for index in senders.indices { senders[index].restart() }
     }
 
     /// Sends what is due. Returns the time of the next call.

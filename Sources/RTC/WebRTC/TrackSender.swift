@@ -136,7 +136,7 @@ struct TrackSender {
     // MARK: Pictures
 
     /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
-    private mutating func restart() {
+    mutating func restart() {
         position = .waiting(askedAt: nil)
     }
 

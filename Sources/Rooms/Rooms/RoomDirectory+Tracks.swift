@@ -29,7 +29,7 @@ extension RoomDirectory {
     ) -> [RoomAction] {
         guard let membership = memberships[member] else { return ignored() }
         let definition = rooms[membership.room].definition
-        guard target == definition.host else { return relayOffer(from: member, to: target, sdp) }
+        guard target.isHost(definition.host) else { return relayOffer(from: member, to: target, sdp) }
         guard let meant = self.track(track, in: membership.room) else {
             let reason = track == nil ? "nothing is shared in this room now" : "this room has no track of that name"
             return [.send(.offerRefused(host: definition.host, reason: reason, track: track), to: member)]
@@ -44,7 +44,7 @@ extension RoomDirectory {
         from member: MemberID, to target: MemberID, _ candidate: ICECandidate, _ track: TrackName?
     ) -> [RoomAction] {
         guard let membership = memberships[member] else { return ignored() }
-        guard target == rooms[membership.room].definition.host else {
+        guard target.isHost(rooms[membership.room].definition.host) else {
             return relayCandidate(from: member, to: target, candidate)
         }
         guard let meant = self.track(track, in: membership.room), membership.sessions.contains(meant) else {
@@ -82,4 +82,9 @@ extension RoomDirectory {
         guard let track else { return rooms[room].tracks.first }
         return rooms[room].tracks.contains(track) ? track : nil
     }
+}
+
+extension MemberID {
+    /// Whether a message to this receiver is for the host. A client that doesn't know the host's ID yet leaves it empty.
+    fileprivate func isHost(_ host: MemberID) -> Bool { self == host || text.isEmpty }
 }

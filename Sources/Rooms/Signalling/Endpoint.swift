@@ -175,7 +175,7 @@ extension Endpoint {
             let (served, key) = try sessionEnds.expect { [unowned self] reason in
                 ended(name, reason)
             } of: { (onEnd) throws(PublishingRefusal) in
-                try serve(offer, address, onEnd)
+                try serve(offer, from: client, address, onEnd)
             }
             let opened = served.opened
             let who = Visitor(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
@@ -202,7 +202,7 @@ extension Endpoint {
 
     /// Opens a session for `offer` in the media layer.
     private func serve(
-        _ offer: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
+        _ offer: String, from client: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingRefusal) -> Served {
         if case .publishing(let publishing?) = service {
             let opened = try publishing.publish(
@@ -216,7 +216,7 @@ extension Endpoint {
         }
         do throws(MediaRefusal) {
             let media = try rooms.media(of: address.track, in: address.room).media
-            let opened = try media.open(offer: offer, onEnd: onEnd)
+            let opened = try media.open(offer: offer, from: client, onEnd: onEnd)
             let sessions = media.sessions
             return Served(
                 opened: opened, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },

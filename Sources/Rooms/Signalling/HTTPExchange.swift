@@ -69,6 +69,14 @@ final class HTTPExchange {
         soup_message_headers_get_list(requestHeaders, name).map { String(cString: $0) }
     }
 
+    /// Whether the client takes a response in this content coding (RFC 9110 section 12.5.3).
+    func accepts(encoding: String) -> Bool {
+        (header("Accept-Encoding") ?? "").lowercased().split(separator: ",").contains { item in
+            let parts = item.split(separator: ";").map(\.trimmed)
+            return parts.first == encoding && !parts.dropFirst().contains { Double($0.dropFirst(2)) == 0 }
+        }
+    }
+
     /// The media type of the request's body, in lower case and without parameters.
     var contentType: String {
         let value = header("Content-Type") ?? ""

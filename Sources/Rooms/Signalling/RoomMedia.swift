@@ -5,10 +5,13 @@ public protocol RoomMedia: Sendable {
     /// The server of the sessions that `open` and `offer` create.
     var sessions: any SessionServer { get }
 
-    /// Answers a viewer's offer. Returns quickly and never blocks. Called on the signalling thread.
+    /// Answers a viewer's offer, which came from `client`, an address in text without the port. Returns quickly and
+    /// never blocks. Called on the signalling thread.
     ///
     /// `onEnd` is called at most once, on any thread, when the session ends, with the reason as text.
-    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession
+    func open(
+        offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> OpenedSession
 
     /// Opens a session with an offer from the host, for a viewer that waits for one. Returns quickly and never blocks.
     /// Called on the signalling thread; `onEnd` is as in `open`.

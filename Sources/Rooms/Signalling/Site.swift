@@ -195,14 +195,22 @@ extension Site {
         let isTrusted =
             exchange.connection?.isSecured == true || exchange.header("Sec-Fetch-Site") != nil
             || ["localhost", "127.0.0.1", "[::1]"].contains(host?.host)
+        // Without asking, the page opens a round trip or two earlier. It notices itself if it is out of date. On this
+        // machine that would gain nothing, and a port is soon used by something else.
+        let isKept = file.compressed != nil && !ClientAddress.isLoopback(exchange.clientAddress)
         let headers =
             HTTPResponse.commonHeaders + [
-                ("Cache-Control", "no-cache"),
+                ("Cache-Control", isKept ? "private, max-age=3600" : "no-cache"),
                 ("Content-Security-Policy", ViewerFiles.contentSecurityPolicy + "; connect-src 'self'" + sockets),
                 ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("ETag", file.entityTag),
+                ("Vary", "Accept-Encoding"),
             ] + (isTrusted ? [("Cross-Origin-Opener-Policy", "same-origin")] : [])
         if exchange.header("If-None-Match") == file.entityTag {
             return exchange.answer(HTTPResponse(304, headers: headers))
+        }
+        if let compressed = file.compressed, exchange.accepts(encoding: "gzip") {
+            let headers = headers + [("Content-Encoding", "gzip")]
+            return exchange.answer(HTTPResponse(200, headers: headers, contentType: file.contentType, body: compressed))
         }
         exchange.answer(HTTPResponse(200, headers: headers, contentType: file.contentType, body: file.bytes))
     }

@@ -26,6 +26,7 @@ struct SkyRTCReply: Encodable {
         var name: String?
         var track: String?
         var tracks: [TrackSummary]?
+        var page: String?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -59,8 +60,8 @@ struct SkyRTCReply: Encodable {
         }
     }
 
-    /// Creates a message of a room. `tracks` are those that a newcomer can watch.
-    init(_ message: RoomMessage, tracks: [TrackSummary] = []) {
+    /// Creates a message of a room. `tracks` are those that a newcomer can watch, and `page` is the version of our page.
+    init(_ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil) {
         (eventName, data) =
             switch message {
             case .peers(let connections, let you, let host):
@@ -68,7 +69,7 @@ struct SkyRTCReply: Encodable {
                     "_peers",
                     Payload(
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
-                        tracks: tracks)
+                        tracks: tracks, page: page)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))

@@ -3,6 +3,7 @@ import MediaSessions
 import MediaTypes
 import Rooms
 import Threading
+import Viewer
 
 /// The rooms over WebSockets: translates SkyRTC's JSON for `RoomDirectory`, performs the actions that it returns, and
 /// tells viewers of tracks.
@@ -176,7 +177,8 @@ extension SkyRTCRooms {
     private func send(_ message: RoomMessage, to id: MemberID) {
         guard let member = rooms[id] else { return }
         if case .peers = message, let room = rooms.directory.place(of: id)?.room {
-            return member.socket.send(SkyRTCReply(message, tracks: rooms.summaries(of: room)).text)
+            let reply = SkyRTCReply(message, tracks: rooms.summaries(of: room), page: ViewerFiles.version)
+            return member.socket.send(reply.text)
         }
         let text = SkyRTCReply(message).text
         let isRelayed =
@@ -240,7 +242,8 @@ extension SkyRTCRooms {
         let (room, track) = (address.room, address.track)
         do throws(MediaRefusal) {
             let media = try rooms.media(of: track, in: room).media
-            let (opened, session) = try sessionEnds.open(offer, at: media) { [unowned self] reason in
+            let (opened, session) = try sessionEnds.open(offer, from: member.address, at: media) {
+                [unowned self] reason in
                 sessionEnded(of: id, track, reason)
             }
             member.sessions[track] = session

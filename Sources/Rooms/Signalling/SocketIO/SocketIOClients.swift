@@ -253,7 +253,7 @@ extension SocketIOClients {
         guard let client = clients[member] else { return }
         do throws(MediaRefusal) {
             let (address, media) = try rooms.media(of: nil, in: room)
-            let (opened, session) = try sessionEnds.open(offer, at: media) { [unowned self] _ in
+            let (opened, session) = try sessionEnds.open(offer, from: client.address, at: media) { [unowned self] _ in
                 sessionEnded(member)
             }
             watch((session, address), by: client)

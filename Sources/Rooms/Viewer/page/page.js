@@ -71,6 +71,12 @@ for (const [type, take] of [
   });
 }
 viewer.addEventListener("change", () => draw());
+// The browser may have kept this page from an earlier visit, and the host may have another one by now.
+viewer.addEventListener("_peers", ({ detail }) => {
+  const isReloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
+  const { version } = document.documentElement.dataset;
+  if (detail.page && version && detail.page !== version && !isReloaded) location.reload();
+}, { once: true });
 
 function draw() {
   pointer.live(viewer.source.state === "live");
@@ -143,8 +149,14 @@ window.screenRelay = Object.freeze({
   },
 });
 
-begin();
 (async () => {
+  // A browser takes a page for loaded only when each video in it has its first picture. Only what an extension of the
+  // browser loads into the page can make this wait.
+  await new Promise((resume) => {
+    window.addEventListener("load", resume);
+    setTimeout(resume, 1000);
+  });
+  begin();
   for (;;) {
     if (viewer.reception && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
     await viewer.look().catch(() => {});

@@ -48,6 +48,14 @@ export class ShownTrack {
     return this.#silence.seconds;
   }
 
+  /**
+   * Asks for the track at once, without waiting until the host has let us in and has told its tracks: nearly always it
+   * is the right one, and the picture then comes a round trip earlier.
+   */
+  begin() {
+    this.#ask();
+  }
+
   /** Shows the track `name` instead of the current one. */
   choose(name) {
     const before = this.tracks.shown;
@@ -68,7 +76,11 @@ export class ShownTrack {
     if (name === "_peers") {
       this.tracks.told(data.tracks);
       this.#handlers.onTold("tracks", this.tracks.all);
-      this.#negotiate();
+      this.#handlers.onNegotiation();
+      const asked = this.reception?.track;
+      if (this.reception && this.tracks.isStill(asked)) return;
+      if (this.reception) this.signalling.send("__unwatch", asked === null ? {} : { track: asked });
+      this.#ask();
     } else if (name === "_tracks") this.#listed(data.tracks);
     else if (isHosts && this.tracks.isShown(data.track)) {
       if (name === "_state") {
@@ -108,7 +120,8 @@ export class ShownTrack {
       if (name === "_state") this.source.told(data);
       else this.#handlers.onTold(name, data);
     }
-    this.#negotiate();
+    this.#handlers.onNegotiation();
+    this.#ask();
     this.#handlers.onTold("change", {});
   }
 
@@ -119,9 +132,8 @@ export class ShownTrack {
     }, TRACKS_PATIENCE);
   }
 
-  #negotiate() {
+  #ask() {
     this.#endReception();
-    this.#handlers.onNegotiation();
     // Without a track there is nothing to ask for until one is added.
     if (this.tracks.isEmpty) return;
     const only = (action) => (...values) => {

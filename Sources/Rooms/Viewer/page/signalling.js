@@ -32,12 +32,16 @@ export class Signalling {
   #refusal = null;
   // By track: the number of offers that the host hasn't answered yet.
   #unanswered = new Map();
+  // The messages to send once the socket is open; null when it is.
+  #waiting;
 
   /** `introduction`: the contents of `__join` besides the room and our role. */
   constructor(address, room, introduction, handlers) {
     this.#handlers = handlers;
-    this.#socket = new WebSocket(address);
-    this.#socket.onopen = () => this.send("__join", { ...introduction, room, role: "viewer" });
+    this.#socket = socketTo(address);
+    this.#waiting = [["__join", { ...introduction, room, role: "viewer" }]];
+    this.#socket.onopen = () => this.#opened();
+    if (this.#socket.readyState === WebSocket.OPEN) this.#opened();
     this.#socket.onmessage = (event) => this.#receive(event.data);
     this.#socket.onclose = (event) => this.#closed(event.code);
   }
@@ -52,10 +56,12 @@ export class Signalling {
     return this.#you;
   }
 
+  // A message without a receiver is for the host, whose id isn't known before it has let us in.
+
   /** Sends our offer for the track `track`, or for the first one, to the host. */
   offer(description, track = null) {
     const sdp = { type: description.type, sdp: description.sdp };
-    this.send("__offer", { sdp, socketId: this.#host, ...(track === null ? {} : { track }) });
+    this.send("__offer", { sdp, socketId: this.#host ?? undefined, ...(track === null ? {} : { track }) });
   }
 
   /** Sends one of our candidates to the host. */
@@ -64,14 +70,18 @@ export class Signalling {
       label: candidate.sdpMLineIndex,
       id: candidate.sdpMid,
       candidate: candidate.candidate,
-      socketId: this.#host,
+      socketId: this.#host ?? undefined,
       ...(track === null ? {} : { track }),
     });
   }
 
-  /** Sends a message, if the socket is open. */
+  /** Sends a message, once the socket is open, and unless it is closed. */
   send(eventName, data) {
-    if (eventName === "__offer" && data.socketId === this.#host) this.#count(data.track, 1);
+    if (this.#waiting) {
+      this.#waiting.push([eventName, data]);
+      return;
+    }
+    if (eventName === "__offer" && (data.socketId ?? this.#host) === this.#host) this.#count(data.track, 1);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ eventName, data }));
   }
 
@@ -79,6 +89,12 @@ export class Signalling {
   close() {
     this.#ended = true;
     this.#socket.close();
+  }
+
+  #opened() {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    for (const [eventName, data] of waiting) this.send(eventName, data);
   }
 
   #count(track, change) {
@@ -122,6 +138,11 @@ export class Signalling {
         this.#host = data.host ?? data.connections?.[0] ?? null;
         this.#you = data.you ?? null;
         if (this.#host === null) this.#end(() => this.#handlers.onHostLeft());
+        // An early offer may name no track. In a room with several, the answer to it names the first.
+        if (data.tracks?.length > 1) {
+          this.#count(data.tracks[0].name, this.#count(undefined, 0));
+          this.#unanswered.delete(undefined);
+        }
         break;
       case "_refused":
         if (!this.#handlers.concerns(data)) break;
@@ -135,4 +156,11 @@ export class Signalling {
     }
     if (!this.#ended) this.#handlers.onMessage(message.eventName, data);
   }
+}
+
+// The page begins to open a socket before its script has come.
+function socketTo(address) {
+  const early = window.earlySocket;
+  window.earlySocket = null;
+  return early?.url === address && early.readyState <= WebSocket.OPEN ? early : new WebSocket(address);
 }

@@ -23,6 +23,11 @@ export class TrackList {
     return this.all.length > 1 ? this.shown : null;
   }
 
+  /** Whether `asked`, the answer to an earlier question, is still the shown track. */
+  isStill(asked) {
+    return !this.isEmpty && (asked ?? this.all[0]?.name ?? null) === this.shown;
+  }
+
   /** Takes the host's list. Returns whether a different track is shown now. */
   told(list) {
     const before = this.shown;

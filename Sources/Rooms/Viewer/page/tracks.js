@@ -18,6 +18,7 @@ export class Tracks {
   #spoken = element("p", "spoken", { role: "status" });
   #small = new Map();
   #host = null;
+  #stream = null;
   #isOpen = true;
 
   constructor(viewer) {
@@ -35,7 +36,10 @@ export class Tracks {
       for (const track of this.#small.values()) track.rest();
     });
     viewer.addEventListener("tracks", () => this.#draw());
-    viewer.addEventListener("stream", ({ detail }) => this.#small.get(viewer.tracks.shown)?.mirror(detail));
+    viewer.addEventListener("stream", ({ detail }) => {
+      this.#stream = detail;
+      this.#small.get(viewer.tracks.shown)?.mirror(detail);
+    });
     for (const name of ["_state", "_answer", "_ice_candidate", "_session_ended", "_refused"]) {
       viewer.addEventListener(name, ({ detail }) => this.#heard(name, detail));
     }
@@ -99,6 +103,8 @@ export class Tracks {
       if (!track) {
         track = new SmallTrack(name, sources.get(name), this.#viewer, () => this.#choose(name));
         this.#small.set(name, track);
+        // The stream of the large picture may come before the list of tracks.
+        if (name === shown && this.#stream) track.mirror(this.#stream);
       }
       this.#list.append(track.root);
       track.show(name === shown);

@@ -99,7 +99,7 @@ export class Viewer extends EventTarget {
    */
   hurry(isOtherNetwork = false) {
     if (this.#attempts.isDue) this.#connect();
-    else if (isOtherNetwork && this.reception?.isConnected === false) this.#retry(messages.lostConnection());
+    else if (isOtherNetwork && this.#isAsking && !this.reception.isConnected) this.#retry(messages.lostConnection());
   }
 
   /** Handles the button on the card. */
@@ -153,6 +153,11 @@ export class Viewer extends EventTarget {
     this.#shown.count(this.phase === "playing");
   }
 
+  /** Whether the host has let us in, and is asked for pictures. */
+  get #isAsking() {
+    return this.reception !== null && this.#signalling?.host !== null;
+  }
+
   #connect() {
     this.#disconnect();
     // After the end of a share, the page keeps saying so until a new one begins, no matter how often it checks.
@@ -164,7 +169,8 @@ export class Viewer extends EventTarget {
     };
     const signalling = new Signalling(this.link.socket, this.link.room, this.introduction, {
       onMessage: only((name, data) => this.#heard(name, data)),
-      concerns: ({ track }) => this.tracks.isShown(track),
+      // In a room without tracks, an early offer is refused.
+      concerns: ({ track }) => !this.tracks.isEmpty && this.tracks.isShown(track),
       onRefused: only((reason) => this.#stop(messages.refused(reason), true)),
       onPasswordWanted: only(() => this.#stop(messages.passwordWanted(), false, "locked")),
       onFull: only((reason) => this.#retry(messages.full(reason))),
@@ -172,10 +178,11 @@ export class Viewer extends EventTarget {
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
       onSentAway: only(() => this.#stop(messages.sentAway())),
       onExpired: only(() => this.#stop(messages.expired())),
-      onClosed: only(() => this.#noHost(this.reception ? messages.lostConnection() : messages.hostAway())),
+      onClosed: only(() => this.#noHost(this.#isAsking ? messages.lostConnection() : messages.hostAway())),
     });
     this.#signalling = this.#shown.signalling = signalling;
     this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
+    if (!this.#stage.hasPicture) this.#shown.begin();
   }
 
   /** Handles a message, and then passes it on as an event. */
