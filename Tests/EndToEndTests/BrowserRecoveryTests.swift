@@ -83,6 +83,29 @@ extension EndToEndInBrowser {
             try ViewerPage(page).waitUntilPlaying()
         }
 
+        @Test(
+            "a page of another build, as from the browser's cache, loads itself again, and only once",
+            .timeLimit(.minutes(1)))
+        func otherBuild() throws {
+            let desktop = try SharedDesktop()
+            let page = try Browser.launch().newPage()
+            try page.send(
+                "Page.addScriptToEvaluateOnNewDocument",
+                [
+                    "source": """
+                    sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
+                    document.addEventListener("readystatechange", () => {
+                      document.documentElement.dataset.version = "another";
+                    });
+                    """
+                ])
+            try page.navigate(desktop.link)
+            try page.waitUntil("location.hash && sessionStorage.loads === '2'")
+            try ViewerPage(page).waitUntilPlaying()
+            #expect(try page.evaluate("sessionStorage.loads").string == "2")
+            #expect(try page.evaluate("document.documentElement.dataset.version").string == "another")
+        }
+
         /// Passes connections on to a port, and breaks off in the middle of the first page that goes over it.
         private static let breakingRelay = """
             import socket, sys, threading, time
