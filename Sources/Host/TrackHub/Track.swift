@@ -111,8 +111,7 @@ public struct Track: Sendable {
         self.statistics = (statistics, now)
     }
 
-    /// The statistics that the source sent last. Their `recent` part is left out once it is older than 5 s, since a
-    /// running source sends statistics at least every 2.5 s.
+    /// The source's last statistics, without `recent` once they are 5 s old: a running source sends them each 2.5 s.
     func statistics(now: MonotonicTime) -> CaptureStatistics? {
         var last = statistics?.last
         if let statistics, now - statistics.arrival > .seconds(5) { last?.recent = nil }
