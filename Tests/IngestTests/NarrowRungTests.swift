@@ -103,6 +103,23 @@ struct NarrowRungTests {
         #expect(fast.bits < 4_000_000 * 4 * 6 / 5)
     }
 
+    @Test("what nobody may see is not encoded again, and what follows it begins with a key frame")
+    func heldBack() throws {
+        var encoder = NarrowEncoder()
+        encoder.setRate(BitRate(bitsPerSecond: 500_000))
+        let picture = I420Picture(
+            size: PictureSize(width: 64, height: 64), bytes: [UInt8](repeating: 90, count: 64 * 64 * 3 / 2),
+            isFullRange: false, matrix: .bt601, captureTime: .zero)
+        _ = try encoder.encode(picture, now: .zero)
+        for goOn in [{ $0.pictureDecoded() }, { $0.requestKeyFrame() }] as [(inout NarrowEncoder) -> Void] {
+            encoder.holdBack()
+            #expect(encoder.deadline == nil)
+            goOn(&encoder)
+            let due = try #require(encoder.deadline)
+            #expect(try encoder.encode(picture, now: due).isRandomAccess)
+        }
+    }
+
     @Test("a picture that stands still becomes fine, and then costs nothing")
     func refinement() throws {
         var encoder = NarrowEncoder()

@@ -29,23 +29,39 @@ struct NarrowEncoder {
     /// Whether there is a picture that has not been encoded yet.
     private var hasNew = true
     private var needsKeyFrame = true
+    /// Whether nothing is encoded before a newer picture comes, or a key frame is requested.
+    private var isHeldBack = false
     private var lastTicks: Int64 = 0
 
     /// Sets the bit rate; nil ends the encoding and frees its memory.
     mutating func setRate(_ rate: BitRate?) {
+        guard rate != self.rate else { return }
         if rate == nil || self.rate == nil { self = NarrowEncoder() }
         self.rate = rate
     }
 
     /// Has the next picture encoded as a key frame, at once.
-    mutating func requestKeyFrame() { needsKeyFrame = true }
+    mutating func requestKeyFrame() {
+        needsKeyFrame = true
+        isHeldBack = false
+    }
 
     /// Notes that a newer picture has been decoded.
-    mutating func pictureDecoded() { hasNew = true }
+    mutating func pictureDecoded() {
+        hasNew = true
+        isHeldBack = false
+    }
+
+    /// Notes that nobody may see the last frame, nor another one of its picture, for example because the sharer pauses.
+    /// The frame after it must not depend on it.
+    mutating func holdBack() {
+        needsKeyFrame = true
+        isHeldBack = true
+    }
 
     /// When ``encode(_:now:)`` has something to do; nil if nothing is due.
     var deadline: MonotonicTime? {
-        guard rate != nil else { return nil }
+        guard rate != nil, !isHeldBack else { return nil }
         if needsKeyFrame || hasNew { return freeAt }
         return lastQuantizer > Self.finest ? freeAt + Self.stillBeforeRefining : nil
     }

@@ -168,8 +168,7 @@ final class TapWork {
         do {
             var frame = try narrow.encode(picture, now: now)
             if !lastHasPointer { frame.attachment = .pointerLeftOut }
-            // A frame that isn't taken may not be seen, and the next one must not depend on it.
-            if !onNarrowPicture(frame, lastEpoch, lastNumber) { narrow.requestKeyFrame() }
+            if !onNarrowPicture(frame, lastEpoch, lastNumber) { narrow.holdBack() }
         } catch {
             log.error("the host's own encoder failed: \(error)")
             narrow.setRate(nil)

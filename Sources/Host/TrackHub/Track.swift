@@ -181,7 +181,7 @@ public struct Track: Sendable {
     mutating func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
         switch rung {
         case .full: if keyFrames.want(now: now) { askForKeyFrame() }
-        case .narrow: if narrow.wantsKeyFrame(now: now) { actions.append(.makeNarrowKeyFrame) }
+        case .narrow: if carrier.gate.isOpen, narrow.wantsKeyFrame(now: now) { actions.append(.makeNarrowKeyFrame) }
         }
     }
 
