@@ -158,15 +158,14 @@ public struct Track: Sendable {
     }
 
     /// Takes a frame of the narrow rung, which shows what the source's frame `number` shows. Returns its place on the
-    /// track; nil if viewers may not see that, or if nobody takes the rung.
-    mutating func takeNarrow(
-        _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
-    ) -> TrackFrame? {
+    /// track's timeline; nil if viewers may not see that, or if nobody takes the rung.
+    mutating func takeNarrow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         guard narrow.rate != nil, shows(number) else { return nil }
-        // Both rungs have one timeline. The copy takes no place from the source's next frame.
         var timeline = timeline
         let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: now)
-        return narrow.take(frame.withCaptureTime(captureTime), at: time)
+        let placed = narrow.take(frame.withCaptureTime(captureTime), at: time)
+        if placed == nil { actions.append(.makeNarrowKeyFrame) }
+        return placed
     }
 
     /// Forgets all frames, since the source's next frame may show something entirely different; it is a key frame.
