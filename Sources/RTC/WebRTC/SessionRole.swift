@@ -19,12 +19,6 @@ enum SessionRole {
         }
     }
 
-    /// Whether pictures wait for room in the socket.
-    var isStalled: Bool {
-        guard case .watching(let tracks) = self else { return false }
-        return tracks.isStalled
-    }
-
     /// Sends a viewer the pictures since the last key frame again, with new sequence numbers.
     func restart() {
         if case .watching(let tracks) = self { tracks.restart() }
