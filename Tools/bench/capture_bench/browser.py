@@ -1,13 +1,11 @@
 """A scene as a browser shows it: shared by screenrelay, watched by Chromium, kept as a screenshot."""
 
 import os
-import select
 import subprocess
 import tempfile
-import time
 
 from .display import Display
-from .processes import Failure, Process
+from .processes import Failure, Process, printed_link
 from .scene import ShownScene
 
 #: Chromium's window holds a picture of this size almost pixel by pixel.
@@ -25,7 +23,7 @@ def screenshot(bench, scene, arguments, path):
                 [bench.program("screenrelay"), "share", "--display", display.name, "--listen", "127.0.0.1:0",
                  "--udp-port", "0", *arguments],
                 os.path.join(folder, "share.log"), stdout=subprocess.PIPE)
-            link = _link(share)
+            link = printed_link(share)
             # The pictures after the first are refinement: the time is up when it is over, as nothing else changes.
             result = subprocess.run(
                 [bench.program("screenrelay-browser-check"), "--link", "-", "--frames", "1", "--timeout", "6",
@@ -41,18 +39,3 @@ def screenshot(bench, scene, arguments, path):
     # Its exit code tells that the picture did not change, as it should not.
     if not os.path.exists(path) or "frames decoded: 0" in said:
         raise Failure("the browser showed no picture: " + said.strip()[-300:])
-
-
-def _link(share):
-    output, data, deadline = share.child.stdout, b"", time.monotonic() + 20
-    while time.monotonic() < deadline:
-        ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
-        more = os.read(output.fileno(), 4096) if ready else b""
-        if not more:
-            break
-        data += more
-        for line in data.decode(errors="replace").splitlines(keepends=True):
-            if line.startswith("http") and line.endswith("\n"):
-                return line.strip()
-    share.require_running()
-    raise Failure("screenrelay share printed no link")

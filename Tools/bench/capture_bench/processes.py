@@ -1,6 +1,7 @@
 """Processes of the measurement: started, watched through /proc, and always ended by their id."""
 
 import os
+import select
 import signal
 import subprocess
 import time
@@ -74,6 +75,24 @@ class Process:
             if stream:
                 stream.close()
         self.log.close()
+
+
+def printed_link(share):
+    """The first link that a `screenrelay share` prints; its standard output is a pipe."""
+    output, data, deadline = share.child.stdout, b"", time.monotonic() + 20
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
+        more = os.read(output.fileno(), 4096) if ready else b""
+        if not more:
+            break
+        data += more
+        for line in data.decode(errors="replace").splitlines(keepends=True):
+            if line.endswith("\n"):
+                for word in line.split():
+                    if word.startswith("http") and "#" in word:
+                        return word
+    share.require_running()
+    raise Failure("screenrelay share printed no link")
 
 
 def thread_times(pid):

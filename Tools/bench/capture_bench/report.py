@@ -28,10 +28,6 @@ class Report:
         if text not in self.remarks:
             self.remarks.append(text)
 
-    @property
-    def missed(self):
-        return [check for check in self.checks if not check.is_kept]
-
     def write(self, options):
         os.makedirs(self.folder, exist_ok=True)
         for section in self.sections:
@@ -49,9 +45,7 @@ class Report:
 
     def _markdown(self, options):
         lines = ["# Capture, measured", "",
-                 "%s, %d processors (%s), Linux %s; %dx%d, 30 pictures a second, %s." % (
-                     time.strftime("%Y-%m-%d"), os.cpu_count(), processor(), platform.release(), *options.size,
-                     "one run each" if options.runs == 1 else "medians of %d runs" % options.runs)]
+                 circumstances(options) + "."]
         if options.quick:
             lines += ["", "**Quick: one short run; shows that all parts work, and measures little.**"]
         for text in self.remarks + ["Failed: " + failure for failure in self.failures]:
@@ -61,18 +55,29 @@ class Report:
         for section in self.sections:
             lines += ["", "## " + section.title, "", section.note, ""]
             lines += table(section.columns, section.rows)
-        if self.checks:
-            lines += ["", "## Limits", "", "%d of %d are kept." % (
-                len(self.checks) - len(self.missed), len(self.checks)), ""]
-            rows = [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in self.checks]
-            lines += table(["what", "measured", "limit", "kept"], rows)
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines + limits(self.checks)) + "\n"
 
 
 def table(columns, rows):
     """Lines of a Markdown table."""
     return (["| " + " | ".join(columns) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
             + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def circumstances(options):
+    """When and where something was measured, and with what."""
+    return "%s, %d processors (%s), Linux %s; %dx%d, 30 pictures a second, %s" % (
+        time.strftime("%Y-%m-%d"), os.cpu_count(), processor(), platform.release(), *options.size,
+        "one run each" if options.runs == 1 else "medians of %d runs" % options.runs)
+
+
+def limits(checks):
+    """Lines of a section that says which limits are kept; none without limits."""
+    if not checks:
+        return []
+    rows = [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in checks]
+    return ["", "## Limits", "", "%d of %d are kept." % (sum(one.is_kept for one in checks), len(checks)), "",
+            *table(["what", "measured", "limit", "kept"], rows)]
 
 
 def processor():

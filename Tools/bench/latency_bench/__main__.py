@@ -3,18 +3,16 @@
 import dataclasses
 import json
 import os
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 from capture_bench.display import Display
 from capture_bench.limits import at_least, at_most
 from capture_bench.options import SIZES, Parser
-from capture_bench.processes import TROUBLE, Failure, Missing, Process
+from capture_bench.outcome import carry_out, conclude
+from capture_bench.processes import TROUBLE, Failure, Process
 from capture_bench.report import table
 from network_bench.analysis import share
 from network_bench.bench import Bench
@@ -24,7 +22,6 @@ from network_bench.viewer import SCRIPT
 
 from . import framebuffer
 
-OK, MISSED, MISSING, FAILED = 0, 1, 69, 70
 SCENES = ["typing", "scroll", "full", "drag", "video"]
 #: By scene: p50 and p95 of the delay in ms, and pictures a second.
 LIMITS = {"typing": (16, 24, None), "scroll": (15, 22, None), "full": (33, 50, 25)}
@@ -209,41 +206,34 @@ def checks(name, figures):
 
 def main():
     options = parse(sys.argv[1:])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    folder = tempfile.mkdtemp(prefix="nwb")
+    return carry_out("latency", lambda folder: measure_all(options, folder))
+
+
+def measure_all(options, folder):
     rows, failures, found, busy, document = [], [], [], [], {}
-    try:
-        chromium()
-        bench = Bench(options, folder)
-        for name in options.scenes:
-            runs = []
-            for number in range(options.runs):
-                bench.say("%s, run %d of %d" % (name, number + 1, options.runs))
-                figures = run_twice(bench, bench.scene(name))
-                if figures:
-                    runs.append(figures)
-                else:
-                    failures.append("%s, run %d" % (name, number + 1))
-            if not runs:
-                continue
-            known = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
-            medians = {key: statistics.median(values) if values else None for key, values in known.items()}
-            document[name] = {"medians": medians, "runs": runs}
-            found += checks(name, medians)
-            busy += [run["busy"] for run in runs]
-            said = medians["page_says_ms"]
-            rows.append([name] + ["%.1f" % medians[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms",
-                                                                    "shown_per_second")]
-                        + ["%.0f %%" % (100 * medians["drawn_share"]), "–" if said is None else "%.1f" % said]
-                        + ["%.0f" % medians[key] for key in ("host_cpu", "capture_cpu")])
-    except Missing as error:
-        sys.stderr.write("Tools/bench/latency: %s\n" % error)
-        return MISSING
-    except KeyboardInterrupt:
-        sys.stderr.write("Tools/bench/latency: interrupted; nothing is written\n")
-        return FAILED
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    chromium()
+    bench = Bench(options, folder)
+    for name in options.scenes:
+        runs = []
+        for number in range(options.runs):
+            bench.say("%s, run %d of %d" % (name, number + 1, options.runs))
+            figures = run_twice(bench, bench.scene(name))
+            if figures:
+                runs.append(figures)
+            else:
+                failures.append("%s, run %d" % (name, number + 1))
+        if not runs:
+            continue
+        known = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
+        medians = {key: statistics.median(values) if values else None for key, values in known.items()}
+        document[name] = {"medians": medians, "runs": runs}
+        found += checks(name, medians)
+        busy += [run["busy"] for run in runs]
+        said = medians["page_says_ms"]
+        rows.append([name] + ["%.1f" % medians[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms",
+                                                                "shown_per_second")]
+                    + ["%.0f %%" % (100 * medians["drawn_share"]), "–" if said is None else "%.1f" % said]
+                    + ["%.0f" % medians[key] for key in ("host_cpu", "capture_cpu")])
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "latency.json"), "w") as file:
         limits = [vars(one) for one in found]
@@ -251,16 +241,7 @@ def main():
     print("\n".join(table(COLUMNS, rows)))
     if busy:
         print("\nThis machine was %.0f %% busy." % (100 * statistics.median(busy)))
-    for failure in failures:
-        print("failed: " + failure)
-    missed = [one for one in found if not one.is_kept]
-    if options.check:
-        for one in missed:
-            print("missed: %s: %s, %s" % (one.what, one.value, one.limit))
-        print("%d of %d limits are kept" % (len(found) - len(missed), len(found)))
-    if failures:
-        return FAILED
-    return MISSED if options.check and missed else OK
+    return conclude(failures, found, options.check)
 
 
 sys.exit(main())

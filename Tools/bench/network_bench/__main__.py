@@ -1,11 +1,10 @@
 """Runs the scenarios and writes the report."""
 
-import shutil
-import signal
 import sys
-import tempfile
 
-from capture_bench.processes import TROUBLE, Missing
+from capture_bench import outcome
+from capture_bench.outcome import FAILED, MISSED, OK
+from capture_bench.processes import TROUBLE
 
 from . import first, limits, motion, repaint
 from . import options as command_line
@@ -16,7 +15,7 @@ from .namespaces import obstacle
 from .report import Report, Summary
 from .scenarios import ALL
 
-OK, MISSED, MISSING, FAILED, REFUSED = 0, 1, 69, 70, 77
+REFUSED = 77
 KINDS = {"motion": motion.measure, "repaint": repaint.measure, "first": first.measure}
 #: Seconds that a run takes besides its phases: starting everything, and comparing pictures.
 AROUND = 20
@@ -24,8 +23,6 @@ AROUND = 20
 
 def main():
     options = command_line.parse(sys.argv[1:])
-    # Whoever ends this ends all that it has started.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     courses = [course for name in options.scenarios for course in ALL[name].courses(options)]
     if options.list:
         return list_courses(options, courses)
@@ -34,21 +31,13 @@ def main():
         for name in ["the paths themselves"] if options.check_path else options.scenarios:
             print("skipped: %s: %s" % (name, problem))
         return REFUSED
-    folder = tempfile.mkdtemp(prefix="nwb")
-    try:
-        return measure_path(options) if options.check_path else measure(options, courses, folder)
-    except Missing as error:
-        say("%s" % error)
-        return MISSING
-    except KeyboardInterrupt:
-        say("interrupted; nothing is written")
-        return FAILED
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return outcome.carry_out(
+        "network",
+        lambda folder: measure_path(options) if options.check_path else measure(options, courses, folder))
 
 
 def say(text):
-    sys.stderr.write("Tools/bench/network: %s\n" % text)
+    outcome.say("network", text)
 
 
 def list_courses(options, courses):
@@ -93,15 +82,7 @@ def measure(options, courses, folder):
             print("\n".join(["", course.title, ""] + summary.table() + ["", summary.host_line()]), flush=True)
             report.write(options)
     print("\n" + report.write(options))
-    for failure in report.failures:
-        print("failed: " + failure)
-    if options.check:
-        for check in report.missed:
-            print("missed: %s: %s, %s" % (check.what, check.value, check.limit))
-        print("%d of %d limits are kept" % (len(report.checks) - len(report.missed), len(report.checks)))
-    if report.failures:
-        return FAILED
-    return MISSED if options.check and report.missed else OK
+    return outcome.conclude(report.failures, report.checks, options.check)
 
 
 def run_twice(bench, course, seed):

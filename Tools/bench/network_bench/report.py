@@ -6,7 +6,7 @@ import platform
 import statistics
 import time
 
-from capture_bench.report import processor, table
+from capture_bench.report import circumstances, limits, processor, table
 
 _NOTES = {
     "motion": "Delay: from the scene's tick until the page presented it, of each new picture, from 2 s after the "
@@ -126,10 +126,6 @@ class Report:
         self.folder = folder
         self.summaries, self.checks, self.failures, self.skipped = [], [], [], []
 
-    @property
-    def missed(self):
-        return [check for check in self.checks if not check.is_kept]
-
     def write(self, options):
         os.makedirs(self.folder, exist_ok=True)
         document = {
@@ -149,18 +145,11 @@ class Report:
 
     def _markdown(self, options):
         lines = ["# What viewers see over bad networks, measured", "",
-                 "%s, %d processors (%s), Linux %s; %dx%d, 30 pictures a second, round trip %g ms, %s." % (
-                     time.strftime("%Y-%m-%d"), os.cpu_count(), processor(), platform.release(), *options.size,
-                     options.round_trip, "one run each" if options.runs == 1 else "medians of %d runs" % options.runs)]
+                 "%s; round trip %g ms." % (circumstances(options), options.round_trip)]
         for failure in self.failures:
             lines += ["", "Failed: " + failure]
         for kind in dict.fromkeys(one.course.kind for one in self.summaries):
             lines += ["", _NOTES[kind]]
         for summary in self.summaries:
             lines += ["", "## " + summary.course.title, ""] + summary.table() + ["", summary.host_line()]
-        if self.checks:
-            lines += ["", "## Limits", "", "%d of %d are kept." % (
-                len(self.checks) - len(self.missed), len(self.checks)), ""]
-            rows = [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in self.checks]
-            lines += table(["what", "measured", "limit", "kept"], rows)
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines + limits(self.checks)) + "\n"

@@ -2,13 +2,12 @@
 
 import json
 import os
-import select
 import socket
 import subprocess
 import time
 
 from capture_bench.display import Display
-from capture_bench.processes import Failure, Process, thread_times
+from capture_bench.processes import Failure, Process, printed_link, thread_times
 from capture_bench.scene import ShownScene
 
 PORT, UDP_PORT = 8080, 8189
@@ -41,7 +40,7 @@ class Room:
             prefix = network.prefix if network else []
             self.share = Process("screenrelay share", prefix + command, os.path.join(folder, "share.log"), own,
                                  stdout=subprocess.PIPE)
-            self.printed_link = self._link()
+            self.printed_link = printed_link(self.share)
         except BaseException:
             self.close()
             raise
@@ -49,23 +48,6 @@ class Room:
     def link(self, address):
         """The room's link for a viewer who reaches the host at this address."""
         return "http://%s:%d/#%s" % (address, PORT, self.printed_link.split("#", 1)[1])
-
-    def _link(self):
-        """The first of the printed links."""
-        output, data, deadline = self.share.child.stdout, b"", time.monotonic() + 20
-        while time.monotonic() < deadline:
-            ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
-            more = os.read(output.fileno(), 4096) if ready else b""
-            if not more:
-                break
-            data += more
-            for line in data.decode(errors="replace").splitlines(keepends=True):
-                if line.endswith("\n"):
-                    for word in line.split():
-                        if word.startswith("http://") and "#" in word:
-                            return word
-        self.share.require_running()
-        raise Failure("screenrelay share printed no link")
 
     def ask(self, command):
         """What the host answers on its control socket (Protocol/control.md), as JSON; None if it answers nothing."""
