@@ -223,7 +223,7 @@ struct AdmissionTests {
             let headers = ["Authorization": "Bearer \(token)"]
             let get = try server.request("GET", path, headers)
             let client = try RawClient(port: server.port)
-            let head = try client.request("HEAD", path, headers)
+            let head = try client.request("HEAD", path, headers.merging(["Connection": "close"]) { $1 })
             #expect(head.status == get.status, "\(path)")
             #expect(head.headers["content-type"] == get.headers["content-type"], "\(path)")
             let (length, whole) = (head.headers["content-length"], get.headers["content-length"])

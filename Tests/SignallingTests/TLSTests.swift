@@ -118,7 +118,7 @@ struct TLSTests {
         for (option, isSpoken) in [("-tls1_1", false), ("-tls1_2", true), ("-tls1_3", true)] {
             let client = try SecureClient(port: server.port, [option, "-cipher", "DEFAULT@SECLEVEL=0"])
             // Not even sent where the other side is gone by then.
-            try? client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try? client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             try client.waitForEnd()
             #expect(client.text.contains("204") == isSpoken, "\(option): \(client.text)")
         }

@@ -18,6 +18,12 @@ final class ClientConnection {
     var isAdmitted = false
     /// Whether the last request has been answered and no other has begun.
     var isAnswered = false
+    /// Whether another request may follow the present one.
+    var isKept = false
+    /// The connection while it waits for another request, and nobody else has it; nil at any other time.
+    private var idle: IdleStream?
+    /// The number of requests so far.
+    private var requestCount = 0
     /// Whether the connection was closed to make room, and will be gone soon.
     var isDropped = false
     /// Whether TLS has been established.
@@ -27,8 +33,8 @@ final class ClientConnection {
     let local: UnsafeMutablePointer<GSocketAddress>
     let remote: UnsafeMutablePointer<GSocketAddress>
     private let socket: UnsafeMutablePointer<GSocket>
-    /// Refers to the TLS stream over the socket once its handshake is done, and while the stream exists.
-    private let tls = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
+    /// Refers to the stream over the socket, with TLS if there is TLS, while it exists.
+    private let stream = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
     private let context: OpaquePointer
     private var onGone: (() -> Void)?
     /// Set once `onGone` is never called again: the site's thread may then have ended.
@@ -41,7 +47,7 @@ final class ClientConnection {
     ) {
         (self.socket, self.local, self.remote, self.number) = (socket, local, remote, number)
         self.context = g_main_context_ref(context)
-        g_weak_ref_init(tls, nil)
+        g_weak_ref_init(stream, nil)
         g_object_ref(socket)
         g_object_ref(local)
         g_object_ref(remote)
@@ -59,8 +65,8 @@ final class ClientConnection {
         isOfProxy || ClientAddress.isLoopback(address) ? nil : ClientAddress.key(address)
 
     deinit {
-        g_weak_ref_clear(tls)
-        tls.deallocate()
+        g_weak_ref_clear(stream)
+        stream.deallocate()
         g_main_context_unref(context)
         g_object_unref(socket)
         g_object_unref(local)
@@ -72,6 +78,7 @@ final class ClientConnection {
     /// The thread of GLib's that ran a TLS handshake may be the last to let go of the stream.
     func watch(_ stream: UnsafeMutablePointer<GObject>, onGone: @escaping () -> Void) {
         self.onGone = onGone
+        g_weak_ref_set(self.stream, stream)
         g_object_weak_ref(
             stream,
             { data, _ in
@@ -98,19 +105,47 @@ final class ClientConnection {
         connection.onGone = nil
     }
 
-    /// Notes that TLS has been established over the socket.
-    func secured(by stream: UnsafeMutablePointer<GIOStream>) {
-        g_weak_ref_set(tls, stream)
+    /// Notes that TLS has been established.
+    func secured() {
         isSecured = true
+    }
+
+    /// Lets TLS be closed without waiting until the client has read everything. Does nothing without TLS.
+    func endSending() {
+        withTLS { shim_end_sending($0) }
     }
 
     /// Calls `body` with the TLS stream. Returns false if there is none.
     @discardableResult
-    func withTLS(_ body: (UnsafeMutablePointer<GIOStream>) -> Void) -> Bool {
-        guard let stream = g_weak_ref_get(tls) else { return false }
+    private func withTLS(_ body: (UnsafeMutablePointer<GIOStream>) -> Void) -> Bool {
+        guard isSecured, let stream = g_weak_ref_get(stream) else { return false }
         body(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self))
         g_object_unref(stream)
         return true
+    }
+
+    /// Keeps the connection for another request, and calls `onRequest` once the client sends something or leaves.
+    ///
+    /// `used` is the stream that read the last request. It is needed again only if it has a part of the next one.
+    func beIdle<Owner: AnyObject>(
+        after used: UnsafeMutablePointer<GIOStream>, of owner: Owner, onRequest: @escaping (Owner) -> Void
+    ) {
+        // The next request has to show its own right to be here.
+        (isAnswered, isAdmitted) = (true, false)
+        guard let own = g_weak_ref_get(stream) else { return }
+        defer { g_object_unref(own) }
+        let hasMore = g_io_stream_get_input_stream(used).map {
+            g_pollable_input_stream_is_readable(OpaquePointer($0)) != 0
+        }
+        let kept = hasMore == true ? used : UnsafeMutableRawPointer(own).assumingMemoryBound(to: GIOStream.self)
+        let idle = IdleStream(kept)
+        idle.waiting = g_io_stream_get_input_stream(kept).flatMap { input in
+            EventSource.readable(input, on: context, of: owner) { owner in
+                onRequest(owner)
+                return false
+            }
+        }
+        self.idle = idle
     }
 
     /// Cancels the call of `onGone`.
@@ -124,6 +159,28 @@ final class ClientConnection {
     var isLeft: Bool {
         var byte: UInt8 = 0
         return recv(g_socket_get_fd(socket), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+    }
+
+    /// Notes that a request begins, or is awaited on a new connection.
+    func requestBegins() {
+        (bodyCount, isAnswered, isKept) = (0, false, false)
+        requestCount += 1
+    }
+
+    /// Gives the stream back that has been kept since the last request.
+    func takeIdle() -> IdleStream? {
+        defer { idle = nil }
+        return idle
+    }
+
+    /// Whether no request may follow the present one. What a client sends before its last request has been answered is
+    /// kept in a stream for each such request.
+    var hasHadAllRequests: Bool { requestCount >= 100 }
+
+    /// Whether the client hasn't confirmed all that was sent to it.
+    var hasUnconfirmed: Bool {
+        var count: Int32 = 0
+        return ioctl(g_socket_get_fd(socket), UInt(TIOCOUTQ), &count) != 0 || count > 0
     }
 
     /// Sets the deadline for the next step to `time` from now.
@@ -160,5 +217,24 @@ final class ClientConnection {
     func abort() {
         deadline = .max
         g_socket_shutdown(socket, 1, 1, nil)
+        idle = nil
+    }
+}
+
+/// The stream of a connection between two requests. Released without being passed on, it is closed.
+final class IdleStream {
+    let stream: UnsafeMutablePointer<GIOStream>
+    /// What notices that the client sends something, or closes the connection.
+    var waiting: EventSource?
+
+    /// Keeps a reference to `stream`.
+    init(_ stream: UnsafeMutablePointer<GIOStream>) {
+        self.stream = stream
+        g_object_ref(stream)
+    }
+
+    deinit {
+        waiting = nil
+        g_object_unref(stream)
     }
 }

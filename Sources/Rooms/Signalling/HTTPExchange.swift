@@ -133,9 +133,9 @@ final class HTTPExchange {
         if connection?.isSecured == true {
             soup_message_headers_replace(headers, "Strict-Transport-Security", Self.transportSecurity)
         }
-        // libsoup closes the connection after each response if it doesn't listen itself, but doesn't announce it. A
-        // client that keeps the connection would send its next request in vain.
-        soup_message_headers_replace(headers, "Connection", "close")
+        let isLast = isLastOfConnection(answeredBy: response.status)
+        connection?.isKept = !isLast
+        if isLast { soup_message_headers_replace(headers, "Connection", "close") }
         soup_server_message_set_status(message, response.status, Self.reasons[response.status])
         if let snapshot = response.snapshot {
             soup_message_headers_replace(headers, "Content-Type", response.contentType)
@@ -154,6 +154,21 @@ final class HTTPExchange {
                     gsize(body.count))
             }
         }
+    }
+
+    /// Whether the connection is closed after the response to this request (RFC 9112 section 9.3).
+    ///
+    /// After an error it always is, and wherever client and server might not agree where the next request begins: the
+    /// client may still send a body that was refused or that it announced by `Expect`, and lengths in unusual forms are
+    /// read differently by different programs (sections 6.3 and 11.2).
+    private func isLastOfConnection(answeredBy status: UInt32) -> Bool {
+        guard let connection, !connection.hasHadAllRequests, status < 400,
+            soup_server_message_get_http_version(message) == SOUP_HTTP_1_1
+        else { return true }
+        let length = header("Content-Length")
+        return soup_message_headers_header_contains(requestHeaders, "Connection", "close") != 0
+            || header("Expect") != nil || header("Transfer-Encoding") != nil
+            || length != nil && length != String(announcedLength)
     }
 
     /// The reason phrases that libsoup doesn't know (RFC 9110 section 15.5, RFC 6585 section 4).

@@ -1,8 +1,8 @@
 import CGLib
 import Glibc
 
-/// Accepts connections, hands them to libsoup, and enforces limits that libsoup lacks: the number of connections, the
-/// time for a request and its response, and the size of a body (checked with libsoup 3.2.3).
+/// Accepts connections, hands them to libsoup for each request, and enforces limits that libsoup lacks: the number of
+/// connections, the time for a request and its response, and the size of a body (checked with libsoup 3.2.3).
 ///
 /// It belongs to the site's thread.
 final class HTTPFront {
@@ -58,7 +58,10 @@ final class HTTPFront {
         for listener in listeners { listener.close() }
         isStopped = true
         handshakes.stop()
-        for connection in connections.all { connection.withTLS { shim_end_sending($0) } }
+        for connection in connections.all {
+            connection.endSending()
+            _ = connection.takeIdle()
+        }
         soup_server_disconnect(server)
         connections.forgetAll()
         g_object_unref(server)
@@ -148,7 +151,7 @@ extension HTTPFront {
         defer { g_object_unref(secure) }
         connections.keep(connection, until: secure)
         handshakes.begin(connection, secure, socket) { [weak self] in
-            connection.secured(by: secure)
+            connection.secured()
             self?.serve(connection, secure)
         }
         return true
@@ -166,14 +169,19 @@ extension HTTPFront {
 extension HTTPFront {
     private func requestStarted(_ message: OpaquePointer?) {
         guard let message, let connection = connections.connection(of: message) else { return }
-        connection.bodyCount = 0
-        connection.isAnswered = false
+        connection.requestBegins()
         connection.allow(limits.requestTime)
         typealias GotChunk = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
         let gotChunk: GotChunk = { message, chunk, data in HTTPFront.from(data)?.gotChunk(message, chunk) }
-        shim_g_signal_connect(
-            UnsafeMutableRawPointer(message), "got-chunk", unsafeBitCast(gotChunk, to: GCallback.self),
-            Unmanaged.passUnretained(self).toOpaque())
+        typealias WroteBody = @convention(c) (OpaquePointer?, gpointer?) -> Void
+        let wroteBody: WroteBody = { message, data in HTTPFront.from(data)?.wroteBody(message) }
+        for (name, signal) in [
+            ("got-chunk", unsafeBitCast(gotChunk, to: GCallback.self)),
+            ("wrote-body", unsafeBitCast(wroteBody, to: GCallback.self)),
+        ] {
+            shim_g_signal_connect(
+                UnsafeMutableRawPointer(message), name, signal, Unmanaged.passUnretained(self).toOpaque())
+        }
     }
 
     private func gotHeaders(_ message: OpaquePointer?) {
@@ -196,7 +204,7 @@ extension HTTPFront {
         connection.allow(.seconds(1))
         connection.onDeadline = { [unowned self] in
             guard let stream = steal(exchange) else { return }
-            shim_end_sending(stream)
+            connection.endSending()
             g_io_stream_close(stream, nil, nil)
             g_object_unref(stream)
         }
@@ -226,6 +234,27 @@ extension HTTPFront {
         connection.isAnswered = true
         connection.allow(limits.idleTime)
         // Everything has been written, and libsoup closes the connection now.
-        connection.withTLS { shim_end_sending($0) }
+        connection.endSending()
+    }
+
+    /// Takes the connection from libsoup after a response that isn't the last, and waits for another request.
+    ///
+    /// libsoup keeps only connections of its own listeners, and up to 3.2 it never lets go of one that its client closes
+    /// between two requests.
+    private func wroteBody(_ message: OpaquePointer?) {
+        guard let message, let connection = connections.connection(of: message), connection.isKept, !isStopped,
+            let stolen = soup_server_message_steal_connection(message)
+        else { return }
+        defer { g_object_unref(stolen) }
+        connection.allow(limits.idleTime)
+        connection.beIdle(after: stolen, of: self) { [unowned connection] front in front.serveAgain(connection) }
+    }
+
+    private func serveAgain(_ connection: ClientConnection) {
+        guard let idle = connection.takeIdle() else { return }
+        // If the client only closes the connection, libsoup closes it too, and closing TLS waits for a client that
+        // hasn't read everything. Who asks for more before that loses a connection.
+        guard !connection.isSecured || !connection.hasUnconfirmed else { return connection.endSending() }
+        serve(connection, idle.stream)
     }
 }

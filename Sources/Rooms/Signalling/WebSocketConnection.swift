@@ -133,7 +133,7 @@ final class WebSocketConnection {
         reading = nil
         writing = nil
         unread = []
-        shim_end_sending(stream)
+        client?.endSending()
         g_io_stream_close(stream, nil, nil)
         onEnd()
         onGone()
