@@ -268,39 +268,3 @@ struct AdmissionTests {
         #expect(lines.allSatisfy { !$0.contains("secret") && !$0.contains("almost") })
     }
 }
-
-@Suite("Failed attempts")
-struct FailedAttemptsTests {
-    @Test("an address may be wrong twenty times at once and once a second after that")
-    func limited() {
-        var attempts = FailedAttempts()
-        for _ in 0..<20 {
-            #expect(attempts.mayTry("10.0.0.1", now: 100))
-            attempts.note("10.0.0.1", now: 100)
-        }
-        #expect(!attempts.mayTry("10.0.0.1", now: 100))
-        #expect(attempts.mayTry("10.0.0.2", now: 100))
-        #expect(attempts.mayTry("10.0.0.1", now: 101))
-        attempts.note("10.0.0.1", now: 101)
-        #expect(!attempts.mayTry("10.0.0.1", now: 101))
-        #expect(attempts.mayTry("10.0.0.1", now: 200))
-    }
-
-    @Test("an IPv6 network of 64 bits counts as one, and IPv4 by itself however it is written")
-    func keys() {
-        #expect(ClientAddress.key("2001:db8::1") == ClientAddress.key("2001:db8:0:0:ffff::9"))
-        #expect(ClientAddress.key("2001:db8::1") != ClientAddress.key("2001:db8:0:1::1"))
-        #expect(ClientAddress.key("::ffff:10.0.0.1") == "10.0.0.1")
-        // Every machine of a network has an address in the same link-local /64.
-        #expect(ClientAddress.key("fe80::1%eth0") == ClientAddress.key("fe80::1"))
-        #expect(ClientAddress.key("fe80::1%eth0") != ClientAddress.key("fe80::2"))
-        #expect(ClientAddress.key("10.0.0.1") == "10.0.0.1")
-    }
-
-    @Test("the memory is bounded")
-    func bounds() {
-        var attempts = FailedAttempts()
-        for number in 0..<5000 { attempts.note("10.0.\(number >> 8).\(number & 255)", now: 5) }
-        #expect(attempts.count <= FailedAttempts.capacity)
-    }
-}
