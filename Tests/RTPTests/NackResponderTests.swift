@@ -77,6 +77,17 @@ struct NackResponderTests {
         #expect((NackResponder.allowance - 1000...NackResponder.allowance).contains(later))
     }
 
+    @Test("no more goes again than the path takes now")
+    func pathRoom() {
+        var map = map(10)
+        var responder = NackResponder()
+        responder.pathRoom = 3500
+        #expect(responder.answer(numbers(0..<5), from: &map, roundTripTime: .zero, at: time(0)).count == 3)
+        #expect(responder.answer(numbers(3..<4), from: &map, roundTripTime: .zero, at: time(1)).isEmpty)
+        responder.pathRoom = 3500
+        #expect(responder.answer(numbers(3..<5), from: &map, roundTripTime: .zero, at: time(2)).count == 2)
+    }
+
     @Test("a probe takes from the same budget")
     func probes() {
         var map = map(10)

@@ -2,7 +2,7 @@ public import MediaTypes
 
 /// Decides which of the packets that a peer reports as lost are retransmitted. To keep a peer from making us flood its
 /// address, a packet is retransmitted at most once per round trip, and all retransmissions together stay within a
-/// budget.
+/// budget and within what the path takes.
 public struct NackResponder: Sendable {
     /// How many bytes may be retransmitted per second, in addition to as many bytes as media was sent in that second.
     public static let allowance = 256 << 10
@@ -13,10 +13,13 @@ public struct NackResponder: Sendable {
     public private(set) var resentPackets = 0
     /// The number of requests refused because the packet was retransmitted less than a round trip earlier.
     public private(set) var tooSoonRequests = 0
-    /// The number of requests refused because the budget was exhausted.
+    /// The number of requests refused because the budget, or the path's room, was exhausted.
     public private(set) var overBudgetRequests = 0
     /// The number of requests for packets that are no longer remembered.
     public private(set) var unknownRequests = 0
+
+    /// How many bytes the path takes now. What exceeds it would only be lost again; the peer asks for it again.
+    public var pathRoom = Int.max
 
     private var media = OneSecondSum()
     private var resent = OneSecondSum()
@@ -42,7 +45,7 @@ public struct NackResponder: Sendable {
         _ sequenceNumbers: [SequenceNumber], from sent: inout SentMap, roundTripTime: Interval?, at now: MonotonicTime
     ) -> [SentPacket] {
         let spacing = max(roundTripTime ?? .milliseconds(100), Self.minimumSpacing)
-        var room = media.sum(at: now) + Self.allowance - resent.sum(at: now)
+        var room = min(media.sum(at: now) + Self.allowance - resent.sum(at: now), pathRoom)
         var packets: [SentPacket] = []
         for number in sequenceNumbers {
             guard let packet = sent.packet(number) else {
@@ -58,6 +61,7 @@ public struct NackResponder: Sendable {
                 continue
             }
             room -= packet.byteCount
+            pathRoom -= packet.byteCount
             resent.add(packet.byteCount, at: now)
             sent.markResent(number, at: now)
             resentPackets += 1

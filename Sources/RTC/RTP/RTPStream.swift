@@ -184,6 +184,9 @@ public struct RTPStream: Sendable {
         return true
     }
 
+    /// Forgets the packets sent so far: none of them is sent again.
+    public mutating func forgetSent() { sent = SentMap() }
+
     private mutating func note(_ packet: SentPacket) {
         sent.insert(packet)
         lastSequenceNumber = packet.sequenceNumber

@@ -42,7 +42,7 @@ struct PathControl {
     mutating func makePlan(waiting: Int, canPad: Bool, now: MonotonicTime) {
         guard let plan = controller?.plan(waiting: canPad ? .max : waiting, at: now) else { return }
         self.plan = plan
-        pacer.rate = plan.pacingRate
+        pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
     }
 
     /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace. While nothing is known of
@@ -53,6 +53,9 @@ struct PathControl {
 
     /// The time at which to ask for a slot again.
     func nextSlot(now: MonotonicTime) -> MonotonicTime { pacer.nextSlot(now: now) }
+
+    /// How many bytes may be sent again now. While nothing is known of the path, the budget for them is the only limit.
+    func roomForRepeats(now: MonotonicTime) -> Int { hasFeedback ? pacer.room(now: now) : .max }
 
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
     var nextNumber: UInt16? { controller?.nextSequenceNumber }

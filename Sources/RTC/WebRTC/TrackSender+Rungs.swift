@@ -54,6 +54,8 @@ extension TrackSender {
     private mutating func change(to feed: TrackFeed) {
         leaveNarrow()
         self.feed = feed
+        // What is lost of the other rung isn't sent again.
+        stream.forgetSent()
         position = .waiting(askedAt: nil)
     }
 }

@@ -106,6 +106,7 @@ struct TrackSender {
         _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
+        responder.pathRoom = path.roomForRepeats(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
                 if let measured = report.roundTripTime(now: clock.time(at: now)) { roundTripTime = measured }
