@@ -16,6 +16,9 @@ struct ProbePlanner {
 
     private static let interval = Interval.seconds(2)
     private static let patience = Interval.seconds(2)
+    /// A link passes a full packet or two at once if it was idle before. Five small packets, as of padding, would show
+    /// that alone.
+    private static let leastByteCount = 5000
 
     private var phase: Phase
     private var isFirst = true
@@ -58,7 +61,7 @@ struct ProbePlanner {
             let milliseconds = min(max(20, spread * 3), 80)
             let cluster = ProbeCluster(
                 rate: BitRate(bitsPerSecond: Int(rate)), minimumPacketCount: 5,
-                minimumByteCount: Int(rate * milliseconds / 8000))
+                minimumByteCount: max(Int(rate * milliseconds / 8000), Self.leastByteCount))
             guard isAllowed(max(cluster.minimumByteCount, 5 * 1200)) else { return }
             isFirst = false
             identifier = identifier == .max ? 1 : identifier + 1
