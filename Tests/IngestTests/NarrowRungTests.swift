@@ -99,6 +99,8 @@ struct NarrowRungTests {
         let slow = try run(400_000)
         let fast = try run(4_000_000)
         #expect(slow.pictures < fast.pictures)
+        // Motion of the whole picture is coarser than text would be, so that there are a few pictures a second.
+        #expect(try run(800_000).pictures > 14)
         // The last picture may be under way when the time is over; here it is at most a fifth of a second of the rate.
         #expect(fast.bits < 4_000_000 * 4 * 6 / 5)
     }

@@ -1,10 +1,12 @@
 /// The range of x264's motion search. For video with film grain, searching beyond a few samples finds nothing and costs
 /// time (a twelfth) and bytes (a thirtieth); moving text may have jumped further.
-struct SearchRange {
+public struct SearchRange {
     /// The range in samples in each direction.
     private(set) var samples = SearchRange.far
 
-    static let far = 16
+    /// For pictures that show 15 lines of a scrolled text more than those before.
+    public static let farthest = 512
+    public static let far = 16
     static let near = 4
 
     private var cost = 0.0

@@ -74,7 +74,7 @@ public final class X264Encoder {
     }
 
     /// Changes the range of the motion search in samples, starting with the next picture.
-    func reconfigure(searchRange samples: Int) throws(VideoEncodingError) {
+    public func reconfigure(searchRange samples: Int) throws(VideoEncodingError) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
         parameters.analyse.i_me_range = Int32(clamping: samples)

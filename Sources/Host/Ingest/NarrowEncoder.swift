@@ -11,10 +11,18 @@ import X264Encoding
 struct NarrowEncoder {
     /// The finest quantizer, at which text looks as it does on the screen.
     static let finest = 22
-    /// The coarsest quantizer of a picture that isn't a key frame; text is still readable.
+    /// The finest quantizer while the picture moves. A finer one would code what has only moved once more, and would
+    /// take half of the bytes of a scroll.
+    static let finestInMotion = 30
+    /// The coarsest quantizer of text that is still readable. Only key frames are coarser, and motion of the whole
+    /// picture, which has no text to read.
     static let coarsest = 38
-    /// The pictures a second that the quantizer is chosen for.
-    private static let picturesPerSecond = 20
+    static let coarsestInMotion = 46
+    /// The pictures a second that the quantizer is chosen for, and those for one coarser than text allows.
+    private static let picturesPerSecond = (readable: 20, coarse: 8)
+    /// The pictures for which motion is searched near by after far searches have found none, which take eight times as
+    /// long.
+    private static let nearSearches = 15
     /// How long the picture stands still before it is encoded again in finer quality.
     private static let stillBeforeRefining = Interval.milliseconds(150)
 
@@ -24,6 +32,8 @@ struct NarrowEncoder {
     /// The quantizer of the last picture, and the one for the next picture that differs from it.
     private var lastQuantizer = coarsest
     private var nextQuantizer = coarsest
+    /// The number of pictures for which motion is still searched near by.
+    private var nearSearches = 0
     /// When the paths have carried all that was encoded.
     private var freeAt = MonotonicTime.zero
     /// Whether there is a picture that has not been encoded yet.
@@ -73,6 +83,7 @@ struct NarrowEncoder {
         let quantizer =
             isKeyFrame ? startQuantizer : hasNew ? nextQuantizer : max(Self.finest, lastQuantizer - 4)
         lastTicks += 1
+        try encoder.reconfigure(searchRange: nearSearches > 0 ? SearchRange.far : SearchRange.farthest)
         let frame = try encoder.accessUnit(
             of: picture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
         let bits = frame.bytes.count * 8
@@ -93,18 +104,25 @@ struct NarrowEncoder {
         }
     }
 
-    /// Chooses the next quantizer by the size of the last picture. The size halves with about six steps.
+    /// Chooses the next quantizer and the next search by the size of the last picture. The size halves with about six
+    /// steps of the quantizer.
     private mutating func adaptQuantizer(to bits: Int, rate: Int) {
-        let wanted = rate / Self.picturesPerSecond
+        let isCoarse = nextQuantizer >= Self.coarsest
+        let wanted = rate / (isCoarse ? Self.picturesPerSecond.coarse : Self.picturesPerSecond.readable)
+        if nearSearches > 0 {
+            nearSearches -= 1
+        } else if nextQuantizer > Self.coarsest, bits > wanted {
+            nearSearches = Self.nearSearches
+        }
         let change =
             switch bits {
             case (wanted * 2)...: 4
             case (wanted * 5 / 4)...: 1
-            case ..<(wanted / 2): -2
             case ..<(wanted * 4 / 5): -1
             default: 0
             }
-        nextQuantizer = min(Self.coarsest, max(Self.finest, nextQuantizer + change))
+        let most = isCoarse ? Self.coarsestInMotion : Self.coarsest
+        nextQuantizer = min(most, max(Self.finestInMotion, nextQuantizer + change))
     }
 
     private mutating func currentEncoder(for picture: I420Picture) throws -> X264Encoder {
