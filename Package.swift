@@ -146,7 +146,7 @@ let package = Package(
         pure("RTC", "SDP", ["MediaTypes", "H264"]),
         pure("RTC", "CongestionControl", ["MediaTypes"]),
         shell("RTC", "SecureTransport", ["COpenSSL", "MediaTypes"]),
-        pure("RTC", "MediaSessions"),
+        pure("RTC", "MediaSessions", ["MediaTypes"]),
         shell(
             "RTC", "WebRTC",
             [
@@ -171,8 +171,8 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CodecTable", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport",
-                "RecordingFiles",
+                "CodecTable", "ByteCoding", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink",
+                "LinkTransport", "RecordingFiles",
                 "TrackHub", "VideoDecoding",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",

@@ -157,11 +157,11 @@ struct HostTests {
     func answers() async throws {
         let host = try ScreenRelayHost(.anyPorts)
         #expect(await host.describeRooms().map(\.name) == ["screen"])
-        #expect(await host.statistics().isEmpty)
+        #expect(host.statistics.isEmpty)
         #expect(await host.kick("nobody") == false)
         host.stop()
         #expect(await host.describeRooms().isEmpty)
-        #expect(await host.statistics().isEmpty)
+        #expect(host.statistics.isEmpty)
         #expect(await host.kick("nobody") == false)
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -29,6 +31,47 @@ struct AdministrationTests {
         let room = try server.request("GET", "/api/rooms/desk", admin)
         #expect(try JSONDecoder().decode(RoomsDocument.Room.self, from: Data(room.body)).members.map(\.id) == [you])
         #expect(try server.request("GET", "/api/rooms/attic", admin).status == 404)
+    }
+
+    @Test("the paths of who watches are told, by whatever protocol they watch, with what is known of each")
+    func paths() throws {
+        let server = try server()
+        let viewer = try WebSocketClient(port: server.port)
+        let (you, host) = try viewer.joinAsViewer("desk,secret")
+        try viewer.send(offer: "v=0 first", to: host)
+        _ = try viewer.next(event: "_answer")
+        let player = try server.request(
+            "POST", "/whep/desk", ["Authorization": "Bearer secret", "Content-Type": "application/sdp"],
+            body: EndpointClient.offer)
+        #expect(player.status == 201)
+        func members() throws -> [RoomsDocument.Member] {
+            try RoomsDocument(json: try server.request("GET", "/api/rooms", admin).text).rooms[0].members
+        }
+        #expect(try members().map { $0.paths ?? [] } == [[], []])
+        server.media.state.withLock { state in
+            for number in 1...2 as ClosedRange<UInt64> {
+                var statistics = PeerStatistics(
+                    id: MediaSessionID(rawValue: number), isConnected: true,
+                    targetBitRate: BitRate(bitsPerSecond: 400_000))
+                (statistics.address, statistics.isNarrow) = ("10.0.0.\(number)", number == 1)
+                (statistics.sentUnits, statistics.sentPackets, statistics.retransmittedPackets) = (7, 30, 2)
+                if number == 1 {
+                    statistics.lostPackets = 3
+                    statistics.roundTripTime = .milliseconds(40)
+                    statistics.estimate = BitRate(bitsPerSecond: 480_000)
+                    statistics.queueDelay = .milliseconds(120)
+                }
+                state.statistics[statistics.id] = statistics
+            }
+        }
+        let found = try members()
+        let slow = try #require(found.first { $0.id == you }?.paths?.first)
+        #expect(slow.track == "screen" && slow.address == "10.0.0.1" && slow.rung == "narrow")
+        #expect(slow.estimateBitsPerSecond == 480_000 && slow.queueNanoseconds == 120_000_000)
+        #expect(slow.roundTripNanoseconds == 40_000_000 && slow.lostPackets == 3)
+        #expect(slow.pictures == 7 && slow.packets == 30 && slow.retransmittedPackets == 2)
+        let other = try #require(found.first { $0.kind == "player" }?.paths?.first)
+        #expect(other.rung == "full" && other.estimateBitsPerSecond == nil && other.lostPackets == nil)
     }
 
     @Test("a member that is removed is told by its socket's close code, and is gone")

@@ -17,6 +17,7 @@ final class FakeMedia: RoomMedia, SessionServer {
         var holdsSnapshots = false
         var isWanted: [@Sendable () -> Bool] = []
         var waiting: [@Sendable (Result<[UInt8], SnapshotFailure>) -> Void] = []
+        var statistics: [MediaSessionID: PeerStatistics] = [:]
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
     }
 
@@ -71,6 +72,8 @@ final class FakeMedia: RoomMedia, SessionServer {
         if let picture { completion(picture.map { SnapshotFile($0) }) }
     }
 
+    func statistics(of session: MediaSessionID) -> PeerStatistics? { state.withLock { $0.statistics[session] } }
+
     /// Ends a session as if its viewer had gone silent.
     func end(_ session: UInt64, _ reason: String) {
         let end = state.withLock { $0.ends[MediaSessionID(rawValue: session)] }
@@ -95,6 +98,7 @@ extension SessionServer {
         throw .unsupported("this host doesn't restart ICE")
     }
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {}
+    func statistics(of session: MediaSessionID) -> PeerStatistics? { nil }
 }
 
 /// A server on a port of its own with one room "desk", whose token is "secret".

@@ -122,9 +122,7 @@ struct MediaServerTests {
         }
         #expect(throws: MediaRefusal.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
         #expect(hub.viewers == 0)
-        let isAnswered = Mutex(false)
-        server.statistics { all in isAnswered.withLock { $0 = all.isEmpty } }
-        #expect(isAnswered.withLock { $0 })
+        #expect(server.statistics.isEmpty)
         return isFree && took < .seconds(1)
     }
 
@@ -166,13 +164,13 @@ struct MediaServerTests {
             viewer.pump()
             return viewer.shows(last)
         }
-        let collected = Mutex<[PeerStatistics]?>(nil)
-        server.statistics { all in collected.withLock { $0 = all } }
-        let all = try eventually("statistics") { collected.withLock { $0 } }
-        #expect(all.count == 1)
-        #expect(all.first?.id == viewer.id)
-        #expect(all.first?.isConnected == true)
-        #expect(all.first?.sentUnits == 1)
+        let statistics = try eventually("statistics") { server.statistics.first { $0.sentUnits == 1 } }
+        #expect(server.statistics.count == 1 && statistics.id == viewer.id && statistics.isConnected)
+        #expect(statistics.address == "127.0.0.1" && !statistics.isNarrow && statistics.sentPackets > 0)
+        #expect(server.statistics(of: viewer.id) != nil)
+        server.close(viewer.id)
+        try eventually("the end of the session", holds: { server.statistics.isEmpty })
+        #expect(server.statistics(of: viewer.id) == nil)
     }
 
     @Test("a flight of the handshake that is lost goes again when its time has come")

@@ -134,10 +134,10 @@ struct OwnOfferTests {
         let last = try TimedOffer(of: server, watching: hub, within: patience)
         try eventually("the end of the last") { last.ends == ["no answer came"] }
         #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: last.id) }
-        // What is asked now is answered after all that was due by then.
-        let isAsked = Mutex(false)
-        server.statistics { _ in isAsked.withLock { $0 = true } }
-        try eventually("the statistics") { isAsked.withLock { $0 } }
+        // What is closed now ends after all that was due by then.
+        let closed = try TimedOffer(of: server, watching: hub, within: .seconds(60))
+        server.close(closed.id)
+        try eventually("the end of the closed one") { closed.ends == ["closed"] }
         #expect(answered.ends.isEmpty)
         #expect(hub.viewers == 1, "who has answered waits for checks as ever")
     }

@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import Testing

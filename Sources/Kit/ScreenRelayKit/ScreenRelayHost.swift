@@ -4,13 +4,14 @@ public import Foundation
 import Glibc
 public import Ingest
 public import LinkTransport
+public import MediaSessions
 public import MediaTypes
 import Rooms
 public import SecureTransport
 public import Signalling
 public import Threading
 public import TrackHub
-public import WebRTC
+import WebRTC
 
 /// A host: rooms with tracks, viewers over WebRTC, pages and signalling over HTTP. Each track's source comes over the
 /// link or is the application's own.
@@ -222,10 +223,8 @@ public final class ScreenRelayHost: Sendable {
         await reply(or: false) { reply in signalling.kick(visitor) { reply.give($0) } }
     }
 
-    /// The statistics of every viewer's session. Empty once the host has stopped.
-    public func statistics() async -> [PeerStatistics] {
-        await reply(or: []) { reply in media.statistics { reply.give($0) } }
-    }
+    /// The statistics of every viewer's session, at most about a second old. Empty once the host has stopped.
+    public var statistics: [PeerStatistics] { media.statistics }
 
     /// Ends HTTP, WebSockets and every viewer's session, and tells the viewers. Then closes the links' recordings and
     /// waits at most 5 s for each; ``HostedTrack/recording`` tells what was not written. Idempotent.

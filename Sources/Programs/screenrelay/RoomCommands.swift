@@ -44,16 +44,26 @@ enum RoomCommands {
         let place = room.links?.first.map { "  \($0)\n" } ?? ""
         guard !room.members.isEmpty else { return "\(room.name): \(shown); nobody watches\n" + place }
         var table = TextTable()
-        table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS"])
+        table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS", "PICTURES"])
         for member in room.members {
             let tracks =
                 (member.tracks.isEmpty ? "-" : member.tracks.joined(separator: ","))
                 + (member.meeting ? " (meeting)" : "")
             table.add([
                 member.id, member.kind, member.name ?? "-", member.address, age(member.seconds), tracks,
+                pictures(member.paths ?? []),
             ])
         }
         return "\(room.name): \(shown); \(room.members.count) there\n" + place + table.text
+    }
+
+    /// Whether all of the pictures are sent along these paths, and what the slowest of the others carries.
+    private static func pictures(_ paths: [RoomsDocument.Path]) -> String {
+        guard !paths.isEmpty else { return "-" }
+        let narrow = paths.filter { $0.rung == "narrow" }
+        guard !narrow.isEmpty else { return "all" }
+        let rate = narrow.compactMap(\.estimateBitsPerSecond).min()
+        return "fewer" + (rate.map { ": the path carries \(rateWords(Double($0))) a second" } ?? "")
     }
 
     /// `0:07`, `12:07`, `1:02:07`

@@ -15,6 +15,8 @@ struct StatusReport {
     let what: String
     let room: String
     let viewers: Int
+    /// The viewers whose paths can't carry all pictures.
+    let narrowViewers: NarrowViewers
     let limits: SourceLimits
     let capture: CaptureStatistics?
     /// The round-trip time and clock offset of a source that came over TCP.
@@ -40,6 +42,7 @@ struct StatusReport {
         state = host.sourceState
         room = host.room
         viewers = host.viewers
+        narrowViewers = NarrowViewers(in: host.statistics)
         limits = host.limits
         capture = host.captureStatistics
         timing = host.sourceTiming
@@ -71,6 +74,7 @@ struct StatusReport {
             line += words(forViewers: track.viewers)
         }
         if tracks.count > 4 { line += "; \(tracks.count - 4) more tracks" }
+        if let words = narrowViewers.words { line += "; \(words)" }
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
         if let timing {
             line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
@@ -104,7 +108,7 @@ struct StatusReport {
     private func words(for recent: RecentStatistics) -> String {
         let seconds = Double(recent.duration) / 1e9
         var words = "\(DecimalText.fixed(Double(recent.pictures) / seconds, digits: 1)) pictures"
-        words += " and \(rate(Double(recent.bytes) * 8 / seconds)) a second"
+        words += " and \(rateWords(Double(recent.bytes) * 8 / seconds)) a second"
         if recent.pictures > 0 {
             words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
             words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
@@ -126,6 +130,7 @@ struct StatusReport {
         object.add("what", beginning(of: what))
         object.add("room", room)
         object.add("viewers", viewers)
+        object.add("narrowViewers", narrowViewers.count)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))
         object.add("expires", links.expires?.formatted(.iso8601))
         if let administration {
@@ -210,7 +215,7 @@ extension SourceLimits {
     /// A description such as "10 pictures and 600 kbit a second".
     var words: String {
         let parts = [
-            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rate(Double($0.bitsPerSecond)) },
+            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rateWords(Double($0.bitsPerSecond)) },
         ]
         return parts.compactMap { $0 }.joined(separator: " and ") + " a second"
     }
@@ -240,8 +245,4 @@ extension SourceState {
         case .gone: "gone"
         }
     }
-}
-
-private func rate(_ bits: Double) -> String {
-    bits < 1e6 ? "\(DecimalText.fixed(bits / 1e3, digits: 0)) kbit" : "\(DecimalText.fixed(bits / 1e6, digits: 2)) Mbit"
 }

@@ -21,6 +21,9 @@ public protocol SessionServer: Sendable {
     /// differs in this from the one before, as that picture is sent. `onChange` is called on any thread. Unknown ids
     /// are ignored.
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void)
+
+    /// The statistics of a viewer's session, at most about a second old; nil if there is no such session.
+    func statistics(of session: MediaSessionID) -> PeerStatistics?
 }
 
 /// A session's number in its media server; never reused.

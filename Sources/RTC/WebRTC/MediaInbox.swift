@@ -14,12 +14,20 @@ enum MediaCommand: Sendable {
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
-    case statistics(@Sendable ([PeerStatistics]) -> Void)
     case stop
 }
 
 /// The media thread's commands; closed once it has ended.
 typealias MediaInbox = Mailbox<MediaCommand>
+
+/// What other threads may know of the sessions that watch. The media thread publishes it.
+final class PublishedStatistics: Sendable {
+    private let sessions = Mutex<[PeerStatistics]>([])
+
+    var all: [PeerStatistics] { sessions.withLock { $0 } }
+
+    func publish(_ statistics: [PeerStatistics]) { sessions.withLock { $0 = statistics } }
+}
 
 /// Hands the socket, which has a single owner, over to the media thread.
 final class SocketHandover: Sendable {

@@ -19,6 +19,7 @@ final class MediaLoop: DatagramSink {
     private let socket: UDPSocket
     private let context: DTLSContext
     private let inbox: MediaInbox
+    private let published: PublishedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
     private let lines: LineBudget
 
@@ -38,10 +39,14 @@ final class MediaLoop: DatagramSink {
     /// The sessions that wait for room in the socket, in the order of their turns.
     private var stalled: [PeerSession] = []
 
-    init(socket: consuming UDPSocket, context: DTLSContext, inbox: MediaInbox, log: EventLog) {
+    init(
+        socket: consuming UDPSocket, context: DTLSContext, inbox: MediaInbox, published: PublishedStatistics,
+        log: EventLog
+    ) {
         self.socket = socket
         self.context = context
         self.inbox = inbox
+        self.published = published
         lines = LineBudget(log)
         entries = [
             pollfd(self.socket.descriptor),
@@ -70,6 +75,7 @@ final class MediaLoop: DatagramSink {
         stalled.removeAll()
         for session in sessions.all { sessions.remove(session)?(Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
+        published.publish([])
         for command in inbox.close() { refuse(command) }
     }
 
@@ -143,8 +149,9 @@ final class MediaLoop: DatagramSink {
         session.watched?.leave()
         lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) left: \(session.end ?? "closed")")
         onEnd?(session.end ?? "closed")
-        // Its tracks may return to 4:4:4 some time after it.
+        // Its tracks may return to 4:4:4 some time after it, and nothing may wake the thread again soon.
         chromaDeadline = .zero
+        nextRateDecision = .zero
     }
 
     // MARK: Commands
@@ -173,8 +180,6 @@ final class MediaLoop: DatagramSink {
                 remove(session)
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watched?.watchPointer(onChange)
-            case .statistics(let completion):
-                completion(sessions.all.filter { $0.watched != nil }.map(\.statistics))
             case .stop:
                 isStopped = true
             }
@@ -195,7 +200,6 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
-        case .statistics(let completion): completion([])
         case .close, .restartICE, .watchPointer, .requestKeyFrame, .stop: break
         }
     }
@@ -248,8 +252,8 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    /// Adapts the tracks' rates at most five times a second. It needs no wake-up of its own, since rates change only with
-    /// peers' reports.
+    /// Adapts the tracks' rates, and publishes the statistics, at most five times a second. It needs no wake-up of its
+    /// own, since rates change only with peers' reports, and each connected session sends a report once a second.
     private func adaptRates(now: MonotonicTime) {
         nextRateDecision = now + .milliseconds(200)
         for feed in feeds.values {
@@ -258,6 +262,7 @@ final class MediaLoop: DatagramSink {
                 rung.adaptRate(to: watched.compactMap { $0.targetBitRate(at: rung) }, now: now)
             }
         }
+        published.publish(sessions.all.filter { $0.watched != nil }.map(\.statistics))
     }
 
     // MARK: Datagrams

@@ -38,6 +38,7 @@ public final class MediaServer: SessionServer {
     private let context: DTLSContext
     let clock: NTPClock
     let inbox: MediaInbox
+    private let published = PublishedStatistics()
     let counters = Mutex(Counters())
     private let thread: NamedThread
     private let addresses: [HostAddress]
@@ -70,9 +71,10 @@ public final class MediaServer: SessionServer {
         self.inbox = inbox
         let context = self.context
         let handedOver = SocketHandover(socket)
+        let published = self.published
         let started = NamedThread("media") {
             guard let socket = handedOver.take() else { return }
-            MediaLoop(socket: socket, context: context, inbox: inbox, log: log).run()
+            MediaLoop(socket: socket, context: context, inbox: inbox, published: published, log: log).run()
         }
         guard let started else { throw .system("no thread left for media") }
         thread = started
@@ -213,9 +215,11 @@ public final class MediaServer: SessionServer {
     /// stepped. May be used on any thread.
     public var captureClock: Int64 { (MonotonicTime.now() + clock.unixOffset).nanoseconds / 1000 }
 
-    /// Calls `completion` on the media thread with the statistics of every session; with none if that thread has ended.
-    public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
-        if !inbox.post(.statistics(completion)) { completion([]) }
+    /// The statistics of every viewer's session, at most about a second old. Doesn't wait for the media thread.
+    public var statistics: [PeerStatistics] { published.all }
+
+    public func statistics(of session: MediaSessionID) -> PeerStatistics? {
+        published.all.first { $0.id == session }
     }
 
     /// Ends all sessions and the media thread. Idempotent.

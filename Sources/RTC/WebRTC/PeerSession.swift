@@ -183,6 +183,7 @@ final class PeerSession {
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {
         var statistics = PeerStatistics(id: id, isConnected: isConnected, targetBitRate: targetBitRate)
+        statistics.address = ice.path.current?.peer.host
         watched?.count(in: &statistics)
         return statistics
     }

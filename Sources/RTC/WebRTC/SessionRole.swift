@@ -148,13 +148,19 @@ final class WatchedTracks {
         }
     }
 
-    /// Adds what was sent to `statistics`.
+    /// Adds what was sent, and what is known of the path, to `statistics`.
     func count(in statistics: inout PeerStatistics) {
+        if path.hasFeedback, let plan = path.plan {
+            statistics.estimate = plan.estimate
+            statistics.queueDelay = plan.queueDelay
+        }
         for sender in senders {
             statistics.sentUnits += sender.sentUnits
             statistics.sentPackets += Int(sender.stream.statistics.packetCount)
             statistics.retransmittedPackets += Int(sender.stream.retransmissionStatistics.packetCount)
             statistics.roundTripTime = sender.roundTripTime ?? statistics.roundTripTime
+            if let lost = sender.lostPackets { statistics.lostPackets = (statistics.lostPackets ?? 0) + lost }
+            if sender.choice.rung == .narrow { statistics.isNarrow = true }
         }
     }
 }

@@ -23,6 +23,8 @@ struct TrackSender {
     private(set) var deadline = MonotonicTime.zero
     /// The number of pictures sent completely.
     private(set) var sentUnits = 0
+    /// The number of packets that the peer has missed, by its last report; nil before the first one.
+    private(set) var lostPackets: Int?
     /// Whether the sender waits for room in the socket. It sends no pictures until this is reset.
     var isStalled = false
     /// The record of which pictures the pointer is drawn in.
@@ -112,6 +114,8 @@ struct TrackSender {
                 if let measured = report.roundTripTime(now: clock.time(at: now)) { roundTripTime = measured }
                 let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
                 probe.receiverReported(highest: highest)
+                // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
+                lostPackets = max(0, Int(report.cumulativeLost))
             }
             switch packet {
             case .genericNack(let nack):

@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 import MediaTypes
 import Rooms
 import Threading
@@ -14,6 +15,8 @@ final class Attendance {
         let since: Int
         /// The track that the visitor watches or sends; nil for members of a room, whose tracks the directory knows.
         let track: TrackName?
+        /// Returns the visitor's media sessions of tracks that they watch.
+        let sessions: () -> [TrackName: ClientSession]
         /// Makes the visitor leave.
         let kick: () -> Void
     }
@@ -61,8 +64,12 @@ final class Attendance {
     }
 
     /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
-    func came(_ who: Visitor, to room: String, track: TrackName? = nil, kick: @escaping () -> Void) {
-        present[who.id] = Presence(who: who, room: room, since: g_get_monotonic_time(), track: track, kick: kick)
+    func came(
+        _ who: Visitor, to room: String, track: TrackName? = nil,
+        sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, kick: @escaping () -> Void
+    ) {
+        present[who.id] = Presence(
+            who: who, room: room, since: g_get_monotonic_time(), track: track, sessions: sessions, kick: kick)
         if who.kind == .player || who.kind == .caller { players.insert(who.id) }
         if who.kind == .player, let track {
             pointers.setPlainReader(who.id, of: TrackAddress(room: room, track: track))
@@ -122,10 +129,17 @@ final class Attendance {
                     return RoomsDocument.Member(
                         id: who.id, kind: who.kind.rawValue, name: who.name, address: who.address,
                         seconds: Self.seconds(in: now - visitor.since), tracks: watched.map(\.text),
-                        meeting: directory.place(of: member)?.isMeeting ?? false)
+                        meeting: directory.place(of: member)?.isMeeting ?? false, paths: paths(of: visitor))
                 })
         }
         return RoomsDocument(rooms: rooms)
+    }
+
+    private func paths(of visitor: Presence) -> [RoomsDocument.Path]? {
+        let paths = visitor.sessions().sorted { $0.key.text < $1.key.text }.compactMap { track, session in
+            session.side.statistics(of: session.id).map { RoomsDocument.Path($0, track: track.text) }
+        }
+        return paths.isEmpty ? nil : paths
     }
 
     /// Microseconds in seconds, rounded down to tenths.

@@ -19,19 +19,11 @@ final class Endpoint {
         let address: TrackAddress
         /// The client. Its identifier isn't the last segment of the URL, because that is secret.
         let who: Visitor
-        let served: Served
+        let served: ServedSession
         /// The key that identifies this session when the media layer reports its end.
         let key: UInt64
         /// The ICE generations that the client's later requests are compared with.
         var ice: ICEGenerations
-    }
-
-    /// A session as the media layer serves it.
-    private struct Served {
-        let opened: OpenedSession
-        let takeCandidates: (_ fragment: String) -> Void
-        let restartICE: (_ fragment: String) throws(MediaRefusal) -> RestartedSession
-        let close: () -> Void
     }
 
     private static let descriptionType = "application/sdp"
@@ -183,7 +175,8 @@ extension Endpoint {
             sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice)
             log(of: client).info(
                 "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
-            attendance.came(who, to: room, track: address.track) { [unowned self] in end(name) }
+            let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
+            attendance.came(who, to: room, track: address.track, sessions: { session }) { [unowned self] in end(name) }
             let path = PercentCoding.encode(room)
             let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
             return HTTPResponse(
@@ -203,13 +196,13 @@ extension Endpoint {
     /// Opens a session for `offer` in the media layer.
     private func serve(
         _ offer: String, from client: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> Served {
+    ) throws(PublishingRefusal) -> ServedSession {
         if case .publishing(let publishing?) = service {
             let opened = try publishing.publish(
                 offer: offer, room: address.room, track: address.track.text, onEnd: onEnd)
             // An ICE-lite host needs no candidates.
-            return Served(
-                opened: opened, takeCandidates: { _ in },
+            return ServedSession(
+                opened: opened, side: nil, takeCandidates: { _ in },
                 restartICE: { (fragment) throws(MediaRefusal) in
                     try publishing.restartICE(opened.id, fragment: fragment)
                 }, close: { publishing.close(opened.id) })
@@ -218,8 +211,8 @@ extension Endpoint {
             let media = try rooms.media(of: address.track, in: address.room).media
             let opened = try media.open(offer: offer, from: client, onEnd: onEnd)
             let sessions = media.sessions
-            return Served(
-                opened: opened, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },
+            return ServedSession(
+                opened: opened, side: sessions, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },
                 restartICE: { (fragment) throws(MediaRefusal) in try sessions.restartICE(opened.id, fragment: fragment)
                 },
                 close: { sessions.close(opened.id) })

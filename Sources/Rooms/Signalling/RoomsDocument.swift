@@ -1,4 +1,6 @@
 import Foundation
+import MediaSessions
+import MediaTypes
 
 /// The rooms of a host for programs: the JSON of `GET /api/rooms` and of the control socket's `rooms`
 /// (`Protocol/openapi.yaml`). A later version may add fields.
@@ -43,6 +45,43 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var tracks: [String]
         /// Whether the member is in the meeting.
         public var meeting: Bool
+        /// The network paths of the tracks that the member watches; nil if nothing is sent to the member.
+        public var paths: [Path]?
+    }
+
+    /// The path along which a member gets one track. The figures are at most about a second old.
+    public struct Path: Codable, Sendable, Equatable {
+        public var track: String
+        /// The IP address that the pictures go to; nil before there is one.
+        public var address: String?
+        /// Which encoding of the track is sent: `full`, or `narrow` with fewer pictures, for a slow path.
+        public var rung: String
+        /// What the path carries, in bits per second; nil if the member's program sends no feedback that tells it.
+        public var estimateBitsPerSecond: Int?
+        /// How long packets wait on the path at present, in nanoseconds; nil like `estimateBitsPerSecond`.
+        public var queueNanoseconds: Int64?
+        /// The last measured round trip, in nanoseconds; nil before the first one.
+        public var roundTripNanoseconds: Int64?
+        /// Pictures sent completely.
+        public var pictures: Int
+        /// RTP packets sent, and those that were sent again by RTX.
+        public var packets: Int
+        public var retransmittedPackets: Int
+        /// Packets that the member has missed, whether they came later or not; nil before its first report.
+        public var lostPackets: Int?
+
+        init(_ statistics: PeerStatistics, track: String) {
+            self.track = track
+            address = statistics.address
+            rung = statistics.isNarrow ? "narrow" : "full"
+            estimateBitsPerSecond = statistics.estimate?.bitsPerSecond
+            queueNanoseconds = statistics.queueDelay?.nanoseconds
+            roundTripNanoseconds = statistics.roundTripTime?.nanoseconds
+            pictures = statistics.sentUnits
+            packets = statistics.sentPackets
+            retransmittedPackets = statistics.retransmittedPackets
+            lostPackets = statistics.lostPackets
+        }
     }
 
     init(rooms: [Room]) {

@@ -200,7 +200,12 @@ extension SocketIOClients {
             client.session.admit()
             log(of: client.address).info("room \(room): a socket.io client came from \(client.address)")
             let who = Visitor(id: member.text, name: nil, address: client.address, kind: .caller)
-            attendance.came(who, to: room, track: client.media?.address.track) { [unowned self] in sendAway(member) }
+            attendance.came(who, to: room, track: client.media?.address.track) {
+                [weak client] in
+                client?.media.map { [$0.address.track: $0.session] } ?? [:]
+            } kick: { [unowned self] in
+                sendAway(member)
+            }
         case .left(let member):
             clients[member]?.room = nil
             log(of: clients[member]?.address ?? "").info("room \(room): a socket.io client left")

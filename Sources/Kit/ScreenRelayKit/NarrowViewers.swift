@@ -1,0 +1,44 @@
+import ByteCoding
+public import MediaSessions
+import MediaTypes
+
+/// The viewers who get fewer pictures than the source sends, because their paths can't carry all of them.
+public struct NarrowViewers: Sendable {
+    /// How many there are.
+    public let count: Int
+    /// A description of them and of their paths for people, such as "1 viewer gets fewer pictures: 10.0.0.7, whose path
+    /// carries 480 kbit a second, with packets 120 ms in its queue". Nil if there are none.
+    public let words: String?
+
+    /// The most viewers that are described.
+    private static let limit = 3
+
+    /// Those of the sessions with these statistics.
+    public init(in statistics: [PeerStatistics]) {
+        let narrow = statistics.filter(\.isNarrow).sorted { $0.id.rawValue < $1.id.rawValue }
+        count = narrow.count
+        guard count > 0 else {
+            words = nil
+            return
+        }
+        let listed = narrow.prefix(Self.limit).map { viewer in
+            var words = viewer.address ?? "one without an address"
+            if let rate = viewer.estimate {
+                words += ", whose path carries \(rateWords(Double(rate.bitsPerSecond))) a second"
+            }
+            if let queue = viewer.queueDelay, queue >= .milliseconds(10) {
+                words += ", with packets \(queue.milliseconds) ms in its queue"
+            }
+            return words
+        }
+        let more = count > Self.limit ? ["\(count - Self.limit) more"] : []
+        words =
+            (count == 1 ? "1 viewer gets" : "\(count) viewers get") + " fewer pictures: "
+            + (listed + more).joined(separator: "; ")
+    }
+}
+
+/// A number of bits in a few characters, such as `480 kbit` or `1.25 Mbit`.
+package func rateWords(_ bits: Double) -> String {
+    bits < 1e6 ? "\(DecimalText.fixed(bits / 1e3, digits: 0)) kbit" : "\(DecimalText.fixed(bits / 1e6, digits: 2)) Mbit"
+}

@@ -1,0 +1,35 @@
+public import MediaTypes
+
+/// The statistics of one viewer's session so far.
+public struct PeerStatistics: Hashable, Sendable {
+    public var id: MediaSessionID
+    /// Whether the session is connected, so that media can flow.
+    public var isConnected: Bool
+    /// The IP address that media goes to, in text and without the port; nil before there is one.
+    public var address: String?
+    /// Whether the peer gets the narrow rung: fewer pictures, because its path can't carry all of the source's.
+    public var isNarrow = false
+    /// The number of frames sent completely.
+    public var sentUnits = 0
+    /// The number of RTP packets sent, including those sent again without RTX.
+    public var sentPackets = 0
+    /// The number of RTP packets sent again on the retransmission stream.
+    public var retransmittedPackets = 0
+    /// The number of packets that the peer has missed, whether they came later or not; nil before its first report.
+    public var lostPackets: Int?
+    /// The last measured round-trip time.
+    public var roundTripTime: Interval?
+    /// What the path carries, for all that is sent along it; nil before the first transport-wide feedback.
+    public var estimate: BitRate?
+    /// How much later packets arrive at present than the fastest of the last 10 s; nil like `estimate`.
+    public var queueDelay: Interval?
+    /// The bit rate at which encoders may send for this path.
+    public var targetBitRate: BitRate
+
+    /// The statistics of a session that has sent nothing.
+    public init(id: MediaSessionID, isConnected: Bool, targetBitRate: BitRate) {
+        self.id = id
+        self.isConnected = isConnected
+        self.targetBitRate = targetBitRate
+    }
+}
