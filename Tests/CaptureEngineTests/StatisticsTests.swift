@@ -98,6 +98,11 @@ struct StatisticsTests {
             #expect(report.encodeMedianNanoseconds <= report.encodeP95Nanoseconds)
             #expect((report.damagedMillionths > 0) == told.hasChange)
         }
+        let notices = host.messages.compactMap { if case .picture(let notice) = $0.body { notice } else { nil } }
+        #expect(notices.allSatisfy { $0.worked.map { $0 > .zero && $0 < .seconds(60) } == true })
+        let waits = notices.filter { !$0.damage.isEmpty }.compactMap(\.waited)
+        #expect(!waits.isEmpty && waits.allSatisfy { $0 >= .zero && $0 < .seconds(60) })
+        #expect(notices.allSatisfy { $0.settling == .zero || ($0.waited ?? .zero) >= $0.settling })
         try host.waitForSilence(of: .milliseconds(600))
         let (messageCount, unitCount) = (host.messages.count, host.count)
         try host.read(for: .milliseconds(1500))

@@ -35,7 +35,8 @@ enum LinkVectors {
                 .picture(
                     PictureNotice(
                         sequenceNumber: 7, damage: PixelRectangle(x: 16, y: 32, width: 640, height: 360),
-                        isPointerDrawn: false, quantizer: 23, settling: Interval(nanoseconds: 1_500_000))),
+                        isPointerDrawn: false, quantizer: 23, settling: .microseconds(1500),
+                        waited: .microseconds(2600), worked: .microseconds(4100))),
                 epoch, time
             ),
             ("format", .format(.h264), epoch, nil),
@@ -114,7 +115,9 @@ enum LinkVectors {
     }()
 
     /// The vectors that are whole streams, without errors.
-    static let streams = ["access-unit", "legacy40", "legacy16", "unknown-kind", "longer-hello", "short-picture"]
+    static let streams = [
+        "access-unit", "legacy40", "legacy16", "unknown-kind", "longer-hello", "short-picture", "picture-untimed",
+    ]
     /// The vectors that end in an error.
     static let broken = [
         "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code", "bad-hello", "bad-size",

@@ -81,6 +81,25 @@ struct PointerMessageTests {
         #expect(notice.isPointerDrawn && notice.quantizer == 0 && notice.settling == .zero)
         #expect(notice.damage == PixelRectangle(x: 16, y: 32, width: 640, height: 360))
     }
+
+    @Test("a picture message of a sender that knows no times has the rest, and times that can't be sent are unknown")
+    func untimedPicture() throws {
+        guard case .picture(var notice)? = decode(try LinkVectors.bytes("picture-untimed")).messages.first?.body else {
+            Issue.record("no picture message came out")
+            return
+        }
+        #expect(!notice.isPointerDrawn && notice.quantizer == 23 && notice.settling == .microseconds(1500))
+        #expect(notice.waited == nil && notice.worked == nil)
+        let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.picture(notice)))
+        #expect(error == nil && messages.map(\.body) == [.picture(notice)])
+        (notice.waited, notice.worked) = (.seconds(5000), .zero)
+        guard case .picture(let late)? = decode(MessageEncoder(epoch: 1).encode(.picture(notice))).messages.first?.body
+        else {
+            Issue.record("no picture message came out")
+            return
+        }
+        #expect(late.waited == nil && late.worked == .zero)
+    }
 }
 
 @Suite("The pointer's flag on access units")

@@ -74,9 +74,11 @@ struct LimitTests {
         done.recent = RecentStatistics()
         try capture.send(.statistics(done))
         try eventually("the figures", holds: { host.ingest.hub.statistics(now: now()) == done })
+        #expect(host.ingest.hub.stages?.encoding.count == 0)
         try host.waitForLog("capture has made 7 pictures")
         capture.connection.close()
         try eventually("none any more", holds: { host.ingest.hub.statistics(now: now()) == nil })
+        #expect(host.ingest.hub.stages == nil)
     }
 
     @Test("for a capture that doesn't read the latest of each kind waits, and no more")

@@ -19,6 +19,14 @@ struct PeerPicturesTests {
         return pictures.next(start)
     }
 
+    private func messages(_ bodies: [LinkMessage]) -> [ReceivedMessage] {
+        bodies.map { body in
+            let header = MessageHeader(
+                kindCode: body.kind.rawValue, flags: [], length: 0, captureTime: nil, epoch: 99)
+            return ReceivedMessage(header: header, form: .extended, body: body)
+        }
+    }
+
     private func messages(of unit: CodedFrame, form: LinkForm = .extended) throws -> [ReceivedMessage] {
         let encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0)
         var decoder = MessageDecoder()
@@ -89,6 +97,28 @@ struct PeerPicturesTests {
         let known = try #require(try next(&pictures, unit))
         #expect(known.frame.captureTime == unit.captureTime.map { $0 - ahead })
         #expect(known.epoch == 99)
+    }
+
+    @Test("count with the times of their stages, as far as the sender tells them and shows a change")
+    func stages() throws {
+        var pictures = PeerPictures(isElsewhere: false, replayNumber: 7, log: .silent)
+        let source = try PlainPictures()
+        let whole = PixelRectangle(x: 0, y: 0, width: 16, height: 16)
+        let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        func take(_ notice: PictureNotice, isIDR: Bool = false) throws {
+            let unit = try source.next(shade: 80, isIDR: isIDR)
+            let sent = messages([.picture(notice)]) + (try messages(of: unit))
+            let arrival = try #require(unit.captureTime) + .milliseconds(7)
+            for message in sent { pictures.add(message, at: arrival) }
+            #expect(pictures.next(arrival) != nil)
+        }
+        try take(PictureNotice(sequenceNumber: 0, damage: whole), isIDR: true)
+        #expect(pictures.stages.encoding.count == 0 && pictures.stages.link.count == 0)
+        try take(PictureNotice(sequenceNumber: 1, damage: whole, waited: .milliseconds(3), worked: .milliseconds(5)))
+        try take(PictureNotice(sequenceNumber: 2, damage: nothing, waited: .seconds(9), worked: .milliseconds(5)))
+        #expect(pictures.stages.waiting.count == 1 && pictures.stages.waiting.sum == .milliseconds(3))
+        #expect(pictures.stages.encoding.count == 2 && pictures.stages.encoding.sum == .milliseconds(10))
+        #expect(pictures.stages.link.count == 2 && pictures.stages.link.sum == .milliseconds(4))
     }
 
     @Test("of a legacy sender are whole when nothing more has come for 40 ms")

@@ -43,8 +43,8 @@ struct TrackHistoryTests {
         var history = TrackHistory()
         let before = history.append(unit(10), at: time(0))
         _ = history.append(unit(10), at: time(60_000))
-        #expect(history.unit(before) != nil)
+        #expect(history.unit(before) != nil && history.time(of: before) == time(0))
         _ = history.append(unit(10), at: time(60_001))
-        #expect(history.unit(before) == nil)
+        #expect(history.unit(before) == nil && history.time(of: before) == nil)
     }
 }

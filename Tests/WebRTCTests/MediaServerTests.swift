@@ -171,6 +171,8 @@ struct MediaServerTests {
         server.close(viewer.id)
         try eventually("the end of the session", holds: { server.statistics.isEmpty })
         #expect(server.statistics(of: viewer.id) == nil)
+        // What it was sent still counts.
+        #expect(server.totals.sentUnits == 1 && server.totals.sentPackets >= statistics.sentPackets)
     }
 
     @Test("a flight of the handshake that is lost goes again when its time has come")

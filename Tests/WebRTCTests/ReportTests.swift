@@ -159,4 +159,46 @@ struct ReportTests {
         // 2 Mbit/s were sent; not one of the reports in between took "nothing was sent" for the path's limit.
         #expect((900_000...2_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
     }
+
+    @Test("the time until pictures are sent counts from their arrival, but not for those that a session begins with")
+    func sendingTimes() throws {
+        let rig = try Rig()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .seconds(3))
+        let peer = try rig.join()
+        rig.run(for: .milliseconds(50))
+        #expect(peer.wholePictures.count == 1 && rig.feed.record.times.count == 0)
+        for index in 0..<10 {
+            rig.publish { Pictures.delta(500, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(30))
+        }
+        #expect(peer.wholePictures.count == 11 && rig.feed.record.times.count == 10)
+        #expect(rig.feed.record.times.sum < .milliseconds(20))
+        // As many packets as take a while at the path's pace.
+        rig.publish { Pictures.delta(400_000, seed: 99, captured: $0) }
+        rig.run(for: .seconds(2))
+        #expect(peer.wholePictures.count == 12 && rig.feed.record.times.count == 11)
+        #expect(rig.feed.record.times.sum > .milliseconds(20))
+    }
+
+    @Test("what the peer has missed is told, and never becomes less")
+    func lostPackets() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .milliseconds(50))
+        #expect(peer.session.statistics.lostPackets == nil && peer.session.statistics.estimate == nil)
+        let ssrc = try #require(peer.mediaPackets.first?.rtp.header.ssrc)
+        for (lost, told) in [(-2, 0), (7, 7), (6, 7)] as [(Int32, Int)] {
+            peer.viewer.send(
+                .receiverReport(
+                    ReceiverReport(
+                        ssrc: SSRC(1),
+                        receptionReports: [
+                            ReceptionReport(ssrc: ssrc, cumulativeLost: lost, highestSequenceNumber: 9)
+                        ])))
+            rig.run(for: .milliseconds(50))
+            #expect(peer.session.statistics.lostPackets == told)
+        }
+    }
 }

@@ -98,7 +98,7 @@ extension CaptureAgent {
             return
         }
         let isForced = wantsAny || schedule.isKeepAliveDue(now)
-        let settling = schedule.settled(at: now)
+        let (settling, waited) = (schedule.settled(at: now), schedule.waited(at: now))
         if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
         let outcome = try currentPipeline().takePicture(
             at: now, isForced: isForced, isKeyFrame: wantsKeyFrame, rate: &rate, statistics: &statistics)
@@ -107,7 +107,7 @@ extension CaptureAgent {
             if picture.encoded.isRandomAccess { wantsKeyFrame = false }
             wantsPicture = false
             showsPointer = pointer.mode == .drawn
-            try send(picture, settling: settling)
+            try send(picture, settling: settling, waited: waited)
             if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
         case .nothing:
             // Ask again a little later if the screen is changing its size, or if only a part of it is captured: the
@@ -122,7 +122,7 @@ extension CaptureAgent {
     }
 
     private func send(
-        _ picture: PictureCoder.Picture, settling: Interval = .zero
+        _ picture: PictureCoder.Picture, settling: Interval = .zero, waited: Interval? = nil
     ) throws(CaptureError) {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
@@ -136,7 +136,7 @@ extension CaptureAgent {
         let notice = PictureNotice(
             sequenceNumber: sequenceNumber, damage: picture.damage,
             isPointerDrawn: showsPointer && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
-            settling: settling)
+            settling: settling, waited: waited, worked: MonotonicTime.now() - picture.captureTime)
         try link.send(picture, notice)
         sequenceNumber &+= 1
         // The next scheduled picture is soon enough, because nobody waits for it.

@@ -86,6 +86,9 @@ struct PictureSchedule {
         return max(.zero, now - max(changedSince, earliest, heldUntil))
     }
 
+    /// How long a change has waited at `now`, for whatever reason; nil if none has been noticed.
+    func waited(at now: MonotonicTime) -> Interval? { changedSince.map { max(.zero, now - $0) } }
+
     /// Notes that a picture was taken, because of a change or a request.
     mutating func took(at now: MonotonicTime) {
         if changedSince != nil { lastChange = now }

@@ -245,7 +245,7 @@ final class LinkPeer {
             watcher?.onEvent(.size(size))
         case .statistics(let done):
             log.debug("link: capture has made \(done.summary)")
-            if isAttached { ingest.hub.statisticsChanged(of: source, to: done, now: now) }
+            ingest.hub.statisticsChanged(of: source, to: done, stages: pictures.stages, now: now)
         default:
             break
         }

@@ -17,6 +17,8 @@ struct PeerPictures {
     /// Changes the epochs of a replay: a recording may be played twice, or may show the very capture that was here
     /// before it.
     private let replayNumber: UInt64
+    /// How long the pictures took that have arrived so far.
+    private(set) var stages = StageTimes()
     private var loggedFaults: UInt64 = 0
     /// When the next line about faults may be logged: one for each fault could be thousands a second.
     private var faultLineDue = MonotonicTime.zero
@@ -51,7 +53,17 @@ struct PeerPictures {
     mutating func next(_ now: MonotonicTime) -> (frame: CodedFrame, epoch: UInt64)? {
         guard let assembled = assembler.next() else { return nil }
         let epoch = isReplay ? assembled.epoch ^ replayNumber : assembled.epoch
-        return (placed(assembled.frame, now), epoch)
+        let frame = placed(assembled.frame, now)
+        if !isReplay, let notice = assembled.notice { count(notice, capturedAt: frame.captureTime, now) }
+        return (frame, epoch)
+    }
+
+    /// Counts the times of a picture that has just arrived.
+    private mutating func count(_ notice: PictureNotice, capturedAt captured: MonotonicTime?, _ now: MonotonicTime) {
+        if let waited = notice.waited, !notice.damage.isEmpty { stages.waiting.add(waited) }
+        guard let worked = notice.worked else { return }
+        stages.encoding.add(worked)
+        if let captured { stages.link.add(now - captured - worked) }
     }
 
     /// Ends a frame if the rest of it hasn't arrived in time. Returns whether `next` may have a frame now.

@@ -25,10 +25,10 @@ struct NarrowRung: Sendable {
     mutating func wantsKeyFrame(now: MonotonicTime) -> Bool { keyFrames.want(now: now) }
 
     /// Takes the next frame. Returns nil if it depends on one that no viewer may see.
-    mutating func take(_ frame: CodedFrame, at time: MediaTime) -> TrackFrame? {
+    mutating func take(_ frame: CodedFrame, at time: MediaTime, arrival: MonotonicTime) -> TrackFrame? {
         guard gate.passes(isRandomAccess: frame.isRandomAccess) else { return nil }
         if frame.isRandomAccess { keyFrames.idrArrived() }
-        return frames.append(frame, at: time, format: TrackFormat(codec: .h264))
+        return frames.append(frame, at: time, format: TrackFormat(codec: .h264), arrival: arrival)
     }
 
     /// Forgets all frames; viewers get the next key frame and those after it.

@@ -21,8 +21,10 @@ struct RungFrames: Sendable {
     init(limits: CacheLimits) { cache = FrameCache(limits: limits) }
 
     /// Numbers the next frame and caches it.
-    mutating func append(_ coded: CodedFrame, at time: MediaTime, format: TrackFormat) -> TrackFrame {
-        let frame = TrackFrame(number: nextNumber, coded: coded, time: time, format: format)
+    mutating func append(
+        _ coded: CodedFrame, at time: MediaTime, format: TrackFormat, arrival: MonotonicTime
+    ) -> TrackFrame {
+        let frame = TrackFrame(number: nextNumber, coded: coded, time: time, format: format, arrival: arrival)
         nextNumber += 1
         cache.append(frame)
         return frame

@@ -30,7 +30,8 @@ public struct Track: Sendable {
     /// Whether there is a source; viewers are told this, or the gate's reason for a pause.
     private var presence = SourceState.waiting
     private var announced = SourceState.waiting
-    private var statistics: (last: CaptureStatistics, arrival: MonotonicTime)?
+    /// What it has told of its work; nil if it has told nothing.
+    private(set) var workReport: SourceReport?
     /// The pointer's last reported position.
     private var pointer: PointerReport?
 
@@ -59,7 +60,7 @@ public struct Track: Sendable {
     mutating func attach(_ abilities: SourceAbilities, now: MonotonicTime) -> Bool {
         guard self.abilities == nil else { return false }
         presence = .live
-        statistics = nil
+        workReport = nil
         format = nil
         demand.sourceCame()
         carrier.gate.sourceCame()
@@ -83,7 +84,7 @@ public struct Track: Sendable {
         abilities = nil
         presence = .gone(since: now, reason: reason)
         pointer = nil
-        statistics = nil
+        workReport = nil
         actions += [.sourceChanged(canMakeKeyFrames: false), .report(.lost)]
         announce()
     }
@@ -107,16 +108,7 @@ public struct Track: Sendable {
         announce()
     }
 
-    mutating func statisticsChanged(to statistics: CaptureStatistics, now: MonotonicTime) {
-        self.statistics = (statistics, now)
-    }
-
-    /// The source's last statistics, without `recent` once they are 5 s old: a running source sends them each 2.5 s.
-    func statistics(now: MonotonicTime) -> CaptureStatistics? {
-        var last = statistics?.last
-        if let statistics, now - statistics.arrival > .seconds(5) { last?.recent = nil }
-        return last
-    }
+    mutating func workReported(_ report: SourceReport) { workReport = report }
 
     // MARK: Frames
 
@@ -149,7 +141,7 @@ public struct Track: Sendable {
         self.format = format
         timeline.clockRate = format.clockRate
         let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
-        let placed = full.append(frame.withCaptureTime(captureTime), at: time, format: format)
+        let placed = full.append(frame.withCaptureTime(captureTime), at: time, format: format, arrival: arrival)
         if frame.isRandomAccess { keyFrames.idrArrived() }
         if carrier.publishes(isPointerDrawn: frame.isPointerDrawn) {
             actions.append(.report(.pictures(areDrawn: frame.isPointerDrawn)))
@@ -163,7 +155,7 @@ public struct Track: Sendable {
         guard narrow.rate != nil, shows(number) else { return nil }
         var timeline = timeline
         let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: now)
-        let placed = narrow.take(frame.withCaptureTime(captureTime), at: time)
+        let placed = narrow.take(frame.withCaptureTime(captureTime), at: time, arrival: now)
         if placed == nil { actions.append(.makeNarrowKeyFrame) }
         return placed
     }

@@ -11,12 +11,18 @@ public struct TrackFrame: Sendable {
     public let time: MediaTime
     /// The track's format at this frame.
     public let format: TrackFormat
+    /// When the hub got it.
+    public let arrival: MonotonicTime
 
     /// Creates a frame at `time` on its track.
-    public init(number: UInt64, coded: CodedFrame, time: MediaTime, format: TrackFormat = TrackFormat(codec: .h264)) {
+    public init(
+        number: UInt64, coded: CodedFrame, time: MediaTime, format: TrackFormat = TrackFormat(codec: .h264),
+        arrival: MonotonicTime
+    ) {
         self.number = number
         self.coded = coded
         self.time = time
         self.format = format
+        self.arrival = arrival
     }
 }

@@ -117,11 +117,11 @@ public final class TrackHub: Sendable {
         update(from: source) { $0.sharingChanged(to: sharing) }
     }
 
-    /// Takes new statistics of `source`.
+    /// Takes new statistics of `source`, and how long its pictures have taken so far.
     public func statisticsChanged(
-        of source: any PictureSource, to statistics: CaptureStatistics, now: MonotonicTime
+        of source: any PictureSource, to statistics: CaptureStatistics, stages: StageTimes, now: MonotonicTime
     ) {
-        update(from: source) { $0.statisticsChanged(to: statistics, now: now) }
+        update(from: source) { $0.workReported(SourceReport(statistics: statistics, stages: stages, arrival: now)) }
     }
 
     // MARK: For people
@@ -184,8 +184,11 @@ public final class TrackHub: Sendable {
 
     /// The statistics that the source sent last; nil if it has sent none, or is gone.
     public func statistics(now: MonotonicTime) -> CaptureStatistics? {
-        state.withLock { $0.track.statistics(now: now) }
+        state.withLock { $0.track.workReport?.statistics(now: now) }
     }
+
+    /// How long the source's pictures had taken when it last sent statistics; nil if it has sent none, or is gone.
+    public var stages: StageTimes? { state.withLock { $0.track.workReport?.stages } }
 
     // MARK: Running the track
 

@@ -225,6 +225,8 @@ public final class ScreenRelayHost: Sendable {
 
     /// The statistics of every viewer's session, at most about a second old. Empty once the host has stopped.
     public var statistics: [PeerStatistics] { media.statistics }
+    /// What was sent to all viewers so far.
+    var mediaTotals: MediaTotals { media.totals }
 
     /// Ends HTTP, WebSockets and every viewer's session, and tells the viewers. Then closes the links' recordings and
     /// waits at most 5 s for each; ``HostedTrack/recording`` tells what was not written. Idempotent.

@@ -9,6 +9,7 @@ import MediaTypes
 ///     picture         sequence number u64 | x u16 | y u16 | width u16 | height u16
 ///                     then, from senders that have it: flags u8 | quantizer u8 | zero u16 | settling u32 microseconds
 ///                     flags: bit 0 the pointer is drawn
+///                     then, from senders that have it: waited u32 | worked u32, both microseconds; 2^32-1 is unknown
 ///     size            width u16 | height u16
 ///     statistics      nine u64, in the order of `CaptureStatistics`
 ///                     then, from senders that have it: seven u64, in the order of `RecentStatistics`
@@ -56,6 +57,9 @@ enum ControlPayload {
             writer.uint8(notice.quantizer)
             writer.uint16LittleEndian(0)
             writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))
+            for time in [notice.waited, notice.worked] {
+                writer.uint32LittleEndian(time.map { UInt32(clamping: $0.nanoseconds / 1000) } ?? .max)
+            }
         case .size(let size):
             writer.uint16LittleEndian(UInt16(clamping: size.width))
             writer.uint16LittleEndian(UInt16(clamping: size.height))
@@ -135,7 +139,9 @@ enum ControlPayload {
             {
                 notice.isPointerDrawn = flags & 1 != 0
                 notice.quantizer = quantizer
-                notice.settling = Interval(nanoseconds: Int64(settling) * 1000)
+                notice.settling = .microseconds(Int64(settling))
+                notice.waited = knownTime(from: &reader)
+                notice.worked = knownTime(from: &reader)
             }
             return .success(.picture(notice))
         case .size:
@@ -193,6 +199,10 @@ enum ControlPayload {
 
     private static func time(from reader: inout ByteReader) -> MonotonicTime? {
         reader.uint64LittleEndian().map { MonotonicTime(nanoseconds: Int64(bitPattern: $0)) }
+    }
+
+    private static func knownTime(from reader: inout ByteReader) -> Interval? {
+        reader.uint32LittleEndian().flatMap { $0 == .max ? nil : .microseconds(Int64($0)) }
     }
 
     /// Reads all of the fields; nil if one is missing.

@@ -156,17 +156,24 @@ public struct PictureNotice: Hashable, Sendable {
     public var quantizer: UInt8
     /// How long the sender waited after the first change for the rest of the same repaint.
     public var settling: Interval
+    /// How long before the capture time the first change in the picture was noticed; nil if that isn't known. Longer
+    /// than `settling` where the change had to wait for its turn or for the bit rate.
+    public var waited: Interval?
+    /// How long after the capture time the picture was encoded and this notice was written; nil if that isn't known.
+    public var worked: Interval?
 
     /// Creates the notice of picture `sequenceNumber`.
     public init(
         sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, quantizer: UInt8 = 0,
-        settling: Interval = .zero
+        settling: Interval = .zero, waited: Interval? = nil, worked: Interval? = nil
     ) {
         self.sequenceNumber = sequenceNumber
         self.damage = damage
         self.isPointerDrawn = isPointerDrawn
         self.quantizer = quantizer
         self.settling = settling
+        self.waited = waited
+        self.worked = worked
     }
 }
 

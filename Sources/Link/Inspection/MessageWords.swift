@@ -54,6 +54,9 @@ enum MessageWords {
         if notice.settling.nanoseconds > 0 {
             text += ", settled \(DecimalText.fixed(notice.settling.seconds * 1000, digits: 1)) ms"
         }
+        if let worked = notice.worked {
+            text += ", encoded after \(DecimalText.fixed(worked.seconds * 1000, digits: 1)) ms"
+        }
         return text
     }
 

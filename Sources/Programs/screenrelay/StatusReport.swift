@@ -17,6 +17,7 @@ struct StatusReport {
     let viewers: Int
     /// The viewers whose paths can't carry all pictures.
     let narrowViewers: NarrowViewers
+    let metrics: Metrics
     let limits: SourceLimits
     let capture: CaptureStatistics?
     /// The round-trip time and clock offset of a source that came over TCP.
@@ -43,6 +44,7 @@ struct StatusReport {
         room = host.room
         viewers = host.viewers
         narrowViewers = NarrowViewers(in: host.statistics)
+        metrics = host.metrics
         limits = host.limits
         capture = host.captureStatistics
         timing = host.sourceTiming
@@ -59,10 +61,11 @@ struct StatusReport {
 
     /// The marks that begin parts of `line`.
     private static let captureMark = "; capture: "
+    private static let delayMark = "; delay: "
     private static let administrationMark = "; /api: "
     private static let linkMark = "; link: "
     /// The marks that begin a new line when people read `line`, in reverse order.
-    static let marks = [captureMark, administrationMark, linkMark]
+    static let marks = [captureMark, delayMark, administrationMark, linkMark]
 
     /// The status in one line. The capture's part comes last.
     var line: String {
@@ -85,12 +88,22 @@ struct StatusReport {
         line += Self.administrationMark
         line += administration?.url ?? "none, because its token has no file (--admin-token-file)"
         if let file = administration?.tokenFile { line += ", with the token in \(file)" }
+        let delays = metrics.namedStages.compactMap { stage, times in
+            times.quantile(0.5).map { "\($0.inMilliseconds) \(Self.stageWords[stage] ?? stage)" }
+        }
+        if !delays.isEmpty { line += Self.delayMark + delays.joined(separator: ", ") + " (medians)" }
         guard let capture else { return line }
         line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
         line += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
         if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow link" }
         return line
     }
+
+    /// What a picture does in each stage, by the stage's name.
+    private static let stageWords = [
+        "waiting": "until a change is grabbed", "encoding": "until it is encoded", "link": "on the link",
+        "sending": "until it is sent",
+    ]
 
     private func words(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
 
@@ -155,6 +168,18 @@ struct StatusReport {
             }
         }
         object.add("tracks", list)
+        let stages = JSONObject { object in
+            for (stage, times) in metrics.namedStages where times.count > 0 {
+                object.add(
+                    stage,
+                    JSONObject {
+                        $0.add("pictures", times.count)
+                        $0.add("medianNanoseconds", times.quantile(0.5)?.nanoseconds)
+                        $0.add("p95Nanoseconds", times.quantile(0.95)?.nanoseconds)
+                    })
+            }
+        }
+        object.add("stages", stages)
         object.add("capture", capture?.object)
         return object.text
     }

@@ -64,7 +64,7 @@ public struct TrackHistory: Sendable {
     /// How many frames are kept.
     public var count: Int { Int(next.rawValue &- oldest.rawValue) }
 
-    /// Appends `frame` and returns its number. Frames beyond the limits are removed.
+    /// Appends `frame`, which came at `now`, and returns its number. Frames beyond the limits are removed.
     public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> UnitNumber {
         let number = next
         if count == maximumUnitCount { removeOldest() }
@@ -81,6 +81,12 @@ public struct TrackHistory: Sendable {
     public func unit(_ number: UnitNumber) -> PacketizedFrame? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.frame
+    }
+
+    /// When the frame with this number came; nil if it was removed or never existed.
+    public func time(of number: UnitNumber) -> MonotonicTime? {
+        guard number >= oldest, number < next else { return nil }
+        return ring[slot(number)]?.time
     }
 
     /// The number of bytes of the frames from `number` on, as coded. 0 if that frame is not kept.

@@ -22,11 +22,15 @@ typealias MediaInbox = Mailbox<MediaCommand>
 
 /// What other threads may know of the sessions that watch. The media thread publishes it.
 final class PublishedStatistics: Sendable {
-    private let sessions = Mutex<[PeerStatistics]>([])
+    private let current = Mutex<(sessions: [PeerStatistics], totals: MediaTotals)>(([], MediaTotals()))
 
-    var all: [PeerStatistics] { sessions.withLock { $0 } }
+    var sessions: [PeerStatistics] { current.withLock { $0.sessions } }
+    var totals: MediaTotals { current.withLock { $0.totals } }
 
-    func publish(_ statistics: [PeerStatistics]) { sessions.withLock { $0 = statistics } }
+    func publish(_ sessions: [PeerStatistics], _ record: SendingRecord) {
+        let totals = record.totals(with: sessions)
+        current.withLock { $0 = (sessions, totals) }
+    }
 }
 
 /// Hands the socket, which has a single owner, over to the media thread.

@@ -27,6 +27,7 @@ final class MediaLoop: DatagramSink {
     /// Our offers that wait for an answer.
     private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
+    private let record = SendingRecord()
     private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     private var nextDeadline = MonotonicTime.distantFuture
     /// The time at which some track may return to 4:4:4.
@@ -75,7 +76,7 @@ final class MediaLoop: DatagramSink {
         stalled.removeAll()
         for session in sessions.all { sessions.remove(session)?(Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
-        published.publish([])
+        publishStatistics()
         for command in inbox.close() { refuse(command) }
     }
 
@@ -147,6 +148,7 @@ final class MediaLoop: DatagramSink {
     private func remove(_ session: PeerSession) {
         let onEnd = sessions.remove(session)
         session.watched?.leave()
+        record.ended.add(session.statistics)
         lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) left: \(session.end ?? "closed")")
         onEnd?(session.end ?? "closed")
         // Its tracks may return to 4:4:4 some time after it, and nothing may wake the thread again soon.
@@ -212,7 +214,7 @@ final class MediaLoop: DatagramSink {
         let key = ObjectIdentifier(hub)
         if let feed = feeds[key] { return feed }
         let wake = inbox.wake
-        let feed = TrackFeed(hub: hub) { wake.signal() }
+        let feed = TrackFeed(hub: hub, record: record) { wake.signal() }
         feeds[key] = feed
         return feed
     }
@@ -262,7 +264,11 @@ final class MediaLoop: DatagramSink {
                 rung.adaptRate(to: watched.compactMap { $0.targetBitRate(at: rung) }, now: now)
             }
         }
-        published.publish(sessions.all.filter { $0.watched != nil }.map(\.statistics))
+        publishStatistics()
+    }
+
+    private func publishStatistics() {
+        published.publish(sessions.all.filter { $0.watched != nil }.map(\.statistics), record)
     }
 
     // MARK: Datagrams

@@ -216,10 +216,13 @@ public final class MediaServer: SessionServer {
     public var captureClock: Int64 { (MonotonicTime.now() + clock.unixOffset).nanoseconds / 1000 }
 
     /// The statistics of every viewer's session, at most about a second old. Doesn't wait for the media thread.
-    public var statistics: [PeerStatistics] { published.all }
+    public var statistics: [PeerStatistics] { published.sessions }
+
+    /// What was sent to all viewers so far, likewise.
+    public var totals: MediaTotals { published.totals }
 
     public func statistics(of session: MediaSessionID) -> PeerStatistics? {
-        published.all.first { $0.id == session }
+        published.sessions.first { $0.id == session }
     }
 
     /// Ends all sessions and the media thread. Idempotent.

@@ -28,6 +28,8 @@ final class TrackFeed {
     private var lastTarget = LossBasedRate.highest
     private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
+    /// What all sessions of the media thread have sent.
+    let record: SendingRecord
     private let wake: @Sendable () -> Void
     private let limits = CacheLimits()
     /// The lowest number of a frame on the track that may still be shown.
@@ -38,9 +40,13 @@ final class TrackFeed {
     private var framesSinceStart = 0
 
     /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
-    init(hub: TrackHub, rung: Rung = .full, wake: @escaping @Sendable () -> Void) {
+    init(
+        hub: TrackHub, rung: Rung = .full, record: SendingRecord = SendingRecord(),
+        wake: @escaping @Sendable () -> Void
+    ) {
         self.hub = hub
         self.rung = rung
+        self.record = record
         self.wake = wake
         // Frames of the two rungs never have the same number, so that a session can't send one for the other again.
         history = TrackHistory(
@@ -50,7 +56,7 @@ final class TrackFeed {
 
     /// Adds a session to the narrow rung, whose path carries `rate`, and returns its feed.
     func joinNarrow(at rate: BitRate, now: MonotonicTime) -> TrackFeed {
-        let feed = narrow ?? TrackFeed(hub: hub, rung: .narrow, wake: wake)
+        let feed = narrow ?? TrackFeed(hub: hub, rung: .narrow, record: record, wake: wake)
         narrow = feed
         feed.sessionCount += 1
         feed.adaptRate(to: [min(rate, feed.lastTarget)], now: now)
@@ -79,7 +85,7 @@ final class TrackFeed {
         // This comes before the new frames, so it removes only old ones; frames that were hidden while they waited in
         // the reader's queue are skipped below.
         forgetHidden()
-        for frame in frames where frame.number >= firstShown { append(frame, now: now) }
+        for frame in frames where frame.number >= firstShown { append(frame) }
         let lostFrames = reader.lostFrames
         if frames.isEmpty, lostFrames != self.lostFrames {
             // We were so slow that pictures were lost, and the hub has nothing to continue with before a key frame.
@@ -139,9 +145,9 @@ final class TrackFeed {
         }
     }
 
-    private func append(_ frame: TrackFrame, now: MonotonicTime) {
-        let packetizer = frame.format.codec.packetizer
-        let number = history.append(packetizer.packetize(frame.coded, at: frame.time, format: frame.format), at: now)
+    private func append(_ frame: TrackFrame) {
+        let packetized = frame.format.codec.packetizer.packetize(frame.coded, at: frame.time, format: frame.format)
+        let number = history.append(packetized, at: frame.arrival)
         chroma = frame.format.chroma
         if frame.coded.isRandomAccess {
             start = number

@@ -47,6 +47,8 @@ struct TrackSender {
     private let canonicalName: String
     private let clock: NTPClock
     var position = Position.waiting(askedAt: nil)
+    /// When it last began with a key frame. Frames that came before are there to begin with.
+    private var beganAt = MonotonicTime.zero
     private var lastTicks: Int64 = .min
     var responder = NackResponder()
     private var budget = KeyFrameBudget()
@@ -115,7 +117,7 @@ struct TrackSender {
                 let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
                 probe.receiverReported(highest: highest)
                 // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
-                lostPackets = max(0, Int(report.cumulativeLost))
+                lostPackets = max(lostPackets ?? 0, Int(report.cumulativeLost))
             }
             switch packet {
             case .genericNack(let nack):
@@ -171,6 +173,7 @@ struct TrackSender {
                     return
                 }
                 position = .at(frame: start, packet: 0, time: nil)
+                beganAt = now
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
                 guard let frame = feed.history.unit(number) else {
@@ -207,7 +210,7 @@ struct TrackSender {
                         send: send)
                     next += 1
                 }
-                finish(frame, now: now)
+                finish(frame, number, now: now)
                 position = .at(frame: number.next, packet: 0, time: nil)
             }
         }
@@ -232,8 +235,9 @@ struct TrackSender {
         if !protectAndSend(send) { isStalled = true }
     }
 
-    private mutating func finish(_ frame: PacketizedFrame, now: MonotonicTime) {
+    private mutating func finish(_ frame: PacketizedFrame, _ number: UnitNumber, now: MonotonicTime) {
         guard let last = stream.lastSequenceNumber, !frame.packets.isEmpty else { return }
+        if let came = feed.history.time(of: number), came >= beganAt { feed.record.times.add(now - came) }
         if sentUnits == 0 { refreshAt = now + Self.refreshDelay }
         sentUnits += 1
         sentAt = now

@@ -1,0 +1,82 @@
+import CaptureLink
+import Clocks
+import Ingest
+import MediaSessions
+public import MediaTypes
+public import TrackHub
+
+/// What a host measures, of all its tracks together. The status for programs and `/metrics` are made from it; it has no
+/// name, address or token. The figures of sessions are at most about a second old, and those of captures 2.5 s.
+public struct Metrics: Sendable {
+    /// Viewers now. Somebody who watches two tracks counts twice.
+    public var viewers = 0
+    /// Those of them who get fewer pictures, because their paths can't carry all.
+    public var narrowViewers = 0
+    /// Captures that are connected and have reported on their work. The next five figures, and the first three stages,
+    /// are theirs, and begin anew when a capture does.
+    public var captures = 0
+    /// Pictures encoded.
+    public var capturedPictures: UInt64 = 0
+    /// Key frames among them.
+    public var capturedKeyFrames: UInt64 = 0
+    /// Bytes written to links, headers included.
+    public var capturedBytes: UInt64 = 0
+    /// How often a picture had to wait because the link had not taken the one before.
+    public var heldBackPictures: UInt64 = 0
+    /// Memory in use now, in bytes.
+    public var captureMemory: UInt64 = 0
+    /// How long pictures took in captures and on links.
+    public var stages = StageTimes()
+    /// Pictures that sessions have sent completely, once for each session, since the host began.
+    public var sentPictures = 0
+    /// RTP packets sent, including those sent again without RTX.
+    public var sentPackets = 0
+    /// RTP packets sent again by RTX.
+    public var retransmittedPackets = 0
+    /// Packets that viewers have missed, whether they came later or not.
+    public var lostPackets = 0
+    /// How long pictures took from their arrival at the host until a session had sent their last packet, once for each
+    /// session. The pictures that a session begins with don't count.
+    public var sending = DelayHistogram()
+
+    /// Metrics of a host that has done nothing.
+    public init() {}
+
+    /// The stages of a picture's way through capture and host, in order, with their names for programs.
+    public var namedStages: [(name: String, times: DelayHistogram)] {
+        [("waiting", stages.waiting), ("encoding", stages.encoding), ("link", stages.link), ("sending", sending)]
+    }
+}
+
+extension ScreenRelayHost {
+    /// What the host measures, as it is now. Doesn't wait for another thread.
+    public var metrics: Metrics {
+        var metrics = Metrics()
+        let now = MonotonicTime.now()
+        for track in tracks {
+            metrics.viewers += track.viewers
+            if let capture = track.ingest.hub.statistics(now: now) { metrics.add(capture) }
+            if let stages = track.ingest.hub.stages { metrics.stages.add(stages) }
+        }
+        metrics.narrowViewers = statistics.count(where: \.isNarrow)
+        let totals = mediaTotals
+        metrics.sentPictures = totals.sentUnits
+        metrics.sentPackets = totals.sentPackets
+        metrics.retransmittedPackets = totals.retransmittedPackets
+        metrics.lostPackets = totals.lostPackets
+        metrics.sending = totals.sending
+        return metrics
+    }
+}
+
+extension Metrics {
+    fileprivate mutating func add(_ capture: CaptureStatistics) {
+        captures += 1
+        // Captures report these numbers, and they may report any.
+        capturedPictures &+= capture.pictures
+        capturedKeyFrames &+= capture.idrPictures
+        capturedBytes &+= capture.bytes
+        heldBackPictures &+= capture.heldBack
+        captureMemory &+= capture.residentBytes
+    }
+}

@@ -1,0 +1,27 @@
+public import MediaTypes
+
+/// What a media server has sent so far to all viewers, those who have left included.
+public struct MediaTotals: Sendable {
+    /// The number of frames sent completely.
+    public var sentUnits = 0
+    /// The number of RTP packets sent, including those sent again without RTX.
+    public var sentPackets = 0
+    /// The number of RTP packets sent again on retransmission streams.
+    public var retransmittedPackets = 0
+    /// The number of packets that viewers have missed, whether they came later or not.
+    public var lostPackets = 0
+    /// From the arrival of a frame at its hub until a session had sent its last packet, once for each session. The
+    /// frames that a session begins with don't count.
+    public var sending = DelayHistogram()
+
+    /// Nothing sent.
+    public init() {}
+
+    /// Adds what a session has sent.
+    public mutating func add(_ session: PeerStatistics) {
+        sentUnits += session.sentUnits
+        sentPackets += session.sentPackets
+        retransmittedPackets += session.retransmittedPackets
+        lostPackets += session.lostPackets ?? 0
+    }
+}
