@@ -303,7 +303,7 @@ let package = Package(
             "ScreenRelayKitTests",
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
-                "LinkTransport", "MediaSessions",
+                "LinkTransport", "MediaSessions", "Processes",
                 "WebRTC", "X264Encoding", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(

@@ -37,6 +37,7 @@ public final class ScreenRelayHost: Sendable {
     let log: EventLog
     private let hosted: HostTracks
     let commands = CommandAnswers()
+    private let metricsText = MetricsText()
     /// When links expire, in seconds since the machine started.
     private let expiryTime: Int?
 
@@ -86,6 +87,7 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.onEvent = onVisit
         signallingConfiguration.onExpiry = onExpiry
         signallingConfiguration.commands = commands
+        signallingConfiguration.metrics = metricsText
         signallingConfiguration.publishing = publishing
         signalling = SignallingServer(signallingConfiguration)
         do throws(HostError) {
@@ -106,6 +108,7 @@ public final class ScreenRelayHost: Sendable {
         }
         addresses = signalling.addresses
         publishing.connect(self)
+        metricsText.use { [weak self] in self?.metrics.prometheusText ?? "" }
     }
 
     /// Starts to accept captures over the link for the first track: see

@@ -167,8 +167,10 @@ extension Admission {
         case nil: isTaken = ClientAddress.isLoopback(address) || requests.take(address, now: .now())
         case true?: isTaken = ClientAddress.isLoopback(address) || requestsWithToken.take(address, now: .now())
         case false?:
-            // `/api` counts its failures itself, and has its own error messages.
-            guard exchange.path?.first != "api", !attempts.mayTry(address, now: configuration.attemptClock()) else {
+            // `/api` and `/metrics` count their failures themselves, and have their own error messages.
+            guard !["api", "metrics"].contains(exchange.path?.first),
+                !attempts.mayTry(address, now: configuration.attemptClock())
+            else {
                 return nil
             }
             noteWrongToken(from: address)
@@ -187,7 +189,7 @@ extension Admission {
         let room: String
         switch path.first {
         case "whep", "whip": room = path.count > 1 ? path[1] : ""
-        case "api": return administrationToken?.matches(exchange.bearer ?? "")
+        case "api", "metrics": return administrationToken?.matches(exchange.bearer ?? "")
         case "snapshot.png", "snapshot.jpg": room = exchange.query("room") ?? ""
         default: return nil
         }
@@ -201,16 +203,34 @@ extension Admission {
         return path.isEmpty || path == ["ws"] || path == ["socket.io"]
     }
 
-    /// Checks a request to `/api`. Pages of other origins are always refused, whatever credentials they have. Returns a
+    /// Checks a request to `/metrics`. A program on this machine needs no token, because it learns no more than how much
+    /// is shared. Anybody else needs what `/api` needs, and so does a request that came through a proxy: who has made it
+    /// isn't known for sure. Returns a refusal, or nil.
+    func checkMetrics(_ exchange: HTTPExchange) -> HTTPResponse? {
+        let isForwarded =
+            exchange.connection?.isOfProxy != false
+            || Self.proxyHeaders.contains { exchange.header($0) != nil }
+        guard !isForwarded, !exchange.isFromOtherSite, ClientAddress.isLoopback(exchange.clientAddress),
+            case .ours = origin(of: exchange), exchange.header("Authorization") == nil
+        else { return checkAdministration(exchange) }
+        return nil
+    }
+
+    /// The headers by which proxies show themselves.
+    private static let proxyHeaders = [
+        "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
+    ]
+
+    /// Checks a request to `/api`, or to `/metrics` from elsewhere. Pages of other origins are always refused, whatever credentials they have. Returns a
     /// refusal, or nil.
     func checkAdministration(_ exchange: HTTPExchange) -> HTTPResponse? {
         guard let administrationToken else {
             return .problem(404, "this host has no /api; start it with a token for it")
         }
         guard configuration.administration?.allowsNetwork == true || ClientAddress.isLoopback(exchange.clientAddress)
-        else { return .problem(403, "/api can be used only on the host's own machine, unless the host has --api-lan") }
+        else { return .problem(403, "this can be used only on the host's own machine, unless the host has --api-lan") }
         guard case .ours = origin(of: exchange) else {
-            return .problem(403, "/api can't be used by other sites' pages")
+            return .problem(403, "this can't be used by other sites' pages")
         }
         if administrationToken.matches(exchange.bearer ?? "") { return nil }
         guard noteWrongToken(from: exchange.clientAddress) else {

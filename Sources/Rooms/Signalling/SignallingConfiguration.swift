@@ -41,6 +41,8 @@ public struct SignallingConfiguration: Sendable {
     public var onExpiry: @Sendable (String) -> Void = { _ in }
     /// Answers the commands of `/api`.
     public var commands = CommandAnswers()
+    /// Writes what `/metrics` shows.
+    public var metrics = MetricsText()
     /// Who may use `/api`; nil for nobody.
     public var administration: Administration?
 

@@ -22,6 +22,7 @@ final class Site {
     private let webSockets: WebSocketFront
     private let rooms: HostRooms
     private let admission: Admission
+    private let metrics: MetricsText
     private let players: Endpoint
     private let publishers: Endpoint
     private let socketIOClients: SocketIOClients
@@ -68,7 +69,7 @@ final class Site {
             limits: limits, webSockets: webSockets, admission: admission, clients: socketIOClients)
         administration = AdministrationAPI(
             configuration, webSockets: webSockets, admission: admission, attendance: attendance)
-        (self.log, self.rooms, self.admission) = (log, rooms, admission)
+        (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
         (self.front, self.webSockets) = (front, webSockets)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
 
@@ -151,6 +152,8 @@ extension Site {
         if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
         switch path.first {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
+        case "metrics" where path.count == 1:
+            exchange.answer(admission.checkMetrics(exchange) ?? metrics.response(to: exchange))
         case "whep" where path.count == 2: players.handle(exchange, room: path[1], track: exchange.query("track"))
         case "whep" where path.count == 3: players.handle(exchange, room: path[1], session: path[2])
         case "whip" where path.count == 2: publishers.handle(exchange, room: path[1])
