@@ -73,7 +73,7 @@ extension EndToEndInBrowser {
 
         private static let delay = [
             (
-                "a picture's delay ends when it is handed on to be shown, whatever is expected, and a keep-alive has none",
+                "a picture's delay begins with a change and ends on the screen, whatever is expected; a keep-alive has none",
                 "delay",
                 """
                 const viewer = new EventTarget();
@@ -91,14 +91,20 @@ extension EndToEndInBrowser {
                 const none = delay.take() === null && !delay.isKnown;
                 // Chromium's expectation is ahead by the interval between pictures, or behind by it; the time stamp wraps.
                 show(1, 2 ** 32 - 90_000, 1020);
-                const first = taken() === 20 && delay.isKnown;
+                const first = taken() === 30 && delay.isKnown;
+                const answer = (waited) => viewer.dispatchEvent(
+                  new CustomEvent('_clock', { detail: { t: 0, received: 0, sent: 0, waited } }));
+                answer(2600);
                 show(1.5, 2 ** 32 - 45_000, -480);
-                const second = taken() === 20 && Math.round(delay.state.browsers) === 20;
+                const second = Math.round(delay.state.browsers) === 20 && taken() === 33;
+                answer();
                 show(4, 2 ** 32 + 180_000, 2520);
                 show(6.5, 2 ** 32 + 405_033, 2520);
                 const still = delay.take() === null && delay.isKnown;
-                show(6.6, 2 ** 32 + 414_000, 120);
-                return none && first && second && still && taken() === 20;
+                for (const late of [0, 180, 2]) {
+                  video.look(0, { captureTime: begin + 6000, presentationTime: begin + 6600 + late, rtpTimestamp: 414_000 });
+                }
+                return none && first && second && still && taken() === 612;
                 """
             ),
             (

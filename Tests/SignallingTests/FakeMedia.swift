@@ -1,4 +1,5 @@
 import MediaSessions
+import MediaTypes
 import Signalling
 import Synchronization
 import TestSupport
@@ -12,6 +13,7 @@ final class FakeMedia: RoomMedia, SessionServer {
         var restarts: [String] = []
         var refusal: MediaRefusal?
         var isSteady = false
+        var changeAge: Interval?
         var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
         /// Whether snapshots wait until the test answers them.
         var holdsSnapshots = false
@@ -24,6 +26,7 @@ final class FakeMedia: RoomMedia, SessionServer {
     let state = Mutex(State())
     var sessions: any SessionServer { self }
     var isSteady: Bool { state.withLock { $0.isSteady } }
+    var changeAge: Interval? { state.withLock { $0.changeAge } }
 
     static let answer = "v=0\r\ns=answer\r\n"
     static let fragment = "a=ice-ufrag:fresh\r\n"
@@ -88,6 +91,7 @@ extension RoomMedia {
     }
     func setPointerDrawn(_ isDrawn: Bool) {}
     var isSteady: Bool { false }
+    var changeAge: Interval? { nil }
 }
 
 extension SessionServer {

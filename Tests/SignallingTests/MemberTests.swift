@@ -107,8 +107,16 @@ struct MemberTests {
             #expect(answer["t"] as? Double == stamp)
             let received = try #require(answer["received"] as? Int)
             #expect(received > 1_800_000_000_000_000)
-            #expect(answer["sent"] as? Int == received + 7)
+            #expect(answer["sent"] as? Int == received + 7 && answer["waited"] == nil)
         }
+        // Whoever watches a track learns how old its changes are when they are captured.
+        server.media.state.withLock { $0.changeAge = .microseconds(2600) }
+        try client.send(event: "__clock", "{\"t\":3}")
+        #expect(try client.next(event: "_clock")["waited"] == nil)
+        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"}}")
+        _ = try client.next(event: "_answer")
+        try client.send(event: "__clock", "{\"t\":4}")
+        #expect(try client.next(event: "_clock")["waited"] as? Int == 2600)
     }
 
     @Test("two plain clients see each other and the host, and talk through the room")

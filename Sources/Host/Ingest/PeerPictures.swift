@@ -60,7 +60,7 @@ struct PeerPictures {
 
     /// Counts the times of a picture that has just arrived.
     private mutating func count(_ notice: PictureNotice, capturedAt captured: MonotonicTime?, _ now: MonotonicTime) {
-        if let waited = notice.waited, !notice.damage.isEmpty { stages.waiting.add(waited) }
+        if let waited = notice.waited, !notice.damage.isEmpty { stages.add(waited: waited) }
         guard let worked = notice.worked else { return }
         stages.encoding.add(worked)
         if let captured { stages.link.add(now - captured - worked) }

@@ -5,15 +5,30 @@ public import MediaTypes
 public struct StageTimes: Sendable {
     /// From when capture noticed the first change in a picture until it began to grab it: until the paint had settled,
     /// and the picture's turn had come. Only pictures that show a change count.
-    public var waiting = DelayHistogram()
+    public private(set) var waiting = DelayHistogram()
+    /// How old the newest change in a picture has been lately when it was grabbed; nil before the first change.
+    ///
+    /// Capture learns only when the first change came. While a screen changes all the time, the newest one is half of the
+    /// interval between changes old on average, so that a longer wait counts as half of the interval at 30 a second. The
+    /// average is over the last 16 pictures or so.
+    public private(set) var changeAge: Interval?
     /// From the beginning of grabbing until the picture was encoded.
     public var encoding = DelayHistogram()
     /// From then until the whole picture had arrived at the host. Of a capture on another machine, only pictures count
     /// that came after its clock was known.
     public var link = DelayHistogram()
 
+    private static let oldestNewest = Interval.microseconds(16_667)
+
     /// Times of no picture.
     public init() {}
+
+    /// Adds how long the first change of a picture waited.
+    public mutating func add(waited: Interval) {
+        waiting.add(waited)
+        let age = min(waited, Self.oldestNewest)
+        changeAge = changeAge.map { $0 + (age - $0) / 16 } ?? age
+    }
 
     /// Adds all times of another capture.
     public mutating func add(_ other: StageTimes) {

@@ -37,6 +37,8 @@ struct TrackMedia: RoomMedia {
         }
     }
 
+    var changeAge: Interval? { ingest.hub.stages?.changeAge }
+
     func setPointerDrawn(_ isDrawn: Bool) {
         ingest.hub.setPointerMode(isDrawn ? .drawn : .apart)
     }

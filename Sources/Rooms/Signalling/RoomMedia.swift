@@ -1,4 +1,5 @@
 public import MediaSessions
+public import MediaTypes
 
 /// The media layer of one track, as signalling sees it: sessions with viewers, snapshots and the pointer.
 public protocol RoomMedia: Sendable {
@@ -27,6 +28,9 @@ public protocol RoomMedia: Sendable {
     /// Whether the source sends a picture every 2.5 s at least while it is live, even if nothing changes. If so, its
     /// silence means a fault.
     var isSteady: Bool { get }
+
+    /// How old changes have been lately when the source captured them; nil if that isn't known.
+    var changeAge: Interval? { get }
 
     /// Draws the pointer into the room's pictures, or leaves it out. Called on the signalling thread.
     func setPointerDrawn(_ isDrawn: Bool)

@@ -33,6 +33,7 @@ struct SkyRTCReply: Encodable {
         var t: Double?
         var received: Int64?
         var sent: Int64?
+        var waited: Int64?
     }
 
     private struct Description: Encodable {
@@ -114,10 +115,10 @@ struct SkyRTCReply: Encodable {
     }
 
     /// `_clock`: the time at which the page's request with its stamp `t` was received, and the time of sending this,
-    /// both in microseconds.
-    init(clockStamp t: Double, received: Int64, sent: Int64) {
+    /// both in microseconds. `waited` is the age of changes when they are captured, if that is known.
+    init(clockStamp t: Double, received: Int64, sent: Int64, waited: Interval?) {
         eventName = "_clock"
-        data = Payload(t: t, received: received, sent: sent)
+        data = Payload(t: t, received: received, sent: sent, waited: waited.map { $0.nanoseconds / 1000 })
     }
 
     /// `_tracks`, to viewers: the tracks that exist now.

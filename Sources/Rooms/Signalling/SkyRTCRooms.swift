@@ -59,8 +59,12 @@ final class SkyRTCRooms {
         guard let member = rooms[id] else { return }
         let arrival = configuration.clock()
         let message = SkyRTCMessage(text)
-        if let stamp = message?.clockStamp, member.room != nil {
-            let reply = SkyRTCReply(clockStamp: stamp, received: arrival, sent: configuration.clock())
+        if let stamp = message?.clockStamp, let room = member.room {
+            // The page shows one track at a time.
+            let watched = member.sessions.keys.first.map { TrackAddress(room: room, track: $0) }
+            let waited = watched.flatMap { rooms[$0]?.media.changeAge }
+            let reply = SkyRTCReply(
+                clockStamp: stamp, received: arrival, sent: configuration.clock(), waited: waited)
             return member.socket.send(reply.text)
         }
         var event = message?.event(from: id) ?? .unknown(id)

@@ -1,11 +1,12 @@
 // The delay from the shared screen to this one.
 
 import { HostClock } from "./clock.js";
+import { median } from "./series.js";
 
 // Milliseconds between requests for the host's clock: at first a few in quick succession, then one at long intervals.
 const QUICK = 250;
 const QUICK_QUESTIONS = 6;
-const SLOW = 10_000;
+const SLOW = 5000;
 // NTP counts from 1900, and the host's clock from 1970.
 const SECONDS_TO_1970 = 2_208_988_800;
 // The clock rate of video's RTP timestamps, in ticks per millisecond.
@@ -13,9 +14,14 @@ const RTP_RATE = 90;
 // Even if nothing changes, the capture sends a picture 2.5 s after the last one. This is a little less, to allow for
 // rounding.
 const KEEP_ALIVE = 2490;
+// Milliseconds from when Chromium presents a picture to its compositor until the screen shows it: 10 to 12 by the pixels
+// of a screen with 60 Hz, whatever moves. The browser doesn't tell it for each picture.
+const COMPOSITION = 10;
 
 /**
- * Measures the time from the capture of a picture, by the host's clock, until the browser presents it.
+ * Measures the time from a change of the shared screen until this one shows it. Most of it is the time from the capture
+ * of a picture, by the host's clock, until the browser presents it. To this, it adds how long changes wait for their
+ * capture, which the host tells with its clock, and how long the browser takes to compose what it shows.
  *
  * A picture's RTP timestamp tells when it was captured, once a picture with abs-capture-time has shown how the two
  * clocks relate. If the browser doesn't expose that, its own estimate (`captureTime`) is used. Otherwise nothing is
@@ -28,6 +34,7 @@ export class Delay {
   #viewer;
   #video;
   #clock = new HostClock();
+  #waited = 0;
   #questions = 0;
   #timer = null;
   #stream = null;
@@ -49,25 +56,28 @@ export class Delay {
     viewer.addEventListener("stream", ({ detail }) => this.#watch(detail));
   }
 
-  /** Returns the mean delay of the pictures since the last call, in milliseconds; null if none showed anything new. */
+  /** Returns the median delay of the pictures since the last call, in milliseconds; null if none showed anything new. */
   take() {
     const hasNew = this.#lookForAnchor();
-    const taken = this.#taken.splice(0);
-    return hasNew && taken.length > 0 ? taken.reduce((sum, one) => sum + one, 0) / taken.length : null;
+    const delay = median(this.#taken.splice(0));
+    return hasNew && delay !== null ? this.#waited + delay + COMPOSITION : null;
   }
 
   /**
-   * For the last picture, in milliseconds: the delay as we measure it, the browser's estimate, and the part of the
-   * delay after the picture arrived. Values that the browser doesn't provide are null. Also the offset of the host's
-   * clock, and its error.
+   * For the last picture, in milliseconds: the time from its capture until it was presented as we measure it, the
+   * browser's estimate, and the part of it after the picture arrived. Values that the browser doesn't provide are null.
+   * Also how long changes wait for their capture, the offset of the host's clock, and its error.
    */
   get state() {
-    return Object.freeze({ ...this.#latest, clockOffset: this.#clock.offset, clockError: this.#clock.error });
+    return Object.freeze({
+      ...this.#latest, waited: this.#waited, clockOffset: this.#clock.offset, clockError: this.#clock.error,
+    });
   }
 
   #joined() {
     // It may be a different host than before.
     this.#clock = new HostClock();
+    this.#waited = 0;
     this.#questions = 0;
     clearTimeout(this.#timer);
     this.#ask();
@@ -79,7 +89,8 @@ export class Delay {
     this.#timer = setTimeout(() => this.#ask(), this.#questions < QUICK_QUESTIONS ? QUICK : SLOW);
   }
 
-  #answered({ t, received, sent }) {
+  #answered({ t, received, sent, waited }) {
+    this.#waited = Number.isFinite(waited) ? Math.max(0, waited / 1000) : 0;
     this.#clock.add({ asked: t, received: received / 1000, sent: sent / 1000, arrived: performance.now() });
   }
 
