@@ -117,8 +117,15 @@ struct PeerPicturesTests {
         try take(PictureNotice(sequenceNumber: 1, damage: whole, waited: .milliseconds(3), worked: .milliseconds(5)))
         try take(PictureNotice(sequenceNumber: 2, damage: nothing, waited: .seconds(9), worked: .milliseconds(5)))
         #expect(pictures.stages.waiting.count == 1 && pictures.stages.waiting.sum == .milliseconds(3))
-        #expect(pictures.stages.encoding.count == 2 && pictures.stages.encoding.sum == .milliseconds(10))
-        #expect(pictures.stages.link.count == 2 && pictures.stages.link.sum == .milliseconds(4))
+        #expect(pictures.stages.encoding.count == 1 && pictures.stages.encoding.sum == .milliseconds(5))
+        #expect(pictures.stages.link.count == 1 && pictures.stages.link.sum == .milliseconds(2))
+        #expect(pictures.stages.changeAge == .milliseconds(3))
+        // Of a change that waits for long, there is a newer one.
+        for number in 3...99 as ClosedRange<UInt64> {
+            try take(PictureNotice(sequenceNumber: number, damage: whole, waited: .seconds(1), worked: .zero))
+        }
+        let age = try #require(pictures.stages.changeAge)
+        #expect(age > .milliseconds(16) && age < .milliseconds(17))
     }
 
     @Test("of a legacy sender are whole when nothing more has come for 40 ms")

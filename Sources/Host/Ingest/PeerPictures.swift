@@ -60,8 +60,9 @@ struct PeerPictures {
 
     /// Counts the times of a picture that has just arrived.
     private mutating func count(_ notice: PictureNotice, capturedAt captured: MonotonicTime?, _ now: MonotonicTime) {
-        if let waited = notice.waited, !notice.damage.isEmpty { stages.add(waited: waited) }
-        guard let worked = notice.worked else { return }
+        // Keep-alives and refinements are no measure: nobody waits for them.
+        guard let worked = notice.worked, !notice.damage.isEmpty else { return }
+        if let waited = notice.waited { stages.add(waited: waited) }
         stages.encoding.add(worked)
         if let captured { stages.link.add(now - captured - worked) }
     }

@@ -1,10 +1,10 @@
 import CaptureLink
 public import MediaTypes
 
-/// How long the pictures of a connected capture took for each stage of their way to the host.
+/// How long the pictures of a connected capture that show a change took for each stage of their way to the host.
 public struct StageTimes: Sendable {
     /// From when capture noticed the first change in a picture until it began to grab it: until the paint had settled,
-    /// and the picture's turn had come. Only pictures that show a change count.
+    /// and the picture's turn had come.
     public private(set) var waiting = DelayHistogram()
     /// How old the newest change in a picture has been lately when it was grabbed; nil before the first change.
     ///
