@@ -84,6 +84,20 @@ struct AnswerTests {
                 == (payloadType == 127 ? 125 : payloadType + 1))
     }
 
+    @Test(
+        "a viewer who asks to measure the round trip is told that it may",
+        arguments: [
+            ("a=rtcp-xr:rcvr-rtt=all", true), ("a=rtcp-xr:stat-summary=loss rcvr-rtt=sender:100", true),
+            ("a=rtcp-xr:stat-summary=loss", false), ("a=rtcp-xr:", false), ("a=rtcp-xr:= =", false),
+        ])
+    func receiverRoundTrip(line: String, isAccepted: Bool) throws {
+        #expect(try !answer(to: Offers.chromium).video.hasReceiverRoundTrip)
+        let inSection = Offers.chromium.replacing("a=rtcp-rsize", with: "a=rtcp-rsize\n\(line)")
+        #expect(try answer(to: inSection).video.hasReceiverRoundTrip == isAccepted)
+        let inSession = Offers.chromium.replacing("t=0 0", with: "t=0 0\n\(line)")
+        #expect(try answer(to: inSession).video.hasReceiverRoundTrip == isAccepted)
+    }
+
     @Test("without a compatible profile, H.264 in mode 1 is taken as it comes")
     func foreignProfile() throws {
         let offer = Offers.player.replacing("42C01F", with: "7a001f")

@@ -20,6 +20,7 @@ struct OwnOfferTests {
         #expect(session.media.count == 1)
         #expect(video.mid == "0" && video.direction == .sendonly && video.setup == .actpass)
         #expect(video.hasRTCPMux && video.hasReducedSizeRTCP && video.hasEndOfCandidates)
+        #expect(video.hasReceiverRoundTrip)
         #expect(video.formats == ["106", "107", "108", "109"])
         #expect(
             video.codecs.map { $0.parameters["profile-level-id"] ?? $0.parameters["apt"] } == [

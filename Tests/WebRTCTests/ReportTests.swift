@@ -44,6 +44,27 @@ struct ReportTests {
         #expect(last.octetCount == UInt32(peer.mediaPackets.reduce(0) { $0 + $1.rtp.payload.count }))
     }
 
+    @Test("a viewer's reference time is answered once, so that the viewer knows the round trip")
+    func referenceTime() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .milliseconds(2_300))
+        #expect(peer.viewer.answers.isEmpty)
+        let asked = rig.now
+        let clock = NTPClock(unixOffset: .seconds(1_600_000_000))
+        peer.viewer.send(.extendedReport(ExtendedReport(sender: SSRC(77), referenceTime: clock.time(at: asked))))
+        rig.run(for: .seconds(3))
+        let answer = try #require(peer.viewer.answers.first)
+        #expect(peer.viewer.answers.count == 1)
+        #expect(answer.delay.ssrc == SSRC(77))
+        let ticks =
+            clock.time(at: answer.time).middle32 &- answer.delay.lastReferenceTime
+            &- answer.delay.delaySinceLastReferenceTime
+        let roundTrip = Interval(nanoseconds: Int64(ticks) * 1_000_000_000 / 65536)
+        #expect(abs((roundTrip - Rig.delay * 2).milliseconds) <= 1)
+    }
+
     @Test("a replay does not move the clock of the sender reports")
     func replay() throws {
         let rig = try Rig()

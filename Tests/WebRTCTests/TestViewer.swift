@@ -51,6 +51,8 @@ final class TestViewer {
     private(set) var pictures: [(unit: ReceivedFrame, time: MonotonicTime)] = []
     private(set) var reports: [(report: SenderReport, time: MonotonicTime)] = []
     private(set) var canonicalNames: [String] = []
+    /// The answers to its reference times.
+    private(set) var answers: [(delay: ExtendedReport.Delay, time: MonotonicTime)] = []
     private(set) var replies: [STUNMessage] = []
     /// Requests of the host's that came; they are answered unless `answersRequests` says otherwise.
     private(set) var hostRequests = 0
@@ -234,6 +236,7 @@ final class TestViewer {
         for packet in packets {
             switch packet {
             case .senderReport(let report): reports.append((report, now))
+            case .extendedReport(let report): answers += report.delays.map { ($0, now) }
             case .sourceDescription(let description):
                 canonicalNames += description.chunks.compactMap(\.canonicalName)
             default: break

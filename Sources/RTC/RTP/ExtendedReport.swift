@@ -1,4 +1,5 @@
 import ByteCoding
+public import MediaTypes
 
 /// An extended report with the blocks that let a receiver measure the round-trip time (RFC 3611 sections 4.4 and 4.5);
 /// other blocks are skipped.
@@ -67,6 +68,15 @@ public struct ExtendedReport: Hashable, Sendable {
                         Delay(ssrc: SSRC(ssrc), lastReferenceTime: last, delaySinceLastReferenceTime: delay))
                 }
             }
+        }
+    }
+
+    /// The answer to the reference time, `delay` after it arrived; nil if there is none.
+    public func answer(after delay: Interval) -> Delay? {
+        referenceTime.map {
+            Delay(
+                ssrc: sender, lastReferenceTime: $0.middle32,
+                delaySinceLastReferenceTime: UInt32(clamping: delay.nanoseconds / 1000 * 65536 / 1_000_000))
         }
     }
 

@@ -25,6 +25,9 @@ public struct MediaDescription: Sendable, Equatable {
     public var hasRTCPMux = false
     /// Whether RTCP packets may be sent alone, without a report (RFC 5506).
     public var hasReducedSizeRTCP = false
+    /// Whether those who only receive measure the round trip too, by extended reports (`rcvr-rtt`, RFC 3611 section
+    /// 5.1).
+    public var hasReceiverRoundTrip = false
     /// The codecs of those `formats` that have an rtpmap, in the order of `formats`.
     public var codecs: [PayloadFormat] = []
     public var extensions: [HeaderExtension] = []

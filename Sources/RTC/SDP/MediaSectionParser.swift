@@ -47,6 +47,7 @@ struct MediaSectionParser {
             media.setup = setup
         case "rtcp-mux", "rtcp-mux-only": media.hasRTCPMux = true
         case "rtcp-rsize": media.hasReducedSizeRTCP = true
+        case "rtcp-xr": media.hasReceiverRoundTrip = value.words.contains { $0.cut(at: "=").head == "rcvr-rtt" }
         case "rtpmap": try readFormat(value, line)
         case "fmtp": try readParameters(value, line)
         case "rtcp-fb": try readFeedback(value, line)
@@ -73,6 +74,7 @@ struct MediaSectionParser {
         media.iceUfrag = media.iceUfrag ?? session.media.iceUfrag
         media.icePassword = media.icePassword ?? session.media.icePassword
         media.setup = media.setup ?? session.media.setup
+        media.hasReceiverRoundTrip = media.hasReceiverRoundTrip || session.media.hasReceiverRoundTrip
         if media.fingerprints.isEmpty { media.fingerprints = session.media.fingerprints }
         media.iceOptions = session.media.iceOptions + media.iceOptions
         media.extensions = session.media.extensions + media.extensions

@@ -31,6 +31,7 @@ public struct Offer: Sendable, Equatable {
         lines += [
             "m=video \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))", local.connectionLine,
             "a=mid:\(Self.mid)", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
+            MediaDescription.receiverRoundTripLine,
         ]
         lines += local.transportLines(setup: .actpass) + local.candidateLines
         let extensions = ExtensionURI.all.filter {

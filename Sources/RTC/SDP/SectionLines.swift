@@ -1,6 +1,9 @@
 /// The lines of a media section in our answers to viewers and publishers. They follow from the transport, which is the
 /// same for both.
 extension MediaDescription {
+    /// We answer the reference times of those who only receive (RFC 3611 section 5.1).
+    static let receiverRoundTripLine = "a=rtcp-xr:rcvr-rtt=all"
+
     /// The lines that reject the section (RFC 3264 section 6).
     var rejectionLines: [String] {
         var lines = ["m=\(kind) 0 \(transport) \(formats.first ?? "0")", "c=IN IP4 0.0.0.0"]
@@ -23,6 +26,8 @@ extension MediaDescription {
         if let mid { lines.append("a=mid:\(mid)") }
         lines += ["a=\(direction.rawValue)", "a=rtcp-mux"]
         if hasReducedSizeRTCP { lines.append("a=rtcp-rsize") }
+        // A publisher, who sends, learns the round trip from our reception reports.
+        if hasReceiverRoundTrip, direction == .sendonly { lines.append(Self.receiverRoundTripLine) }
         lines += local.transportLines(setup: role == .server ? .passive : .active)
         return hasCandidates ? lines + local.candidateLines : lines
     }

@@ -54,6 +54,8 @@ struct TrackSender {
     private var budget = KeyFrameBudget()
     var probe: TailProbe
     private var reports: ReportSchedule
+    /// The viewer's last reference time that has not been answered, and when it arrived.
+    private var question: (report: ExtendedReport, arrivedAt: MonotonicTime)?
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
     var buffer: [UInt8] = []
@@ -124,6 +126,8 @@ struct TrackSender {
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
                     sendAgain(lost, along: &path, now: now, send: send)
                 }
+            case .extendedReport(let report):
+                if report.referenceTime != nil { question = (report, now) }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
                 if budget.pictureLossIndicated(at: now) { restart() }
@@ -264,6 +268,11 @@ struct TrackSender {
         else { return }
         buffer.removeAll(keepingCapacity: true)
         report.writeCompound(canonicalName: canonicalName, into: &buffer)
+        // Without an answer, a viewer takes the round trip to be 100 ms, and asks for a packet no sooner again.
+        if let (asked, arrivedAt) = question, let answer = asked.answer(after: now - arrivedAt) {
+            ExtendedReport(sender: ssrc, delays: [answer]).write(into: &buffer)
+            question = nil
+        }
         guard (try? protector.protectRTCP(&buffer)) != nil else { return }
         _ = send(buffer)
     }
