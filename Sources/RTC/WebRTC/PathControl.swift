@@ -10,6 +10,9 @@ struct PathControl {
     /// An estimate from here on is no limit for a screen; it is one that the path has not shown its end at.
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
 
+    /// A link with a longer queue is full.
+    private static let fullQueue = Interval.milliseconds(50)
+
     /// What the path allows at present; nil if the peer sends no transport-wide feedback.
     private(set) var plan: SendingPlan?
 
@@ -67,6 +70,10 @@ struct PathControl {
         controller?.packetSent(byteCount: byteCount + Self.overhead, at: now)
         if !isPaced { pacer.charge(byteCount, now: now) }
     }
+
+    /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only
+    /// make worse.
+    var hasRoomForCopies: Bool { plan.map { $0.queueDelay < Self.fullQueue } ?? false }
 
     // MARK: Feedback
 

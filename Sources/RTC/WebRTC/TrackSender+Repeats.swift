@@ -21,7 +21,7 @@ extension TrackSender {
         }
     }
 
-    private mutating func repeatPackets(
+    mutating func repeatPackets(
         _ numbers: [SequenceNumber], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         for number in numbers {

@@ -51,6 +51,7 @@ struct TrackSender {
     private var beganAt = MonotonicTime.zero
     private var lastTicks: Int64 = .min
     var responder = NackResponder()
+    var copies = SecondCopies()
     private var budget = KeyFrameBudget()
     var probe: TailProbe
     private var reports: ReportSchedule
@@ -60,8 +61,7 @@ struct TrackSender {
     private var sentAt = MonotonicTime.zero
     var buffer: [UInt8] = []
 
-    /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if there
-    /// is one.
+    /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if any.
     init(
         _ track: WatchedTrack, feed: TrackFeed, of session: SessionParameters, protector: SRTPSession,
         roundTripTime: Interval?, now: MonotonicTime
@@ -98,6 +98,7 @@ struct TrackSender {
         if let plan = path.plan { chooseRung(plan, now: now) }
         if budget.poll(at: now) { restart() }
         sendPictures(along: &path, now: now, send: send)
+        while let number = copies.next(at: now) { repeatPackets([number], along: &path, now: now, send: send) }
         // While pictures are being sent, every gap becomes visible by itself.
         if !isBehind, let action = probe.poll(at: now) {
             perform(action, along: &path, now: now, send: send)
@@ -120,11 +121,13 @@ struct TrackSender {
                 probe.receiverReported(highest: highest)
                 // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
                 lostPackets = max(lostPackets ?? 0, Int(report.cumulativeLost))
+                copies.reported(fractionLost: report.fractionLost)
             }
             switch packet {
             case .genericNack(let nack):
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
-                    sendAgain(lost, along: &path, now: now, send: send)
+                    let isSent = sendAgain(lost, along: &path, now: now, send: send)
+                    if isSent, path.hasRoomForCopies { copies.retransmitted(lost.sequenceNumber, at: now) }
                 }
             case .extendedReport(let report):
                 if report.referenceTime != nil { question = (report, now) }
@@ -283,7 +286,7 @@ struct TrackSender {
     }
 
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
-        deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
+        deadline = min(reports.deadline, budget.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
         if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
         if let refreshAt { deadline = min(deadline, refreshAt) }
         let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), pointer.heldUntil ?? .zero)

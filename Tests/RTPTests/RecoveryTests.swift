@@ -1,0 +1,176 @@
+import MediaTypes
+import RTP
+import TestSupport
+import Testing
+
+/// How often a viewer's picture freezes on a lossy path, in simulated time: the sender's decisions are ours, and the
+/// viewer asks for packets as libwebrtc does. It requests what a gap shows at once, and every 20 ms whatever it last
+/// requested a round trip ago; it shows pictures in order, each once all its packets and all before it are there.
+struct RecoveryTests {
+    struct Path: CustomTestStringConvertible {
+        /// Percent of the packets lost towards the viewer, and back.
+        var loss: Int
+        var lossBack = 0
+        var roundTrip: Int64 = 40
+        /// What the viewer takes the round trip to be; libwebrtc takes 100 ms if nobody answers its reference times.
+        var assumedRoundTrip: Int64 = 40
+        var hasSecondCopies = true
+        /// The most freezes a minute.
+        var limit = 0.0
+
+        var testDescription: String { "\(loss) % lost, \(lossBack) % back" }
+    }
+
+    struct Figures {
+        var freezesPerMinute = 0.0
+        var lost = 0
+        var resent = 0
+    }
+
+    private struct Viewer {
+        var received: Set<Int64> = []
+        var highest: Int64 = -1
+        /// The packets that are missing, and when each was last requested.
+        var missing: [Int64: Int64] = [:]
+
+        /// Takes a packet; the packets to request now.
+        mutating func receive(_ number: Int64, isRetransmission: Bool, at now: Int64) -> [Int64] {
+            received.insert(number)
+            missing[number] = nil
+            // A retransmission shows no gap, even if it comes first.
+            guard !isRetransmission, number > highest else { return [] }
+            let new = (highest + 1..<number).filter { !received.contains($0) }
+            highest = number
+            for number in new { missing[number] = now }
+            return new
+        }
+
+        mutating func overdue(at now: Int64, after interval: Int64) -> [Int64] {
+            let due = missing.filter { now - $0.value >= interval }.keys.sorted()
+            for number in due { missing[number] = now }
+            return due
+        }
+    }
+
+    /// Sends pictures of two to six packets, 30 a second, for that many minutes.
+    private func run(_ path: Path, minutes: Int64 = 10, seed: UInt64 = 1) -> Figures {
+        var random = SeededRandom(seed: seed)
+        var sent = SentMap()
+        var responder = NackResponder()
+        var copies = SecondCopies()
+        var viewer = Viewer()
+        var figures = Figures()
+        var next: Int64 = 0
+        var lastOfPicture: [Int64] = []
+        var toViewer: [Int64: [(number: Int64, isRetransmission: Bool)]] = [:]
+        var toSender: [Int64: [[Int64]]] = [:]
+        var complete: Int64 = 0
+        var shown = 0
+        var shownAt: Int64 = 0
+        var freezes = 0
+        var period = (sent: 0, lost: 0)
+
+        for now in 0..<(minutes * 60_000) {
+            let time = MonotonicTime.zero + .milliseconds(now)
+            func send(_ number: Int64, isRetransmission: Bool) {
+                figures.resent += isRetransmission ? 1 : 0
+                let isLost = Int.random(in: 0..<100, using: &random) < path.loss
+                figures.lost += isLost ? 1 : 0
+                if !isRetransmission {
+                    period.sent += 1
+                    period.lost += isLost ? 1 : 0
+                }
+                if !isLost { toViewer[now + path.roundTrip / 2, default: []].append((number, isRetransmission)) }
+            }
+            func extended(_ number: SequenceNumber) -> Int64 {
+                let newest = next - 1
+                return newest + Int64(SequenceNumber(UInt16(truncatingIfNeeded: newest)).distance(to: number))
+            }
+
+            if now % 100 == 0 || now % 100 == 33 || now % 100 == 66 {
+                for _ in 0..<Int.random(in: 2...6, using: &random) {
+                    sent.insert(
+                        SentPacket(
+                            sequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: next)),
+                            timestamp: RTPTimestamp(0), payloadType: PayloadType(96), marker: false, extensions: [],
+                            content: .padding(0), byteCount: 1000))
+                    responder.noteMediaSent(byteCount: 1000, at: time)
+                    next += 1
+                    send(next - 1, isRetransmission: false)
+                }
+                lastOfPicture.append(next - 1)
+            }
+            for requested in toSender.removeValue(forKey: now) ?? [] {
+                let numbers = requested.map { SequenceNumber(UInt16(truncatingIfNeeded: $0)) }
+                for packet in responder.answer(
+                    numbers, from: &sent, roundTripTime: .milliseconds(path.roundTrip), at: time)
+                {
+                    send(extended(packet.sequenceNumber), isRetransmission: true)
+                    if path.hasSecondCopies { copies.retransmitted(packet.sequenceNumber, at: time) }
+                }
+            }
+            while let number = copies.next(at: time) { send(extended(number), isRetransmission: true) }
+
+            var requests: [[Int64]] = []
+            for packet in toViewer.removeValue(forKey: now) ?? [] {
+                requests.append(viewer.receive(packet.number, isRetransmission: packet.isRetransmission, at: now))
+            }
+            if now % 20 == 7 { requests.append(viewer.overdue(at: now, after: path.assumedRoundTrip)) }
+            for request in requests where !request.isEmpty {
+                guard Int.random(in: 0..<100, using: &random) >= path.lossBack else { continue }
+                toSender[now + path.roundTrip / 2, default: []].append(request)
+            }
+            if now % 1000 == 999 {
+                copies.reported(fractionLost: UInt8(clamping: period.lost * 256 / max(1, period.sent)))
+                period = (0, 0)
+            }
+
+            while viewer.received.remove(complete) != nil { complete += 1 }
+            let before = shown
+            while shown < lastOfPicture.count, lastOfPicture[shown] < complete { shown += 1 }
+            guard shown > before else { continue }
+            if now - shownAt > 200 { freezes += 1 }
+            shownAt = now
+        }
+        figures.freezesPerMinute = Double(freezes) / Double(minutes)
+        return figures
+    }
+
+    private static let paths = [
+        Path(loss: 1, limit: 0), Path(loss: 5, limit: 0.5), Path(loss: 10, limit: 2), Path(loss: 20, limit: 8),
+        Path(loss: 5, lossBack: 5, limit: 1),
+    ]
+
+    @Test("a viewer who measures the round trip sees few freezes on a lossy path", arguments: paths)
+    func freezes(path: Path) {
+        let figures = run(path)
+        #expect(figures.lost > 100)
+        #expect(figures.freezesPerMinute <= path.limit)
+        #expect(figures.resent <= 2 * figures.lost)
+    }
+
+    @Test("second copies alone help a viewer who can't measure it")
+    func copiesAlone() {
+        var path = Path(loss: 10, assumedRoundTrip: 100)
+        let with = run(path)
+        path.hasSecondCopies = false
+        let without = run(path)
+        #expect(without.freezesPerMinute > 8)
+        #expect(with.freezesPerMinute < without.freezesPerMinute / 4)
+    }
+
+    @Test("asking again after one round trip instead of 100 ms helps even without second copies")
+    func roundTripAlone() {
+        var path = Path(loss: 10, hasSecondCopies: false)
+        let with = run(path)
+        path.assumedRoundTrip = 100
+        #expect(with.freezesPerMinute < run(path).freezesPerMinute / 2)
+    }
+
+    @Test("a path without loss carries nothing twice")
+    func noLoss() {
+        let figures = run(Path(loss: 0), minutes: 1)
+        #expect(figures.resent == 0)
+        #expect(figures.freezesPerMinute == 0)
+    }
+}
