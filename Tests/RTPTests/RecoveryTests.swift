@@ -53,7 +53,7 @@ struct RecoveryTests {
     }
 
     /// Sends pictures of two to six packets, 30 a second, for that many minutes.
-    private func run(_ path: Path, minutes: Int64 = 10, seed: UInt64 = 1) -> Figures {
+    private func run(_ path: Path, minutes: Int64 = 5, seed: UInt64 = 1) -> Figures {
         var random = SeededRandom(seed: seed)
         var sent = SentMap()
         var responder = NackResponder()
