@@ -70,6 +70,20 @@ struct ScreenEncoderTests {
         }
     }
 
+    @Test("a coarser quantizer saves bytes, up to the coarsest")
+    func coarsestQuantizers() throws {
+        let canvas = TestCanvas(width: 320, height: 272, chroma: .yuv420, seed: 11)
+        let encoder = try makeEncoder(canvas)
+        var sizes: [Int] = []
+        for (index, quantizer) in [4, 10, 20, 30, 40, 43, 46, 49, 51].enumerated() {
+            let picture = try encoder.encode(
+                canvas.planes, canvas.all, quantizer: quantizer, isRandomAccess: true,
+                time: MediaTime(ticks: Int64(index) * 3000))
+            sizes.append(picture.byteCount)
+        }
+        #expect(zip(sizes, sizes.dropFirst()).allSatisfy { $0 > $1 }, "\(sizes)")
+    }
+
     @Test("a picture in which nothing changed takes a few bytes")
     func skippedPictureIsSmall() throws {
         let canvas = TestCanvas(width: 640, height: 368, chroma: .yuv420, seed: 1)

@@ -108,6 +108,78 @@ struct QualityMapTests {
         #expect(map.refinementDue(to: 14) == nil)
     }
 
+    @Test("what keeps changing for a second is a video, but not what moves, blinks or is typed")
+    func video() {
+        let film = PixelRectangle(x: 0, y: 0, width: 640, height: 368)
+        let page = PixelRectangle(x: 640, y: 0, width: 640, height: 368)
+        let cursor = PixelRectangle(x: 0, y: 800, width: 16, height: 16)
+        var map = Self.coded(14)
+        func isVideo(_ area: PixelRectangle, at milliseconds: Int64) -> Bool {
+            var asked = map
+            asked.activate([area])
+            return asked.showsVideo(now: Self.at(milliseconds))
+        }
+        for picture in Int64(0)...60 {
+            let now = 5_000 + picture * 33
+            #expect(isVideo(film, at: now) == (picture > 30), "picture \(picture)")
+            map.activate([film])
+            map.coded(quantizer: 30, isChange: true, now: Self.at(now))
+            map.activate([page])
+            map.moved(
+                states: map.active.map { $0 * 2 }, x: 0, y: 12, quantizer: 30, now: Self.at(now))
+            if picture % 15 == 0 {
+                map.activate([cursor])
+                map.coded(quantizer: 14, isChange: true, now: Self.at(now))
+            }
+            map.activate([PixelRectangle(x: Int(picture) * 9, y: 900, width: 9, height: 18)])
+            map.coded(quantizer: 14, isChange: true, now: Self.at(now))
+            #expect(!isVideo(page, at: now))
+            #expect(!isVideo(cursor, at: now))
+            #expect(!isVideo(PixelRectangle(x: 0, y: 900, width: 600, height: 18), at: now))
+        }
+        #expect(!isVideo(film, at: 5_000 + 60 * 33 + 401), "it has stopped")
+        // A key frame in the middle of it makes no video of what stands still.
+        map.activateAll()
+        map.coded(quantizer: 20, isChange: true, now: Self.at(7_000))
+        #expect(isVideo(film, at: 7_033))
+        #expect(!isVideo(PixelRectangle(x: 1_280, y: 0, width: 640, height: 368), at: 7_033))
+    }
+
+    @Test("what changes beside a coarse video is told apart from it, if it is little")
+    func besideVideo() {
+        let film = PixelRectangle(x: 0, y: 0, width: 640, height: 368)
+        let text = PixelRectangle(x: 704, y: 96, width: 32, height: 16)
+        func map(filmAt quantizer: Int) -> QualityMap {
+            var map = Self.coded(14)
+            for picture in Int64(0)...40 {
+                map.activate([film])
+                map.coded(quantizer: quantizer, isChange: true, now: Self.at(5_000 + picture * 33))
+            }
+            map.activate([film, text])
+            return map
+        }
+        let now = Self.at(5_000 + 41 * 33)
+        func separates(_ map: inout QualityMap, leaving most: Int = 256) -> Bool {
+            map.deactivateVideo(coarserThan: 24, leaving: most, now: now)
+        }
+        var coarse = map(filmAt: 40)
+        #expect(separates(&coarse))
+        #expect(coarse.count(in: text).active == 2)
+        #expect(coarse.count(in: text).inactive == 0)
+        #expect(coarse.count(in: film).active == 0)
+        #expect(coarse.count(in: film).inactive == 40 * 23)
+        #expect(coarse.activeCount == 2)
+        #expect(!separates(&coarse), "there is no video left")
+        var fine = map(filmAt: 24)
+        #expect(!separates(&fine))
+        var much = map(filmAt: 40)
+        #expect(!separates(&much, leaving: 1))
+        #expect(much.activeCount == 40 * 23 + 2, "nothing was deactivated")
+        var alone = map(filmAt: 40)
+        alone.activate([film])
+        #expect(!separates(&alone))
+    }
+
     @Test("the coarsest tiles come first, then those at the top")
     func order() {
         var map = Self.coded(20)

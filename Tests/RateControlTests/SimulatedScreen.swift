@@ -43,6 +43,8 @@ struct SimulatedScreen {
     /// When the activity began, and when a picture of it was coded last.
     private var movesSince = MonotonicTime.zero
     private var lastShown: MonotonicTime?
+    /// Since when pictures of it have followed each other without a pause.
+    private var busySince = MonotonicTime.zero
 
     static let grid = MacroblockGrid(size: PictureSize(width: 1920, height: 1080))
     static let period = Interval.microseconds(33_333)
@@ -128,7 +130,11 @@ struct SimulatedScreen {
             quality.activate([Self.typed])
             macroblocks = quality.activeCount
         }
-        switch controller.decide(.change, macroblocks: macroblocks, now: now) {
+        // What the map of the whole screen would say, at less cost.
+        let isVideo =
+            macroblocks == Self.grid.count && now - (lastShown ?? .zero) <= .milliseconds(400)
+            && now - busySince >= .seconds(1)
+        switch controller.decide(.change, macroblocks: macroblocks, isVideo: isVideo, now: now) {
         case .wait(let until):
             waits += 1
             isWaiting = true
@@ -136,6 +142,7 @@ struct SimulatedScreen {
         case .encode(let quantizer):
             let gap = now - (lastShown ?? movesSince - Self.period)
             finish(.change, macroblocks, quantizer, size(activity, quantizer, gap: max(gap, Self.period)))
+            if gap > .milliseconds(400) || lastShown == nil { busySince = now }
             lastShown = now
             isWaiting = false
             now = now + Self.period

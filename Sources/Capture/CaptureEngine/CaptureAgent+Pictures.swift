@@ -108,7 +108,14 @@ extension CaptureAgent {
             wantsPicture = false
             showsPointer = pointer.mode == .drawn
             try send(picture, settling: settling, waited: waited)
-            if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
+            if pipeline?.owesChanges == true {
+                // The picture of a video is to follow this one of the text beside it.
+                schedule.noticedWholeChange(at: now)
+            } else if picture.damage.isEmpty {
+                schedule.sentStill(at: now)
+            } else {
+                schedule.took(at: now)
+            }
         case .nothing:
             // Ask again a little later if the screen is changing its size, or if only a part of it is captured: the
             // drawing may be outside that part, and go on.

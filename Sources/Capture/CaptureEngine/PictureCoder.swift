@@ -53,6 +53,13 @@ final class PictureCoder {
         case later(MonotonicTime)
     }
 
+    /// Leaves only what changes beside a video active, if that is little: text that somebody types there is coded in a
+    /// picture of its own, as finely as without the video. Returns whether it did.
+    func separateFromVideo(at now: MonotonicTime) -> Bool {
+        encoder.hasBands
+            && quality.deactivateVideo(coarserThan: Self.readableQuantizer, leaving: Self.mostApart, now: now)
+    }
+
     /// The time at which a part of the picture may be refined; nil if all of it is fine.
     var refinementDue: MonotonicTime? { quality.refinementDue(to: finestQuantizer) }
 
@@ -66,7 +73,7 @@ final class PictureCoder {
         var count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
         // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
-        while encoder.hasBands, count > 1, !encoder.usesBands(activity(for: .refinement, target)) {
+        while encoder.hasBands, count > 1, !encoder.usesBands(activity(prefersBands: true, target)) {
             count = quality.dropHalf()
         }
         // The allowance has already shown that there is room; this call is for the log.
@@ -85,14 +92,20 @@ final class PictureCoder {
     private static let mostConcession = 4
     /// Hardly distinguishable from the finest, with a third fewer bytes.
     private static let goodQuantizer = 18
+    /// Text beside a video that isn't coarser than this gains little from a picture of its own.
+    private static let readableQuantizer = 24
+    /// The most macroblocks that are coded apart from a video: two lines of text across the screen.
+    private static let mostApart = 256
     /// The bits that refinement of a macroblock of text costs, from a quantizer of about 28 on.
     private static let refinedMacroblockBits = 240
 
-    /// Encodes the canvas at the quantizer `wanted`, or a coarser one if that saves coding what is not due.
+    /// Encodes the canvas at the quantizer `wanted`, or a coarser one if that saves coding what is not due. `isApart`
+    /// demands that nothing but the active macroblocks is coded.
     func encode(
         _ kind: PictureKind, _ wanted: Int,
         damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: PictureMotion? = nil,
-        _ captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
+        isApart: Bool = false, _ captureTime: MonotonicTime, _ rate: inout RateController,
+        _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         let begin = MonotonicTime.now()
         if let motion, encoder.moves(motion) {
@@ -101,7 +114,7 @@ final class PictureCoder {
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
         var quantizer = wanted
         do throws(VideoEncodingError) {
-            var activity = activity(for: kind, quantizer)
+            var activity = activity(prefersBands: kind == .refinement || isApart, quantizer)
             if kind != .keyFrame, activity.protectsRest, !encoder.usesBands(activity) {
                 // Without bands, the whole picture is coded, and with it coarse macroblocks that are not due.
                 if kind == .refinement {
@@ -112,7 +125,7 @@ final class PictureCoder {
                     // mush.
                     quantizer = min(max(quantizer, quality.coarsestOutsideActive), quantizer + Self.mostConcession)
                 }
-                activity = self.activity(for: kind, quantizer)
+                activity = self.activity(prefersBands: kind == .refinement || isApart, quantizer)
             }
             let encoded = try encoder.encode(
                 canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .keyFrame, time: time)
@@ -149,10 +162,10 @@ final class PictureCoder {
         }
     }
 
-    private func activity(for kind: PictureKind, _ quantizer: Int) -> PictureActivity {
+    private func activity(prefersBands: Bool, _ quantizer: Int) -> PictureActivity {
         PictureActivity(
             isActive: quality.active, count: quality.activeCount,
-            protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: kind == .refinement)
+            protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: prefersBands)
     }
 }
 

@@ -55,9 +55,13 @@ final class PicturePipeline {
         if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
         if isKeyFrame { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
+        if !isKeyFrame, isCanvasSent, coder.separateFromVideo(at: captureTime) {
+            return try takeBesideVideo(at: captureTime, &rate, &statistics)
+        }
+        let isVideo = !isKeyFrame && coder.quality.showsVideo(now: captureTime)
         let kind = isKeyFrame ? PictureKind.keyFrame : .change
         let quantizer: Int
-        switch rate.decide(kind, macroblocks: coder.quality.activeCount, now: captureTime) {
+        switch rate.decide(kind, macroblocks: coder.quality.activeCount, isVideo: isVideo, now: captureTime) {
         case .wait(let until): return .later(until)
         case .encode(let wanted): quantizer = wanted
         }
@@ -87,6 +91,27 @@ final class PicturePipeline {
         return .picture(
             try coder.encode(
                 kind, quantizer, damage: damage, motion: motion, captureTime, &rate, &statistics))
+    }
+
+    /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once,
+    /// because the canvas doesn't hold what viewers were sent any more.
+    private func takeBesideVideo(
+        at captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> PictureCoder.Outcome {
+        let quantizer: Int
+        switch rate.decide(.change, macroblocks: coder.quality.activeCount, now: captureTime) {
+        case .wait(let until): return .later(until)
+        case .encode(let wanted): quantizer = wanted
+        }
+        let beside = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).active > 0 }, in: canvas.size)
+        canvas.changed(beside.rectangles)
+        isCanvasSent = false
+        guard try read(beside, since: captureTime, &statistics) else { return .nothing }
+        damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
+        owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).inactive > 0 }, in: canvas.size)
+        return .picture(
+            try coder.encode(
+                .change, quantizer, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics))
     }
 
     /// Also reads what was drawn during a grab, because the picture is torn. Returns false if the screen refused to

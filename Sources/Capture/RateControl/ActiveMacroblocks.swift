@@ -59,6 +59,12 @@ struct ActiveMacroblocks: Sendable {
         count += 1
     }
 
+    /// Deactivates an active macroblock; the bounding box stays.
+    mutating func remove(_ index: Int) {
+        flags[index] = 0
+        count -= 1
+    }
+
     /// Extends the bounding box.
     mutating func include(_ newColumns: Range<Int>, _ newRows: Range<Int>) {
         if rows.isEmpty {

@@ -11,6 +11,8 @@ struct MotionHistory: Sendable {
         case burst
         /// One of many changes in a row.
         case sustained
+        /// One of many changes of an area that hasn't shown anything else for a while: a video.
+        case video
     }
 
     /// A class of pictures in which a macroblock costs about the same.

@@ -27,18 +27,18 @@ extension RateController {
         }
 
         var quantizer = finest
-        if pace == .sustained, macroblocks >= QualityTradeoff.largeShare {
+        if pace != .burst, macroblocks >= QualityTradeoff.largeShare {
             quantizer = max(finest, QualityTradeoff.motionFloor)
         }
-        var proposal = offer(quantizer, kind, expectation, macroblocks, now)
+        var proposal = offer(quantizer, kind, pace, expectation, macroblocks, now)
         while quantizer < Quantizer.coarsest, !isWorthwhile(proposal, pace) {
             quantizer += 1
-            proposal = offer(quantizer, kind, expectation, macroblocks, now)
+            proposal = offer(quantizer, kind, pace, expectation, macroblocks, now)
         }
-        guard kind == .change, pace == .sustained else { return proposal }
+        guard kind == .change, pace != .burst else { return proposal }
         let steadied = motion.steady(proposal.quantizer, macroblocks, now)
         if steadied == proposal.quantizer { return proposal }
-        let held = offer(max(steadied, finest), kind, expectation, macroblocks, now)
+        let held = offer(max(steadied, finest), kind, pace, expectation, macroblocks, now)
         // The picture takes much longer than it should: it shows another scene, which is worth a jump.
         let isTooLarge = linkTime(held.expected) > limit(held, pace) * 4 || linkTime(held.most) > LastSecond.limit
         if steadied < proposal.quantizer, isTooLarge { return proposal }
@@ -47,20 +47,23 @@ extension RateController {
 
     /// A picture at `quantizer` that starts as soon as there is room for it.
     private func offer(
-        _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int, _ now: MonotonicTime
+        _ quantizer: Int, _ kind: PictureKind, _ pace: MotionHistory.Pace, _ expectation: SizeExpectation,
+        _ macroblocks: Int, _ now: MonotonicTime
     ) -> PictureProposal {
         let expected = expectation.usual(macroblocks, quantizer)
         let most = expectation.most(macroblocks, quantizer)
-        let free = debtFree(now)
+        let free = debtFree(now, pace)
         var proposal = PictureProposal(
             quantizer: quantizer, start: free, expected: expected, most: most,
             reason: free > now ? .debt : .preference)
         // Nobody sees anything without a key frame, and a turned page is wanted at once; the pictures that follow
         // pay for it.
         if kind == .keyFrame || isTurnedPage(kind, macroblocks, now) { return proposal }
-        // A page that jumps in the middle of a motion need only wait until there is room for its expected size.
+        // A page that jumps in the middle of a motion need only wait until there is room for its expected size, and a
+        // picture of a video for little more, because those that follow make up for one that is larger.
         let isPage = kind == .change && macroblocks >= QualityTradeoff.largeShare && !expectations.isFilm
-        let windowFree = lastSecond.free(for: linkTime(isPage ? expected : most), now)
+        let room = isPage ? expected : pace == .video ? min(most, expected * Self.roomInVideo) : most
+        let windowFree = lastSecond.free(for: linkTime(room), now)
         if windowFree > free {
             proposal.start = windowFree
             proposal.reason = .lastSecond
@@ -88,11 +91,14 @@ extension RateController {
     /// In motion, a picture may take no more than this of a second, or the next one has to wait for another second.
     private static let mostOfSecond = Interval.milliseconds(650)
 
+    private static let roomInVideo = 1.2
+
     /// The pace of a picture, as far as it decides how long the picture may take. Text that jumps, because it moves
     /// faster than the link can follow, is a new page each time; a film is not.
     private func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
         let pace = motion.pace(kind, macroblocks, now)
-        guard kind == .change, macroblocks >= QualityTradeoff.largeShare, !expectations.isFilm else { return pace }
-        return .burst
+        guard kind == .change else { return pace }
+        if macroblocks >= QualityTradeoff.largeShare, !expectations.isFilm { return .burst }
+        return pace == .sustained && isVideo ? .video : pace
     }
 }

@@ -16,6 +16,12 @@ public struct QualityMap: Sendable {
     /// How long a macroblock that has changed is left alone, because it may well change again.
     public static let settling = Interval.milliseconds(200)
 
+    /// A macroblock that has kept changing for this long, without a pause, shows a video, in milliseconds. A dragged
+    /// window or a flicked page doesn't stay in one place for as long.
+    private static let videoBegins: UInt32 = 1_000
+    /// The longest time between two changes of a video, in milliseconds; a cursor blinks more slowly.
+    private static let pause: UInt32 = 400
+
     private var selected: ActiveMacroblocks
     /// The current quantizer of each macroblock; 0 before the first picture, so that nothing is refined then.
     private var quantizers: [UInt8]
@@ -23,6 +29,8 @@ public struct QualityMap: Sendable {
     private var before: [UInt8] = []
     /// When each macroblock last changed, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
     private var changes: [UInt32]
+    /// Since when each macroblock has kept changing, in the same unit; its last change if that was after a rest.
+    private var busySince: [UInt32]
     /// When something was last coded; no time in `changes` is later than this.
     private var latest = MonotonicTime.zero
     /// How many macroblocks have each quantizer.
@@ -42,6 +50,7 @@ public struct QualityMap: Sendable {
         selected = ActiveMacroblocks(grid: grid)
         quantizers = [UInt8](repeating: 0, count: grid.count)
         changes = [UInt32](repeating: 0, count: grid.count)
+        busySince = changes
         counts[0] = grid.count
         tileColumns = (grid.columns + Self.tileWidth - 1) / Self.tileWidth
         let tileRows = (grid.rows + Self.tileHeight - 1) / Self.tileHeight
@@ -91,7 +100,9 @@ public struct QualityMap: Sendable {
             for index in selected.indices(in: row) where selected.flags[index] != 0 {
                 counts[Int(quantizers[index])] -= 1
                 quantizers[index] = UInt8(quantizer)
-                if isChange { changes[index] = time }
+                guard isChange else { continue }
+                if time &- changes[index] > Self.pause { busySince[index] = time }
+                changes[index] = time
             }
         }
         counts[quantizer] += activeCount
@@ -124,6 +135,8 @@ public struct QualityMap: Sendable {
                 quantizers[index] = new
                 counts[Int(new)] += 1
                 changes[index] = time
+                // What moves as a whole is a page or a window, not a video.
+                busySince[index] = time
             }
         }
     }
@@ -139,6 +152,45 @@ public struct QualityMap: Sendable {
             for column in range(x, grid.columns) { worst = max(worst, before[row * grid.columns + column]) }
         }
         return worst
+    }
+
+    /// Whether most active macroblocks show a video at `now`.
+    public func showsVideo(now: MonotonicTime) -> Bool {
+        let time = Self.milliseconds(max(now, latest))
+        var count = 0
+        for row in selected.rows {
+            for index in selected.indices(in: row) where selected.flags[index] != 0 && isVideo(index, time) {
+                count += 1
+            }
+        }
+        return count * 2 > activeCount
+    }
+
+    /// Deactivates the macroblocks of a video that is coarser than `quantizer`, so that what changes beside it can be
+    /// coded more finely. Nothing is deactivated unless that leaves 1 to `most` macroblocks.
+    ///
+    /// - Returns: Whether any were deactivated.
+    public mutating func deactivateVideo(coarserThan quantizer: Int, leaving most: Int, now: MonotonicTime) -> Bool {
+        let time = Self.milliseconds(max(now, latest))
+        var rest = selected
+        for row in selected.rows {
+            for index in selected.indices(in: row) where selected.flags[index] != 0 && isVideo(index, time) {
+                if Int(quantizers[index]) > quantizer { rest.remove(index) }
+            }
+        }
+        guard rest.count < activeCount, (1...max(1, most)).contains(rest.count) else { return false }
+        selected = rest
+        return true
+    }
+
+    /// How many of the macroblocks that `rectangle` touches are active, and how many aren't.
+    public func count(in rectangle: PixelRectangle) -> (active: Int, inactive: Int) {
+        let (columns, rows) = grid.columnsAndRows(of: rectangle)
+        var active = 0
+        for row in rows {
+            for column in columns where selected.flags[row * grid.columns + column] != 0 { active += 1 }
+        }
+        return (active, columns.count * rows.count - active)
     }
 
     /// Whether any inactive macroblock is coarser than `quantizer`.
@@ -232,6 +284,10 @@ public struct QualityMap: Sendable {
 
     private func isSettled(_ index: Int, _ time: UInt32) -> Bool {
         time &- changes[index] >= UInt32(Self.settling.milliseconds)
+    }
+
+    private func isVideo(_ index: Int, _ time: UInt32) -> Bool {
+        time &- changes[index] <= Self.pause && time &- busySince[index] >= Self.videoBegins
     }
 
     private static func milliseconds(_ time: MonotonicTime) -> UInt32 {

@@ -43,6 +43,15 @@ enum QualityTradeoff {
         Row(quantizer: 32, limit: .milliseconds(200)), Row(quantizer: 36, limit: .milliseconds(300)),
         Row(quantizer: 40, limit: .milliseconds(400)), Row(quantizer: 44, limit: .milliseconds(700)),
     ]
+    /// Limits in a video, for a period of 1/30 s: somebody watches it rather than reads it, so it becomes coarser before
+    /// its pictures come less often. They take less than a period, so that hardly any has to wait for the one before.
+    /// Beyond QP 42, coarser pictures save little, and the frame rate falls too.
+    private static let video = [
+        Row(quantizer: 14, limit: .milliseconds(8)), Row(quantizer: 20, limit: .milliseconds(25)),
+        Row(quantizer: 24, limit: .milliseconds(30)), Row(quantizer: 42, limit: .milliseconds(32)),
+        Row(quantizer: 46, limit: .milliseconds(38)), Row(quantizer: 48, limit: .milliseconds(150)),
+        Row(quantizer: 50, limit: .milliseconds(500)),
+    ]
     private static let basisOfRows = Interval.microseconds(33_333)
 
     /// The period that the limits scale with: no viewer sees more than 40 pictures a second or tolerates fewer than
@@ -53,8 +62,8 @@ enum QualityTradeoff {
     static func limit(_ quantizer: Int, _ pace: MotionHistory.Pace, period: Interval) -> Interval {
         switch pace {
         case .burst: return interpolated(burst, quantizer)
-        case .sustained:
-            let limit = interpolated(sustained, quantizer)
+        case .sustained, .video:
+            let limit = interpolated(pace == .video ? video : sustained, quantizer)
             // Beyond the table, a picture may take as long as it needs.
             if limit >= RateController.longestDebt { return limit }
             return limit * (basis(period).nanoseconds / 1_000) / (basisOfRows.nanoseconds / 1_000)

@@ -21,6 +21,9 @@ public enum PictureKind: String, Sendable {
 /// debt is (nearly) paid. The *last second* is what was sent within any sliding second; a picture must fit into the
 /// room that is left there.
 ///
+/// A *video*, an area that has kept changing for a second or more, is watched rather than read. It becomes as coarse as
+/// the link demands, and its pictures come as often as before.
+///
 /// A motion that *flows* is the exception. In a scroll, a picture that follows 33 ms after another costs a twentieth of
 /// one that follows after 100 ms. So the pictures of such a motion don't wait until the debt of its first page is paid.
 /// Instead, the motion uses less than the link carries, so that the debt falls meanwhile; the motion's own debt is
@@ -55,6 +58,8 @@ public struct RateController: Sendable {
     var lastSecond = LastSecond()
     var expectations = SizeExpectations()
     var motion = MotionHistory()
+    /// Whether the picture that was asked for last is mostly video.
+    private(set) var isVideo = false
     /// The time since which a picture has been held back; nil if none is.
     private var heldSince: MonotonicTime?
     /// Whether the picture that is being coded continues a flowing motion.
@@ -86,8 +91,14 @@ public struct RateController: Sendable {
 
     /// Decides what to do with a picture of `kind` that has `macroblocks` active (not skipped) macroblocks. A picture
     /// without active macroblocks costs next to nothing and is always coded.
-    public mutating func decide(_ kind: PictureKind, macroblocks: Int, now: MonotonicTime) -> Decision {
+    ///
+    /// - Parameter isVideo: Whether most of them have kept changing for so long that they count as a video, which
+    ///   becomes coarser rather than less frequent.
+    public mutating func decide(
+        _ kind: PictureKind, macroblocks: Int, isVideo: Bool = false, now: MonotonicTime
+    ) -> Decision {
         let now = advance(to: now)
+        self.isVideo = isVideo
         record.begin(kind, macroblocks)
         if let constantQuantizer { return encode(Self.quantizer(constantQuantizer, of: kind), because: .constant) }
         guard macroblocks > 0 else { return encode(finest, because: .nothing) }
@@ -137,8 +148,7 @@ public struct RateController: Sendable {
         let isFirst = motion.pace(kind, macroblocks, now) == .burst
         let isFlow = expectations.learn(
             kind, isFlow: wasFlow, isFirst: isFirst, wasHeld: heldSince != nil, isMoved: isMoved,
-            macroblocks: macroblocks,
-            quantizer: quantizer, bytes: bytes, now: now)
+            isVideo: isVideo, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
         if isFlow { flowDebt.add(bytes, bytesPerSecond: bytesPerSecond) }
         if kind == .refinement { return }
@@ -227,9 +237,12 @@ public struct RateController: Sendable {
     }
 
     /// When the debt is small enough for another picture.
-    func debtFree(_ now: MonotonicTime) -> MonotonicTime {
+    ///
+    /// A picture of a video is coded as soon as it is drawn, until there is debt for two. Then one is left out. If each
+    /// waited a little instead, what it shows would be older by half a period on average.
+    func debtFree(_ now: MonotonicTime, _ pace: MotionHistory.Pace = .sustained) -> MonotonicTime {
         let left = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
         let slack = QualityTradeoff.basis(period)
-        return left <= slack ? now : now + (left - slack)
+        return left <= (pace == .video ? slack * 2 : slack) ? now : now + (left - slack)
     }
 }

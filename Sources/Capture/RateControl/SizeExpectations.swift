@@ -41,14 +41,14 @@ struct SizeExpectations: Sendable {
         }
     }
 
-    /// Learns from a picture. `isFirst` marks the first after a rest, `wasHeld` one that had to wait, and `isMoved` one
-    /// that is mostly the previous picture, moved.
+    /// Learns from a picture. `isFirst` marks the first after a rest, `wasHeld` one that had to wait, `isMoved` one that
+    /// is mostly the previous picture, moved, and `isVideo` one whose area has kept changing for long.
     ///
     /// - Returns: Whether the picture was part of a flowing motion. A picture that was taken for such a part may turn
     ///   out to show a new page.
     mutating func learn(
-        _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, isMoved: Bool, macroblocks: Int,
-        quantizer: Int, bytes: Double, now: MonotonicTime
+        _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, isMoved: Bool, isVideo: Bool,
+        macroblocks: Int, quantizer: Int, bytes: Double, now: MonotonicTime
     ) -> Bool {
         // A moved picture costs next to nothing, and says nothing about the next one that isn't moved.
         if isMoved, !(isFlow && Extent(macroblocks) == .large) { return isFlow }
@@ -63,6 +63,12 @@ struct SizeExpectations: Sendable {
             case .small: small.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             case .medium: medium.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             case .large:
+                // A film that goes on remains one, however little its coarse pictures cost.
+                if isFilm, isVideo, !isFirst {
+                    lastFlow = now
+                    largeJump.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
+                    return false
+                }
                 return learnLarge(
                     isFlow: isFlow, isFirst: isFirst, wasHeld: wasHeld, macroblocks: macroblocks, quantizer: quantizer,
                     bytes: bytes, now)

@@ -137,8 +137,9 @@ public enum RateMode: Sendable, Hashable {
     private func setQuantizerEachPicture(_ parameters: inout x264_param_t) {
         parameters.rc.i_rc_method = X264_RC_CQP
         parameters.rc.i_qp_constant = 23
-        // x264 clips a picture's quantizer to the constant one divided by the first factor and multiplied by the second.
-        parameters.rc.f_ip_factor = 16
-        parameters.rc.f_pb_factor = 10
+        // x264 clips a picture's quantizer to the range of the constant ones for I, P and B pictures, which differ by these
+        // factors of the quantizer step. It takes 0.01 to 10; these two make the range 0...51.
+        parameters.rc.f_ip_factor = 0.01
+        parameters.rc.f_pb_factor = 0.01
     }
 }
