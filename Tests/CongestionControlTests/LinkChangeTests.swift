@@ -15,7 +15,7 @@ struct LinkChangeTests {
     }
 
     /// For each second. The end of a rise is found by rising a little past it.
-    private static let right = 0.6...1.05
+    private static let right = 0.6...1.08
 
     @Test("the estimate follows within 5 s, and pictures are never more than half a second late", arguments: falls)
     func fallAndRise(fall: Fall) {
@@ -28,6 +28,19 @@ struct LinkChangeTests {
         #expect(simulation.delay95(12..<22) <= 500)
         #expect(simulation.sample(at: 12).queue <= 150)
         #expect(simulation.pictures[0].filter { (12..<22).contains($0.madeAt) }.count >= 12 * 10)
+    }
+
+    @Test(
+        "it does so for a source that sends no more than 1.5 Mbit/s, and that has its full rate 5 s later",
+        arguments: falls)
+    func smallSource(fall: Fall) {
+        let simulation = run(
+            .init(rate: 4e6, changes: [(10, fall.low), (22, 4e6)], queue: fall.queue), seconds: 34,
+            source: .init(most: 1.5e6), feedbackInterval: fall.feedbackInterval, seed: 2)
+        #expect(secondMeans(simulation.shares(15..<22)).allSatisfy { Self.right.contains($0) })
+        #expect(simulation.delay95(12..<22) <= 500)
+        #expect(simulation.sentRate(27..<34) >= 0.9 * 1.5e6)
+        #expect((simulation.shares(27..<34).max() ?? 9) <= 1.1)
     }
 
     @Test("a fall that is lost rather than delayed is found too: the queue holds 50 ms")

@@ -88,7 +88,7 @@ struct DelayBasedRate {
             let isMuchSlower = isSlower && path.presentRate < rate * 0.75
             let isGrowing = path.newestQueue > queue + 25 && path.newestRate < rate * 0.75
             let isChecked = (now - checked).seconds > path.responseTime + (isMuchSlower ? 0.1 : 0.5)
-            let isStuck = isChecked && path.newestQueue > queue * 0.8
+            let isStuck = isChecked && path.newestQueue > max(queue * 0.8, drained(path))
             if isSlower && isStuck || isMuchSlower && isGrowing {
                 // It does not drain: the link has become slower still.
                 let lowest = isMuchSlower ? 0 : rate * Self.mostBackOff
@@ -106,7 +106,7 @@ struct DelayBasedRate {
                 rate = min(max(path.drainedRate * Self.backOff, lowest), range.upperBound)
             }
             phase = .draining(since: since, checked: checked, queue: queue, range: range)
-            if path.standingQueue < Self.drained + 2 * path.usualStanding {
+            if path.standingQueue < drained(path) {
                 phase = .holding(until: now + .milliseconds(Int64(path.responseTime * 500)))
             } else if (now - since).seconds > 2 * path.responseTime + 2 {
                 phase = .steady
@@ -117,12 +117,19 @@ struct DelayBasedRate {
             if now >= until { phase = .steady }
         case .steady:
             if decreaseIfOverused(path, at: now) { break }
-            if path.mayRise, path.usage == .normal, path.standingQueue < 20 + path.usualStanding {
+            if path.mayRise, path.usage == .normal, path.standingQueue < 20 + path.usualStanding + packetTime / 2 {
                 increase(path, elapsed: elapsed)
             }
         }
         return false
     }
+
+    /// The milliseconds that a full packet takes on a link of this rate. On a slow one it is no queue that this one and
+    /// the one before it add to the delay, least of all beside that of the same link when it was faster.
+    private var packetTime: Double { min(1200 * 8000 / rate, 40) }
+
+    /// A queue shorter than this has drained, in milliseconds.
+    private func drained(_ path: Observation) -> Double { Self.drained + 2 * path.usualStanding + packetTime }
 
     private mutating func decreaseIfOverused(_ path: Observation, at now: MonotonicTime) -> Bool {
         let shortest = 0.05 + path.spread * 0.002
@@ -133,7 +140,7 @@ struct DelayBasedRate {
             cut(path, to: capacity.add(path.presentRate) * Self.backOff, lowest: 0, at: now)
             return true
         }
-        let margin = 2 * path.usualStanding
+        let margin = 2 * path.usualStanding + packetTime * 0.3
         let isGrowing = path.usage == .over && path.standingQueue > 10 + margin
         let isStanding = path.standingQueue > 35 + margin
         guard isGrowing || isStanding, path.busyTime >= Self.shortest else { return false }
