@@ -144,7 +144,7 @@ let package = Package(
         pure("RTC", "STUN", ["ByteCoding"]),
         pure("RTC", "RTP", ["MediaTypes", "ByteCoding"]),
         pure("RTC", "SDP", ["MediaTypes", "H264"]),
-        pure("RTC", "CongestionControl", ["MediaTypes"]),
+        pure("RTC", "CongestionControl", ["MediaTypes", "RTP"]),
         shell("RTC", "SecureTransport", ["COpenSSL", "MediaTypes"]),
         pure("RTC", "MediaSessions", ["MediaTypes"]),
         shell(
@@ -277,13 +277,13 @@ let package = Package(
         tests("STUNTests", ["STUN", "TestSupport"]),
         tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
         tests("SDPTests", ["SDP", "H264", "MediaTypes", "TestSupport"]),
-        tests("CongestionControlTests", ["CongestionControl", "MediaTypes", "TestSupport"]),
+        tests("CongestionControlTests", ["CongestionControl", "MediaTypes", "RTP", "TestSupport"]),
         tests("SecureTransportTests", ["SecureTransport", "CSRTP", "MediaTypes", "Processes", "TestSupport"]),
         tests(
             "WebRTCTests",
             [
-                "WebRTC", "STUN", "RTP", "SDP", "SecureTransport", "MediaSessions", "TrackHub", "Threading", "H264",
-                "MediaTypes",
+                "WebRTC", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "MediaSessions", "TrackHub",
+                "Threading", "H264", "MediaTypes",
                 "ByteCoding", "CLinux", "Processes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),

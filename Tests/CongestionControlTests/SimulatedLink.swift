@@ -3,8 +3,10 @@ import TestSupport
 /// A packet on its way through a ``SimulatedLink``.
 struct SimulatedPacket {
     var flow: Int
-    var number: Int
+    /// Nil for a sender report.
+    var number: Int?
     var byteCount: Int
+    var sentAt: Int64
     /// The picture that it ends, if it is a picture's last packet, as the time at which that was made.
     var endsPictureOf: Int64?
 }

@@ -40,20 +40,25 @@ struct SimulatedSender {
     private var head = 0
     private var waitingByteCount = 0
     private var credit = 0.0
-    private var number = 0
+    /// The number of the next packet.
+    private(set) var number = 0
+    private var reportAt: Int64
     private var pictureAt: Int64
     private var plannedAt: Int64 = -1_000_000_000
     private var wasMoving = false
 
     init(
-        flow: Int, start: Int64 = 0, source: Source, limits: CongestionController.Limits = .init(), seed: UInt64
+        flow: Int, start: Int64 = 0, source: Source, limits: CongestionController.Limits = .init(),
+        probes: Bool = true, seed: UInt64
     ) {
         self.flow = flow
         self.start = start
         self.source = source
         random = SeededRandom(seed: seed)
         pictureAt = start
-        controller = CongestionController(limits: limits, at: MonotonicTime(nanoseconds: start))
+        reportAt = start
+        controller = CongestionController(
+            limits: limits, probes: probes, at: MonotonicTime(nanoseconds: start))
         plan = controller.plan(waiting: 0, at: MonotonicTime(nanoseconds: start))
     }
 
@@ -63,6 +68,10 @@ struct SimulatedSender {
         if now >= pictureAt {
             pictureAt += 33_333_333
             makePicture(at: now)
+        }
+        if now >= reportAt, number > 0 {
+            reportAt = now + 1_000_000_000
+            link.send(SimulatedPacket(flow: flow, number: nil, byteCount: 100, sentAt: now), at: now)
         }
         guard head < waiting.count || plan.probe != nil || now - plannedAt >= 10_000_000 else { return }
         plannedAt = now
@@ -101,7 +110,8 @@ struct SimulatedSender {
         credit -= Double(byteCount)
         controller.packetSent(byteCount: byteCount, at: MonotonicTime(nanoseconds: now))
         link.send(
-            SimulatedPacket(flow: flow, number: number, byteCount: byteCount, endsPictureOf: picture), at: now)
+            SimulatedPacket(
+                flow: flow, number: number, byteCount: byteCount, sentAt: now, endsPictureOf: picture), at: now)
         number += 1
         sentByteCount += byteCount
     }

@@ -1,5 +1,6 @@
 import CongestionControl
 import MediaTypes
+import RTP
 
 /// Senders that share one link, in simulated time, in steps of a millisecond.
 struct Simulation {
@@ -34,11 +35,15 @@ struct Simulation {
     private var returns: [Return] = []
     private var sentBefore: [Int]
     private let feedbackInterval: Int64
+    private let hasTransportFeedback: Bool
     private var now: Int64 = 0
 
+    /// The receivers write feedback each `feedbackInterval` milliseconds, transport-wide or reception reports.
     init(
-        link: SimulatedLink.Conditions, senders: [SimulatedSender], feedbackInterval: Int64 = 100, seed: UInt64 = 1
+        link: SimulatedLink.Conditions, senders: [SimulatedSender], feedbackInterval: Int64 = 100,
+        hasTransportFeedback: Bool = true, seed: UInt64 = 1
     ) {
+        self.hasTransportFeedback = hasTransportFeedback
         self.link = SimulatedLink(link, seed: seed)
         self.senders = senders
         self.feedbackInterval = feedbackInterval * 1_000_000
@@ -57,25 +62,41 @@ struct Simulation {
             arrivals.removeAll(keepingCapacity: true)
             link.advance(to: now, into: &arrivals)
             for arrival in arrivals {
-                receivers[arrival.packet.flow].note(arrival.packet.number, at: arrival.time)
+                if let number = arrival.packet.number {
+                    receivers[arrival.packet.flow].note(number, at: arrival.time)
+                } else {
+                    receivers[arrival.packet.flow].noteReport(sentAt: arrival.packet.sentAt, at: arrival.time)
+                }
                 if let made = arrival.packet.endsPictureOf {
                     pictures[arrival.packet.flow].append(
                         Picture(madeAt: Double(made) / 1e9, delay: Double(arrival.time - made) / 1e6))
                 }
             }
             for flow in senders.indices {
-                if now % feedbackInterval == 0, let feedback = receivers[flow].feedback(at: now) {
-                    returns.append(Return(flow: flow, time: now + back, feedback: feedback))
-                }
+                guard now % feedbackInterval == 0 else { continue }
+                let feedback =
+                    hasTransportFeedback
+                    ? receivers[flow].transportFeedback(at: now) : receivers[flow].receptionReport(at: now)
+                if let feedback { returns.append(Return(flow: flow, time: now + back, feedback: feedback)) }
             }
             while let first = returns.first, first.time <= now {
                 returns.removeFirst()
-                senders[first.flow].controller.receive(
-                    first.feedback.arrivals, base: first.feedback.base, referenceTime: first.feedback.referenceTime,
-                    at: MonotonicTime(nanoseconds: now))
+                deliver(first)
             }
             for flow in senders.indices { senders[flow].advance(to: now, link: &link) }
             if now % 100_000_000 == 0 { sample() }
+        }
+    }
+
+    private mutating func deliver(_ item: Return) {
+        let time = MonotonicTime(nanoseconds: now)
+        switch item.feedback {
+        case .transport(let feedback): senders[item.flow].controller.receive(feedback, at: time)
+        case .reception(let report, let echo):
+            let last = SequenceNumber(UInt16(truncatingIfNeeded: senders[item.flow].number - 1))
+            senders[item.flow].controller.receive(
+                report, lastSent: last,
+                roundTripTime: echo.map { Interval(nanoseconds: now - $0.sentAt - $0.delay) }, at: time)
         }
     }
 

@@ -122,65 +122,6 @@ struct ReportTests {
         #expect((9...11).contains(measured.milliseconds))
     }
 
-    @Test("reports of more than 10 % loss lower the rate that the source is told, until the last viewer has left")
-    func rate() throws {
-        let rig = try Rig()
-        let peer = try rig.join()
-        rig.publish { Pictures.idr(50_000, captured: $0) }
-        #expect(rig.source.rates.isEmpty)
-        for index in 0..<6 {
-            for picture in 0..<10 {
-                rig.publish { Pictures.delta(10_000, seed: UInt64(index * 10 + picture), captured: $0) }
-                rig.run(for: .milliseconds(100))
-            }
-            peer.viewer.report(fractionLost: index < 4 ? 64 : 0, now: rig.now)
-            rig.run(for: .milliseconds(20))
-            rig.feed.adaptRate(to: [peer.session.targetBitRate], now: rig.now)
-        }
-        // 0.8 Mbit/s were sent; each report of a quarter lost takes an eighth away.
-        let rates = rig.source.rates.map(\.bitsPerSecond)
-        #expect(rates.count >= 3)
-        let lowest = try #require(rates.min())
-        #expect((450_000...800_000).contains(lowest))
-        #expect(try #require(rates.first) < 1_000_000)
-
-        rig.feed.sessionCount = 0
-        _ = rig.feed.update(now: rig.now)
-        #expect(rig.source.rates.last?.bitsPerSecond == 100_000_000)
-    }
-
-    @Test("a packet lost from a still screen says nothing about what the path carries")
-    func lossOfFewPackets() throws {
-        let rig = try Rig()
-        let peer = try rig.join()
-        rig.publish { Pictures.idr(50_000, captured: $0) }
-        rig.run(for: .milliseconds(300))
-        peer.viewer.report(now: rig.now)
-        for index in 0..<3 {
-            rig.run(for: .milliseconds(2500))
-            rig.publish { Pictures.delta(100, seed: UInt64(index), captured: $0) }
-            rig.run(for: .milliseconds(300))
-            peer.viewer.report(fractionLost: 255, now: rig.now)
-        }
-        rig.run(for: .milliseconds(20))
-        #expect(peer.session.targetBitRate.bitsPerSecond == 100_000_000)
-    }
-
-    @Test("reports that come with every request are taken together")
-    func frequentReports() throws {
-        let rig = try Rig()
-        let peer = try rig.join()
-        rig.publish { Pictures.idr(50_000, captured: $0) }
-        for index in 0..<100 {
-            if index % 5 == 0 { rig.publish { Pictures.delta(25_000, seed: UInt64(index), captured: $0) } }
-            rig.run(for: .milliseconds(20))
-            peer.viewer.report(fractionLost: 64, now: rig.now)
-        }
-        rig.run(for: .milliseconds(20))
-        // 2 Mbit/s were sent; not one of the reports in between took "nothing was sent" for the path's limit.
-        #expect((900_000...2_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
-    }
-
     @Test("the time until pictures are sent counts from their arrival, but not for those that a session begins with")
     func sendingTimes() throws {
         let rig = try Rig()

@@ -288,14 +288,28 @@ final class TestLink: DatagramSink {
     /// Decides which media packets are lost.
     var loses: (_ packet: Sent) -> Bool = { _ in false }
 
+    /// The narrow hop on the way, if there is one: its rate, and how long packets may wait there.
+    var narrow: (rate: BitRate, queue: Interval)?
+    private var freeAt = MonotonicTime.zero
+
     /// The media packets sent, lost ones too.
     var media: [Sent] { sent.filter { $0.kind == .rtp } }
 
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         var entry = Sent(time: now, datagram: datagram, path: path, isLost: false)
         entry.isLost = entry.kind == .rtp && loses(entry)
+        freeAt = max(freeAt, now)
+        if let narrow, !entry.isLost {
+            entry.isLost = freeAt - now > narrow.queue
+            if !entry.isLost {
+                freeAt =
+                    freeAt
+                    + Interval(
+                        nanoseconds: Int64(datagram.count) * 8_000_000_000 / Int64(narrow.rate.bitsPerSecond))
+            }
+        }
         sent.append(entry)
-        if !entry.isLost { inFlight.append((now + Rig.delay, datagram)) }
+        if !entry.isLost { inFlight.append((freeAt + Rig.delay, datagram)) }
         return hasRoom
     }
 }

@@ -42,6 +42,7 @@ final class TestViewer {
     private var outgoing: [[UInt8]] = []
     private var asked: [UInt16: MonotonicTime] = [:]
     private var lastTransaction: UInt64 = 0
+    private var lastReception: (highest: UInt32, received: Int)?
 
     /// Whether it asks for packets that are missing.
     var repairsLosses = true
@@ -133,6 +134,15 @@ final class TestViewer {
                 UInt32(clamping: (now - $0.time).nanoseconds / 1000 * 65536 / 1_000_000)
             } ?? 0)
         send(.receiverReport(ReceiverReport(ssrc: SSRC(1), receptionReports: [reception])))
+    }
+
+    /// Reports what came in since the last such report, as RFC 3550 appendix A.3 has it.
+    func reportReception(now: MonotonicTime) {
+        let received = packets.count { $0.rtp.header.ssrc == settings.media }
+        let expected = lastReception.map { Int(order.highest &- $0.highest) } ?? 0
+        let lost = max(expected - (received - (lastReception?.received ?? 0)), 0)
+        lastReception = (order.highest, received)
+        report(fractionLost: UInt8(clamping: expected > 0 ? lost * 256 / expected : 0), now: now)
     }
 
     /// Asks for what is missing: the same number again only after 40 ms.

@@ -125,7 +125,7 @@ struct TwoTrackTests {
             report([0, 64], from: peer, on: rig)
         }
         #expect(peer.session.targetBitRate.bitsPerSecond == 100_000_000)
-        // A quarter of 1.6 Mbit/s is lost, of which an eighth is taken away.
+        // A quarter of 1.6 Mbit/s is lost: less is tried.
         for _ in 0..<2 {
             publish(10, of: [10_000, 10_000], on: rig)
             report([64, 64], from: peer, on: rig)

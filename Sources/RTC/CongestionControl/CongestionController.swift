@@ -1,4 +1,5 @@
 public import MediaTypes
+public import RTP
 
 /// Estimates what the path to one viewer carries, and plans the sending accordingly.
 ///
@@ -10,7 +11,8 @@ public import MediaTypes
 /// - a growing or standing queue lowers the rate to what the link delivers, less 15 % (``DelayBasedRate``);
 /// - loss lowers it only if sending less avoids it (``LossTrial``);
 /// - probes find out that the path carries more (``ProbePlanner``);
-/// - a source that sends little changes nothing.
+/// - a source that sends little changes nothing;
+/// - of a peer without transport-wide feedback, reception reports tell the same, later and less well (``ReportedRate``).
 public struct CongestionController: Sendable {
     /// The bounds of the estimate.
     public struct Limits: Hashable, Sendable {
@@ -33,6 +35,7 @@ public struct CongestionController: Sendable {
 
     /// The least and the highest estimate, in bits per second.
     private let bounds: ClosedRange<Double>
+    private let canProbe: Bool
     private var packets = SentPackets()
     private var clock = FeedbackClock()
     private var delay = PathDelay()
@@ -45,6 +48,7 @@ public struct CongestionController: Sendable {
     private var remoteMaximum = Double.infinity
 
     private var sentAt: MonotonicTime?
+    private var sentByteCount: Int64 = 0
     private var sentRate = RecentRate(span: 500_000_000)
     private var link = LinkRates()
     /// The newest packet that any feedback has reported as received.
@@ -56,7 +60,11 @@ public struct CongestionController: Sendable {
     private var leastResponse = WindowedMinimum(span: 10_000_000_000)
 
     /// Creates the controller of a path about which nothing is known.
-    public init(limits: Limits = Limits(), at now: MonotonicTime) {
+    ///
+    /// - Parameter probes: whether the path may be probed: the peer has promised transport-wide feedback, without which
+    ///   a probe has no result.
+    public init(limits: Limits = Limits(), probes canProbe: Bool = true, at now: MonotonicTime) {
+        self.canProbe = canProbe
         let lowest = Double(max(limits.lowest.bitsPerSecond, 1))
         bounds = lowest...max(Double(limits.highest.bitsPerSecond), lowest)
         delayBased = DelayBasedRate(rate: Double(limits.initial.bitsPerSecond), bounds: bounds)
@@ -74,7 +82,16 @@ public struct CongestionController: Sendable {
     public mutating func packetSent(byteCount: Int, at now: MonotonicTime) {
         let probe = probes.sent(packets.next, byteCount: byteCount, at: now)
         packets.append(byteCount: byteCount, probe: probe, at: now)
+        count(byteCount, at: now)
+    }
+
+    /// Records a packet that was sent again under its first number: what the peer says about that number may be about
+    /// either time, so it counts towards the rate alone.
+    public mutating func packetSentAgain(byteCount: Int, at now: MonotonicTime) { count(byteCount, at: now) }
+
+    private mutating func count(_ byteCount: Int, at now: MonotonicTime) {
         sentRate.add(byteCount, at: now.nanoseconds)
+        sentByteCount &+= Int64(byteCount)
         sentAt = now
     }
 
@@ -94,7 +111,7 @@ public struct CongestionController: Sendable {
         let estimate = bounded(delayBased.rate)
         let isLimited = isApplicationLimited(estimate)
         let isDraining = delayBased.isDraining
-        if hasTransportFeedback || packets.next < 64 {
+        if canProbe, hasTransportFeedback || packets.next < 64 {
             probes.offer(
                 estimate: estimate, most: bounded(bounds.upperBound),
                 spread: delay.spread, isAllowed: { !isDraining && (!isLimited || waiting >= $0) }, at: now)
@@ -103,6 +120,8 @@ public struct CongestionController: Sendable {
         // A trial must not lose in bursts what the rate itself would not lose.
         var pacing = estimate * (losses.isTrying ? 1 : 1.5)
         if isDraining { pacing = estimate * max(0.1, 1 - queue / 200) }
+        // Reports tell of the queue late, and only now and then.
+        if !hasTransportFeedback, reported.isDraining { pacing = estimate * max(0.5, 1 - queue / 1000) }
         if let probe = probes.current { pacing = Double(probe.rate.bitsPerSecond) }
         if isPathSilent(estimate) { pacing = bounds.lowerBound / 2 }
         return SendingPlan(
@@ -128,31 +147,25 @@ public struct CongestionController: Sendable {
     }
 
     private func bounded(_ rate: Double) -> Double {
-        max(min(rate, remoteMaximum), bounds.lowerBound)
+        max(hasTransportFeedback ? rate : min(rate, remoteMaximum), bounds.lowerBound)
     }
 
     // MARK: Feedback
 
-    /// Takes one transport-wide feedback packet (RTPFB 15).
-    ///
-    /// - Parameters:
-    ///   - arrivals: what it says about the packet `base` and those that follow.
-    ///   - referenceTime: its reference time, 24 bits in units of 64 ms.
-    public mutating func receive(
-        _ arrivals: some Sequence<PacketArrival>, base: UInt16, referenceTime: Int32, at now: MonotonicTime
-    ) {
+    /// Takes what the peer says about the packets of the transport.
+    public mutating func receive(_ feedback: TransportFeedback, at now: MonotonicTime) {
         guard packets.next > 0 else { return }
         hasTransportFeedback = true
         if let feedbackAt {
             feedbackInterval += (min((now - feedbackAt).seconds, 0.3) - feedbackInterval) / 8
         }
         feedbackAt = now
-        var time = clock.time(referenceTime)
-        var number = packets.expand(base)
+        var time = clock.time(feedback.referenceTime)
+        var number = packets.expand(feedback.base)
         packets.giveUp(before: number)
         let newestBefore = newestReported
         var newestSentAt: MonotonicTime?
-        for arrival in arrivals {
+        for arrival in feedback.arrivals {
             guard number < packets.next else { break }
             defer { number += 1 }
             switch arrival {
@@ -238,21 +251,44 @@ public struct CongestionController: Sendable {
         }
     }
 
-    /// Takes the fraction of packets lost, in 1/256, of a reception report (RFC 3550 section 6.4.1), and the round trip
-    /// that it shows. Only a peer without transport-wide feedback is judged by it.
-    public mutating func receive(fractionLost: UInt8, roundTripTime: Interval?, at now: MonotonicTime) {
+    /// Takes a reception report about one of the streams. Only a peer without transport-wide feedback is judged by it.
+    ///
+    /// - Parameters:
+    ///   - lastSent: the number of the stream's last packet.
+    ///   - roundTripTime: the round trip that the report shows; nil if it shows none.
+    public mutating func receive(
+        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, at now: MonotonicTime
+    ) {
         guard !hasTransportFeedback else { return }
         sentRate.advance(to: now.nanoseconds)
+        let packets = packets
+        reported.take(
+            report, lastSent: lastSent, roundTripTime: roundTripTime, byteCount: sentByteCount,
+            age: { outstanding in
+                // The first few may have been lost. If other packets went in between, this one was sent later than the
+                // stream's own, so the age is never too long.
+                guard outstanding > 3 else { return nil }
+                return packets.packet(packets.next - Int64(outstanding) + 3).map { now - $0.sentAt }
+            }, at: now)
         let rate = bounded(delayBased.rate)
         let new = reported.rate(
-            after: Double(fractionLost) / 256, roundTripTime: roundTripTime, rate: rate, sent: sentRate.bitsPerSecond,
-            isApplicationLimited: isApplicationLimited(rate), at: now)
+            ReportedRate.Sending(
+                rate: rate, byteCount: sentByteCount, nextPacket: packets.next,
+                isApplicationLimited: isApplicationLimited(rate)), at: now)
+        guard new != rate else { return }
         delayBased.lower(to: new)
         delayBased.raise(to: new)
     }
 
-    /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03).
-    public mutating func receive(maximum: BitRate) {
-        remoteMaximum = Double(max(maximum.bitsPerSecond, 0))
+    /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03). Only a peer without
+    /// transport-wide feedback is heeded.
+    ///
+    /// A peer raises its bound no faster than what it receives. So if little is sent, its bound is low and says nothing:
+    /// it counts only once that much is sent.
+    public mutating func receive(maximum: BitRate, at now: MonotonicTime) {
+        guard !hasTransportFeedback else { return }
+        sentRate.advance(to: now.nanoseconds)
+        let value = Double(max(maximum.bitsPerSecond, 0))
+        if value > remoteMaximum || sentRate.bitsPerSecond > value * 0.8 { remoteMaximum = value }
     }
 }

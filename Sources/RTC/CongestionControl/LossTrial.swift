@@ -56,6 +56,14 @@ struct LossTrial {
         if isLost { windowLost += 1 }
     }
 
+    /// Takes the fate of `count` packets, of which `last` is the last one. If many of them were sent before the rate
+    /// changed, they say nothing.
+    mutating func judge(_ count: Double, lost: Double, last: Int64) {
+        guard Double(last - first) > count * 0.8 else { return }
+        windowPackets += count
+        windowLost += lost
+    }
+
     /// Forgets what was sent before the packet `number`: it was sent at another rate.
     mutating func restart(at number: Int64) {
         first = number
@@ -78,10 +86,12 @@ struct LossTrial {
     ///   - rate: the estimate, in bits per second.
     ///   - sent: what is sent at present, in bits per second.
     ///   - next: the number of the next packet.
+    ///   - since: when the first packets were judged, if that was not now.
     mutating func verdict(
-        rate: Double, sent: Double, isApplicationLimited: Bool, next: Int64, at now: MonotonicTime
+        rate: Double, sent: Double, isApplicationLimited: Bool, next: Int64, since: MonotonicTime? = nil,
+        at now: MonotonicTime
     ) -> Verdict {
-        guard let start = windowStart else {
+        guard let start = windowStart ?? since else {
             if windowPackets > 0 { windowStart = now }
             return .keep
         }
@@ -99,9 +109,9 @@ struct LossTrial {
         case .watching:
             ownLoss += 0.03 * (min(loss, Self.mostOwnLoss) - ownLoss)
             guard !isApplicationLimited, loss > ownLoss + allowance else { return .keep }
+            let isCertain = loss > Self.certain && packets >= 100
             phase = .trying(rate: rate, sent: sent, loss: loss, windows: 0)
             restart(at: next)
-            let isCertain = loss > Self.certain && packets >= 100
             return .lower(to: isCertain ? min(rate, sent) * max(1 - loss, 0.25) : rate * Self.step)
         case .trying(let before, let sentBefore, let lossBefore, let windows):
             // A full link would lose what exceeds its rate, and no more.
@@ -112,6 +122,11 @@ struct LossTrial {
                 return .keep
             }
             phase = .watching
+            if lossBefore - expected < 0.02, loss < Self.mostOwnLoss / 2 {
+                // What is sent did not fall, because other viewers decide about it. Nothing was learnt.
+                ownLoss = loss
+                return .restore(before)
+            }
             if loss > Self.mostOwnLoss {
                 return .lower(to: max(sent * (1 - loss), rate * (loss > Self.certain ? 0.25 : 0.8)))
             }

@@ -3,7 +3,7 @@ import MediaTypes
 /// A token bucket that paces packets. A picture of usual size is sent at once; a key frame or a whole cache of pictures
 /// is spread over time, so that a burst doesn't overrun buffers on the path.
 struct Pacer {
-    /// The rate at which packets are sent as long as nothing is known of the path, and the highest rate.
+    /// The highest rate.
     static let fastest = BitRate(bitsPerSecond: 75_000_000)
     /// The number of full packets that may be sent at once, on a path that carries them within `longestBurst`.
     private static let burst: Int64 = 48

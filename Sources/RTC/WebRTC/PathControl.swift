@@ -5,54 +5,51 @@ import RTP
 /// Controls what a session sends along its path: estimates what the path carries, by the peer's feedback, and sets the
 /// pace at which packets go out. All senders of a session share it, since their packets share the path.
 struct PathControl {
+    /// The highest rate for encoders, above what any of our sources sends, so in effect no limit.
+    static let highest = BitRate(bitsPerSecond: 100_000_000)
     /// What a datagram has around its RTP packet: the tag of SRTP, and the headers of UDP and IPv4.
     private static let overhead = 16 + 8 + 20
     /// An estimate from here on is no limit for a screen; it is one that the path has not shown its end at.
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
-
     /// A link with a longer queue is full.
     private static let fullQueue = Interval.milliseconds(50)
 
-    /// What the path allows at present; nil if the peer sends no transport-wide feedback.
-    private(set) var plan: SendingPlan?
+    /// What the path allows at present.
+    private(set) var plan: SendingPlan
 
-    /// Whether transport-wide feedback has come. Until then, and from a peer that never sends it, the reception reports
-    /// decide.
+    /// Whether the peer has said anything about what it receives. Before that, the plan is a guess.
     private(set) var hasFeedback = false
-
-    /// Nil if the peer has not promised transport-wide feedback.
-    private var controller: CongestionController?
-    private var lossRate = LossBasedRate()
-    private var lossWindow = LossWindow()
+    /// Whether packets have a transport-wide number.
+    private let isNumbered: Bool
+    private var controller: CongestionController
     private var pacer = Pacer()
 
+    /// A path about which nothing is known. Probes soon find out where a low guess is wrong; without transport-wide
+    /// feedback there are none, and the first guess is that there is room enough.
     init(hasTransportFeedback: Bool, now: MonotonicTime) {
-        guard hasTransportFeedback else { return }
+        isNumbered = hasTransportFeedback
+        let initial = hasTransportFeedback ? BitRate(bitsPerSecond: 8_000_000) : Self.plenty
         controller = CongestionController(
-            limits: CongestionController.Limits(initial: BitRate(bitsPerSecond: 8_000_000)), at: now)
+            limits: CongestionController.Limits(initial: initial, highest: Self.highest),
+            probes: hasTransportFeedback, at: now)
+        plan = controller.plan(waiting: 0, at: now)
+        pacer.setRate(plan.pacingRate, now: now)
     }
 
     /// The bit rate that the path can carry, for encoders.
-    var targetBitRate: BitRate {
-        guard let plan, hasFeedback else { return lossRate.target }
-        return plan.target < Self.plenty ? plan.target : LossBasedRate.highest
-    }
+    var targetBitRate: BitRate { hasFeedback && plan.target < Self.plenty ? plan.target : Self.highest }
 
     // MARK: Sending
 
     /// Plans anew; `waiting` is the number of bytes that wait to be sent. `canPad` says that a probe may be made of
     /// padding: a session that gets less than the source sends could use more than it sends.
     mutating func makePlan(waiting: Int, canPad: Bool, now: MonotonicTime) {
-        guard let plan = controller?.plan(waiting: canPad ? .max : waiting, at: now) else { return }
-        self.plan = plan
+        plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
     }
 
-    /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace. While nothing is known of
-    /// the path, each packet counts as a full one.
-    mutating func takeSlot(byteCount: Int, now: MonotonicTime) -> Bool {
-        plan == nil ? pacer.take(now: now) : pacer.take(byteCount, now: now)
-    }
+    /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace.
+    mutating func takeSlot(byteCount: Int, now: MonotonicTime) -> Bool { pacer.take(byteCount, now: now) }
 
     /// The time at which to ask for a slot again.
     func nextSlot(now: MonotonicTime) -> MonotonicTime { pacer.nextSlot(now: now) }
@@ -61,40 +58,52 @@ struct PathControl {
     func roomForRepeats(now: MonotonicTime) -> Int { hasFeedback ? pacer.room(now: now) : .max }
 
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
-    var nextNumber: UInt16? { controller?.nextSequenceNumber }
+    var nextNumber: UInt16? { isNumbered ? controller.nextSequenceNumber : nil }
 
     /// Notes that a packet with ``nextNumber`` was sent.
     ///
     /// - Parameter isPaced: whether it took a slot. A retransmission doesn't, and other packets wait for it.
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
-        controller?.packetSent(byteCount: byteCount + Self.overhead, at: now)
+        controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
         if !isPaced { pacer.charge(byteCount, now: now) }
+    }
+
+    /// Notes that a packet was sent again byte for byte, with the number that it had before.
+    mutating func sentUnchanged(byteCount: Int, now: MonotonicTime) {
+        controller.packetSentAgain(byteCount: byteCount + Self.overhead, at: now)
+        pacer.charge(byteCount, now: now)
     }
 
     /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only
     /// make worse.
-    var hasRoomForCopies: Bool { plan.map { $0.queueDelay < Self.fullQueue } ?? false }
+    var hasRoomForCopies: Bool { plan.queueDelay < Self.fullQueue }
 
     // MARK: Feedback
 
     /// Takes the peer's feedback about what it has received.
     mutating func take(_ feedback: TransportFeedback, now: MonotonicTime) {
-        guard controller != nil else { return }
+        guard isNumbered else { return }
         hasFeedback = true
-        let arrivals = feedback.arrivals.lazy.map { arrival -> PacketArrival in
-            switch arrival {
-            case .notReceived: .notReceived
-            case .received(let delta): .received(delta: Int(delta))
-            }
-        }
-        controller?.receive(arrivals, base: feedback.base, referenceTime: feedback.referenceTime, at: now)
+        controller.receive(feedback, at: now)
     }
 
-    /// Takes a reception report about one of the session's streams.
-    ///
-    /// - Parameter sentOctets: the number of octets that all streams have sent so far.
-    mutating func take(_ report: ReceptionReport, sentOctets: UInt32, now: MonotonicTime) {
-        guard let loss = lossWindow.take(report, sentOctets: sentOctets, now: now) else { return }
-        lossRate.report(fractionLost: loss.fraction, sent: loss.sent)
+    /// Takes a reception report about one of the session's streams, whose last packet was `lastSent`.
+    mutating func take(
+        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, now: MonotonicTime
+    ) {
+        hasFeedback = true
+        controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, at: now)
     }
+
+    /// Takes the peer's own estimate of the path.
+    mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
+        controller.receive(maximum: estimate.bitRate, at: now)
+    }
+}
+
+/// One rate for a source, taken from its viewers' targets: the one that at least half of them can take. A single bad
+/// path does not hold back the others; its viewer gets the narrow rung.
+func sharedTarget(of targets: [BitRate]) -> BitRate? {
+    guard !targets.isEmpty else { return nil }
+    return targets.sorted()[targets.count / 2]
 }

@@ -178,7 +178,7 @@ final class PeerSession {
     var title: String { watched == nil ? "publisher \(id)" : "viewer \(id)" }
 
     /// The bit rate that the peer's path seems to carry.
-    var targetBitRate: BitRate { watched?.targetBitRate ?? LossBasedRate.highest }
+    var targetBitRate: BitRate { watched?.targetBitRate ?? PathControl.highest }
 
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {

@@ -58,13 +58,13 @@ final class WatchedTracks {
     /// session gets the other rung.
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.takes(feed) }) else { return nil }
-        // The narrow rung is there for less than this.
-        let least = feed.rung == .full && path.hasFeedback ? Self.leastFull : LossBasedRate.lowest
-        return max(least, targetBitRate)
+        return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
     }
 
-    /// A source is asked for no less if its viewers can have the narrow rung.
+    /// A source is asked for no less; the narrow rung is there for less than this.
     private static let leastFull = BitRate(bitsPerSecond: 1_000_000)
+    /// Text is still readable at this rate; a lower one would help nobody.
+    private static let leastNarrow = BitRate(bitsPerSecond: 200_000)
 
     private func count(_ change: Int) {
         for (track, feed) in tracks {
@@ -90,12 +90,13 @@ final class WatchedTracks {
 
     /// Handles the packets of one RTCP datagram.
     func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        for report in packets.flatMap(\.receptionReports) {
-            guard senders.contains(where: { $0.stream.configuration.ssrc == report.ssrc }) else { continue }
-            let sent = senders.reduce(0) { $0 &+ $1.stream.statistics.octetCount }
-            path.take(report, sentOctets: sent, now: now)
+        for packet in packets {
+            switch packet {
+            case .transportFeedback(let feedback): path.take(feedback, now: now)
+            case .estimatedMaximumBitRate(let estimate): path.take(estimate, now: now)
+            default: break
+            }
         }
-        for case .transportFeedback(let feedback) in packets { path.take(feedback, now: now) }
         for index in senders.indices { senders[index].handle(packets, along: &path, now: now, send: send) }
     }
 
@@ -114,7 +115,7 @@ final class WatchedTracks {
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
-        if isNarrow, path.plan?.probe != nil, let index = senders.indices.first {
+        if isNarrow, path.plan.probe != nil, let index = senders.indices.first {
             senders[index].pad(along: &path, now: now, send: send)
             deadline = min(deadline, path.nextSlot(now: now))
         }
@@ -150,9 +151,9 @@ final class WatchedTracks {
 
     /// Adds what was sent, and what is known of the path, to `statistics`.
     func count(in statistics: inout PeerStatistics) {
-        if path.hasFeedback, let plan = path.plan {
-            statistics.estimate = plan.estimate
-            statistics.queueDelay = plan.queueDelay
+        if path.hasFeedback {
+            statistics.estimate = path.plan.estimate
+            statistics.queueDelay = path.plan.queueDelay
         }
         for sender in senders {
             statistics.sentUnits += sender.sentUnits

@@ -25,7 +25,7 @@ final class TrackFeed {
     let rung: Rung
     /// The feed of the narrow rung; nil if no session has needed it yet.
     private(set) var narrow: TrackFeed?
-    private var lastTarget = LossBasedRate.highest
+    private var lastTarget = PathControl.highest
     private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
     /// What all sessions of the media thread have sent.
@@ -72,10 +72,10 @@ final class TrackFeed {
             start = nil
             switch rung {
             // The source need not keep to the rate of the last viewer's path either.
-            case .full: adaptRate(to: [LossBasedRate.highest], now: now)
+            case .full: adaptRate(to: [PathControl.highest], now: now)
             case .narrow:
                 hub.setNarrowRate(nil)
-                lastTarget = LossBasedRate.highest
+                lastTarget = PathControl.highest
             }
             return hasNarrow
         }

@@ -34,7 +34,7 @@ extension TrackSender {
 
     /// Sends packets of padding alone, as many as the pace allows now: they show whether the path carries more.
     mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        while !isStalled, path.plan?.probe != nil, path.takeSlot(byteCount: 300, now: now) {
+        while !isStalled, path.plan.probe != nil, path.takeSlot(byteCount: 300, now: now) {
             guard let sent = stream.writePadding(.max, transportNumber: path.nextNumber, into: &buffer) else { return }
             path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
             if !protectAndSend(send) { isStalled = true }
@@ -51,8 +51,11 @@ extension TrackSender {
         guard stream.writeAgain(packet, from: feed.history, transportNumber: number, into: &buffer) else {
             return false
         }
-        // Without a stream of their own, retransmissions have no number of their own either.
-        if stream.hasRetransmission { path.sent(byteCount: buffer.count, isPaced: false, now: now) }
+        if stream.hasRetransmission {
+            path.sent(byteCount: buffer.count, isPaced: false, now: now)
+        } else {
+            path.sentUnchanged(byteCount: buffer.count, now: now)
+        }
         _ = protectAndSend(send)
         return true
     }

@@ -95,7 +95,7 @@ struct TrackSender {
     /// Sends what is due: new pictures, probes and reports.
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
-        if let plan = path.plan { chooseRung(plan, now: now) }
+        chooseRung(path.plan, now: now)
         if budget.poll(at: now) { restart() }
         sendPictures(along: &path, now: now, send: send)
         while let number = copies.next(at: now) { repeatPackets([number], along: &path, now: now, send: send) }
@@ -116,7 +116,11 @@ struct TrackSender {
         responder.pathRoom = path.roomForRepeats(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
-                if let measured = report.roundTripTime(now: clock.time(at: now)) { roundTripTime = measured }
+                let measured = report.roundTripTime(now: clock.time(at: now))
+                roundTripTime = measured ?? roundTripTime
+                if let last = stream.lastSequenceNumber {
+                    path.take(report, lastSent: last, roundTripTime: measured, now: now)
+                }
                 let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
                 probe.receiverReported(highest: highest)
                 // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
@@ -161,9 +165,8 @@ struct TrackSender {
     }
 
     /// Whether what came after the key frame `start` of `feed` would take the path longer than half a second.
-    func isLate(_ start: UnitNumber, of feed: TrackFeed, along plan: SendingPlan?) -> Bool {
-        guard let plan else { return false }
-        return feed.history.byteCount(from: start.next) > plan.estimate.bitsPerSecond / 16
+    func isLate(_ start: UnitNumber, of feed: TrackFeed, along plan: SendingPlan) -> Bool {
+        feed.history.byteCount(from: start.next) > plan.estimate.bitsPerSecond / 16
     }
 
     private mutating func sendPictures(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {

@@ -1,12 +1,3 @@
-/// What transport-wide feedback says about one packet (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1).
-public enum PacketArrival: Hashable, Sendable {
-    /// The packet had not arrived when the feedback was written.
-    case notReceived
-    /// The packet arrived `delta` after the one received before it in the list, or after the reference time if it is
-    /// the first; in units of 250 µs, and negative if it overtook.
-    case received(delta: Int)
-}
-
 /// A time on the receiver's clock, whose origin is unknown. It can only be compared with others of the same receiver.
 struct ReceiverTime: Comparable {
     var nanoseconds: Int64

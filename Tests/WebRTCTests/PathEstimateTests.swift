@@ -1,0 +1,137 @@
+import CongestionControl
+import MediaTypes
+import RTP
+import TestSupport
+import Testing
+
+@testable import WebRTC
+
+/// The rig's viewers send reception reports and no transport-wide feedback, as aiortc and GStreamer do.
+@Suite("What reception reports say about a viewer's path")
+struct PathEstimateTests {
+    /// Publishes a picture each 33 ms for some seconds, at the end of each of which the viewer reports what came.
+    private func share(_ rig: Rig, to peer: RigPeer, seconds: Int, byteCount: Int, each second: () -> Void = {}) {
+        for index in 0..<seconds {
+            for picture in 0..<30 {
+                let seed = UInt64(index * 30 + picture)
+                rig.publish { Pictures.delta(byteCount, seed: seed, captured: $0) }
+                rig.run(for: .milliseconds(33))
+            }
+            peer.viewer.reportReception(now: rig.now)
+            rig.run(for: .milliseconds(10))
+            second()
+        }
+    }
+
+    @Test("a narrow path is found, the source is told of it until its viewer has left, and the viewer changes the rung")
+    func narrowPath() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        peer.link.narrow = (BitRate(bitsPerSecond: 500_000), .milliseconds(300))
+        #expect(rig.source.rates.isEmpty)
+        share(rig, to: peer, seconds: 10, byteCount: 5_000) {
+            rig.feed.adaptRate(to: [peer.session.targetBitRate], now: rig.now)
+        }
+        // Nothing is sent any more since the change of the rung, as nobody encodes the other one here.
+        #expect((200_000...1_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
+        #expect((200_000...1_500_000).contains(rig.source.rates.last?.bitsPerSecond ?? 0))
+        #expect(rig.feed.narrow?.sessionCount == 1)
+
+        rig.feed.sessionCount = 0
+        _ = rig.feed.update(now: rig.now)
+        #expect(rig.source.rates.last == PathControl.highest)
+    }
+
+    @Test(
+        "one packet in ten lost by chance lowers nothing, though retransmissions are sent besides", arguments: [1, 2])
+    func randomLoss(seed: UInt64) throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        var random = SeededRandom(seed: seed)
+        peer.link.loses = { _ in Int.random(in: 0..<10, using: &random) == 0 }
+        share(rig, to: peer, seconds: 12, byteCount: 8_000)
+        // 2 Mbit/s were sent.
+        #expect(peer.session.targetBitRate.bitsPerSecond >= 2_000_000)
+        #expect(rig.feed.narrow == nil)
+        #expect(peer.session.statistics.retransmittedPackets > 100)
+    }
+
+    @Test("a viewer's own estimate (REMB) is not exceeded")
+    func remoteEstimate() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        share(rig, to: peer, seconds: 2, byteCount: 8_000)
+        #expect(peer.session.targetBitRate == PathControl.highest)
+        peer.viewer.send(
+            .receiverReport(ReceiverReport(ssrc: SSRC(1), receptionReports: [])),
+            .estimatedMaximumBitRate(
+                ReceiverEstimatedMaximumBitRate(
+                    sender: SSRC(1), bitRate: BitRate(bitsPerSecond: 700_000), sources: [peer.viewer.settings.media])))
+        rig.run(for: .milliseconds(20))
+        share(rig, to: peer, seconds: 1, byteCount: 1_000)
+        #expect((600_000...700_000).contains(peer.session.targetBitRate.bitsPerSecond))
+    }
+
+    @Test("a packet lost from a still screen says nothing about what the path carries")
+    func lossOfFewPackets() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        rig.run(for: .milliseconds(300))
+        peer.viewer.report(now: rig.now)
+        for index in 0..<3 {
+            rig.run(for: .milliseconds(2500))
+            rig.publish { Pictures.delta(100, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(300))
+            peer.viewer.report(fractionLost: 255, now: rig.now)
+        }
+        rig.run(for: .milliseconds(20))
+        #expect(peer.session.targetBitRate == PathControl.highest)
+    }
+
+    @Test("reports that come with every request are taken together")
+    func frequentReports() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        for index in 0..<100 {
+            if index % 5 == 0 { rig.publish { Pictures.delta(25_000, seed: UInt64(index), captured: $0) } }
+            rig.run(for: .milliseconds(20))
+            peer.viewer.report(fractionLost: 64, now: rig.now)
+        }
+        rig.run(for: .milliseconds(20))
+        // 2 Mbit/s were sent; not one of the reports in between took "nothing was sent" for the path's limit.
+        #expect((900_000...2_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
+    }
+
+    @Test("what is sent again counts as sent, with a number of its own or without")
+    func sentAgain() {
+        for isNumbered in [true, false] {
+            var path = PathControl(hasTransportFeedback: false, now: .zero)
+            var now = MonotonicTime.zero
+            // 19 Mbit/s, of the 20 that a path is thought to carry at first.
+            for _ in 0..<2000 {
+                now = now + .microseconds(500)
+                if isNumbered {
+                    path.sent(byteCount: 1150, isPaced: false, now: now)
+                } else {
+                    path.sentUnchanged(byteCount: 1150, now: now)
+                }
+            }
+            path.makePlan(waiting: 0, canPad: false, now: now)
+            #expect(!path.plan.isApplicationLimited)
+            #expect(path.nextSlot(now: now) >= now)
+        }
+    }
+
+    @Test("one bad path among many does not hold the others down")
+    func shared() {
+        func megabits(_ count: Int) -> BitRate { BitRate(bitsPerSecond: count * 1_000_000) }
+        #expect(sharedTarget(of: []) == nil)
+        #expect(sharedTarget(of: [megabits(1)]) == megabits(1))
+        #expect(sharedTarget(of: [megabits(8), megabits(1), megabits(8), megabits(8), megabits(8)]) == megabits(8))
+    }
+}
