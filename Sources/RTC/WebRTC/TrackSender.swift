@@ -18,13 +18,13 @@ struct TrackSender {
     }
 
     var stream: RTPStream
-    private(set) var roundTripTime: Interval?
+    var roundTripTime: Interval?
     /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
     /// The number of pictures sent completely.
     private(set) var sentUnits = 0
     /// The number of packets that the peer has missed, by its last report; nil before the first one.
-    private(set) var lostPackets: Int?
+    var lostPackets: Int?
     /// Whether the sender waits for room in the socket. It sends no pictures until this is reset.
     var isStalled = false
     /// The record of which pictures the pointer is drawn in.
@@ -45,18 +45,18 @@ struct TrackSender {
     private let protector: SRTPSession
     private let formats: StreamFormats
     private let canonicalName: String
-    private let clock: NTPClock
+    let clock: NTPClock
     var position = Position.waiting(askedAt: nil)
     /// When it last began with a key frame. Frames that came before are there to begin with.
     private var beganAt = MonotonicTime.zero
     private var lastTicks: Int64 = .min
     var responder = NackResponder()
     var copies = SecondCopies()
-    private var budget = KeyFrameBudget()
+    var budget = KeyFrameBudget()
     var probe: TailProbe
     private var reports: ReportSchedule
     /// The viewer's last reference time that has not been answered, and when it arrived.
-    private var question: (report: ExtendedReport, arrivedAt: MonotonicTime)?
+    var question: (report: ExtendedReport, arrivedAt: MonotonicTime)?
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
     var buffer: [UInt8] = []
@@ -106,49 +106,6 @@ struct TrackSender {
         refreshOnce(now: now)
         if reports.isDue(at: now) { sendReport(now: now, send: send) }
         scheduleNext(path, now: now)
-    }
-
-    /// Handles the packets of one RTCP datagram. Retransmissions for NACKs are sent at once.
-    mutating func handle(
-        _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
-    ) {
-        feed.forgetHidden()
-        responder.pathRoom = path.roomForRepeats(now: now)
-        for packet in packets {
-            for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
-                let measured = report.roundTripTime(now: clock.time(at: now))
-                roundTripTime = measured ?? roundTripTime
-                if let last = stream.lastSequenceNumber {
-                    path.take(report, lastSent: last, roundTripTime: measured, now: now)
-                }
-                let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
-                probe.receiverReported(highest: highest)
-                // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
-                lostPackets = max(lostPackets ?? 0, Int(report.cumulativeLost))
-                copies.reported(fractionLost: report.fractionLost)
-            }
-            switch packet {
-            case .genericNack(let nack):
-                for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
-                    let isSent = sendAgain(lost, along: &path, now: now, send: send)
-                    if isSent, path.hasRoomForCopies { copies.retransmitted(lost.sequenceNumber, at: now) }
-                }
-            case .extendedReport(let report):
-                if report.referenceTime != nil { question = (report, now) }
-            case .pictureLossIndication(let indication):
-                guard indication.media == stream.configuration.ssrc else { continue }
-                if budget.pictureLossIndicated(at: now) { restart() }
-            case .fullIntraRequest(let request):
-                for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
-                    if budget.fullIntraRequested(
-                        sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
-                    {
-                        restart()
-                    }
-                }
-            default: break
-            }
-        }
     }
 
     // MARK: Pictures

@@ -1,0 +1,48 @@
+import MediaTypes
+import RTP
+
+/// What a sender makes of its peer's reports and requests.
+extension TrackSender {
+    /// Handles the packets of one RTCP datagram. Retransmissions for NACKs are sent at once.
+    mutating func handle(
+        _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) {
+        feed.forgetHidden()
+        responder.pathRoom = path.roomForRepeats(now: now)
+        for packet in packets {
+            for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
+                let measured = report.roundTripTime(now: clock.time(at: now))
+                roundTripTime = measured ?? roundTripTime
+                if let last = stream.lastSequenceNumber {
+                    path.take(report, lastSent: last, roundTripTime: measured, now: now)
+                }
+                let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
+                probe.receiverReported(highest: highest)
+                // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
+                lostPackets = max(lostPackets ?? 0, Int(report.cumulativeLost))
+                copies.reported(fractionLost: report.fractionLost)
+            }
+            switch packet {
+            case .genericNack(let nack):
+                for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
+                    let isSent = sendAgain(lost, along: &path, now: now, send: send)
+                    if isSent, path.hasRoomForCopies { copies.retransmitted(lost.sequenceNumber, at: now) }
+                }
+            case .extendedReport(let report):
+                if report.referenceTime != nil { question = (report, now) }
+            case .pictureLossIndication(let indication):
+                guard indication.media == stream.configuration.ssrc else { continue }
+                if budget.pictureLossIndicated(at: now) { restart() }
+            case .fullIntraRequest(let request):
+                for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
+                    if budget.fullIntraRequested(
+                        sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
+                    {
+                        restart()
+                    }
+                }
+            default: break
+            }
+        }
+    }
+}
