@@ -1,4 +1,5 @@
 import CongestionControl
+import MediaSessions
 import MediaTypes
 import RTP
 import TestSupport
