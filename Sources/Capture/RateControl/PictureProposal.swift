@@ -52,7 +52,7 @@ extension RateController {
     ) -> PictureProposal {
         let expected = expectation.usual(macroblocks, quantizer)
         let most = expectation.most(macroblocks, quantizer)
-        let free = debtFree(now, pace)
+        let free = debtFree(now)
         var proposal = PictureProposal(
             quantizer: quantizer, start: free, expected: expected, most: most,
             reason: free > now ? .debt : .preference)

@@ -237,12 +237,9 @@ public struct RateController: Sendable {
     }
 
     /// When the debt is small enough for another picture.
-    ///
-    /// A picture of a video is coded as soon as it is drawn, until there is debt for two. Then one is left out. If each
-    /// waited a little instead, what it shows would be older by half a period on average.
-    func debtFree(_ now: MonotonicTime, _ pace: MotionHistory.Pace = .sustained) -> MonotonicTime {
+    func debtFree(_ now: MonotonicTime) -> MonotonicTime {
         let left = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
         let slack = QualityTradeoff.basis(period)
-        return left <= (pace == .video ? slack * 2 : slack) ? now : now + (left - slack)
+        return left <= slack ? now : now + (left - slack)
     }
 }
