@@ -63,24 +63,33 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
+        // A connection that ends before the browser has shown anything of the page leaves it blank, without a script that
+        // could do something about it.
         @Test(
             "a page that broke off while it was loaded reloads itself",
             .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(2)))
         func brokenOff() throws {
             let desktop = try SharedDesktop()
-            let parts = desktop.link.split(separator: "/", omittingEmptySubsequences: false)
-            let port = try #require(parts[2].split(separator: ":").last)
-            var launch = Launch("python3", ["-c", Self.breakingRelay, String(port)])
-            launch.standardOutput = .text(limit: 100)
-            let relay = try ChildProcess(launch)
-            defer { relay.stop(within: .zero) }
-            let other = try eventually("the relay's port") { relay.output?.text.split(separator: "\n").first }
+            let relay = try Relay(to: desktop.link, breaksFirstPage: true)
             let page = try Browser.launch().newPage()
-            try page.send("Page.navigate", ["url": .string(desktop.link.replacing(":\(port)/", with: ":\(other)/"))])
+            try page.send("Page.navigate", ["url": .string(relay.link)])
             try page.waitUntil("document.readyState === 'loading' && document.querySelector('main')")
             #expect(try page.evaluate("window.isOld = true; window.screenRelay === undefined").bool == true)
             try page.waitUntil("!window.isOld && window.screenRelay")
             try ViewerPage(page).waitUntilPlaying()
+        }
+
+        @Test(
+            "a page whose WebSocket ends without a close frame joins again by itself",
+            .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(1)))
+        func socketEnds() throws {
+            let desktop = try SharedDesktop()
+            let relay = try Relay(to: desktop.link)
+            let viewer = try beginWatching(try ViewerPage(relay.link, in: Browser.launch()))
+            try relay.endWebSockets()
+            try viewer.page.waitUntil("screenRelay.reconnects === 1 && screenRelay.phase === 'playing'")
+            try viewer.expectMotion()
+            #expect(try viewer.page.evaluate("window.mark").string == "the same page")
         }
 
         @Test(
@@ -106,37 +115,11 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("document.documentElement.dataset.version").string == "another")
         }
 
-        /// Passes connections on to a port, and breaks off in the middle of the first page that goes over it.
-        private static let breakingRelay = """
-            import socket, sys, threading, time
-            breaks = [True]
-            def copy(source, target, count):
-                try:
-                    while count > 0 and (data := source.recv(min(count, 65536))):
-                        target.sendall(data)
-                        count -= len(data)
-                    if count == 0:
-                        time.sleep(0.5)
-                        target.shutdown(socket.SHUT_RDWR)
-                    else:
-                        target.shutdown(socket.SHUT_WR)
-                except OSError:
-                    pass
-            def serve(client):
-                host = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-                request = client.recv(65536)
-                host.sendall(request)
-                isFirst = request.startswith(b"GET / ") and bool(breaks) and breaks.pop()
-                threading.Thread(target=copy, args=(client, host, 1 << 60), daemon=True).start()
-                copy(host, client, 20_000 if isFirst else 1 << 60)
-            listener = socket.create_server(("127.0.0.1", 0))
-            print(listener.getsockname()[1], flush=True)
-            while True:
-                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-            """
-
         private func beginWatching(_ desktop: SharedDesktop, in browser: Browser) throws -> ViewerPage {
-            let viewer = try ViewerPage(desktop.link, in: browser)
+            try beginWatching(try ViewerPage(desktop.link, in: browser))
+        }
+
+        private func beginWatching(_ viewer: ViewerPage) throws -> ViewerPage {
             try viewer.waitUntilPlaying()
             try viewer.expectMotion()
             try viewer.page.evaluate("window.mark = 'the same page'")
@@ -155,4 +138,66 @@ extension EndToEndInBrowser {
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
     }
+}
+
+/// Passes connections on to a host, over TCP on this machine.
+private final class Relay {
+    private let child: ChildProcess
+    /// The host's link, by way of the relay.
+    let link: String
+
+    /// - Parameter breaksFirstPage: breaks off in the middle of the first page that goes over it.
+    init(to link: String, breaksFirstPage: Bool = false) throws {
+        let parts = link.split(separator: "/", omittingEmptySubsequences: false)
+        let port = try #require(parts[2].split(separator: ":").last)
+        var launch = Launch("python3", ["-c", Self.script, String(port), breaksFirstPage ? "20000" : "0"])
+        launch.standardInput = .pipe
+        launch.standardOutput = .text(limit: 100)
+        let child = try ChildProcess(launch)
+        let own = try eventually("the relay's port") { child.output?.text.split(separator: "\n").first }
+        self.child = child
+        self.link = link.replacing(":\(port)/", with: ":\(own)/")
+    }
+
+    deinit { _ = child.stop(within: .zero) }
+
+    /// Ends what is sent over each WebSocket to its client, in order: the client reads an end, and no reset.
+    func endWebSockets() throws { try child.write(Array("end\n".utf8)) }
+
+    private static let script = """
+        import socket, sys, threading, time
+        breaks = [int(sys.argv[2])]
+        webSockets = []
+        def copy(source, target, count):
+            try:
+                while count > 0 and (data := source.recv(min(count, 65536))):
+                    target.sendall(data)
+                    count -= len(data)
+                if count == 0:
+                    # What came before must have been shown by then.
+                    time.sleep(0.5)
+                    target.shutdown(socket.SHUT_RDWR)
+                else:
+                    target.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+        def serve(client):
+            host = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+            request = client.recv(65536)
+            host.sendall(request)
+            if request.startswith(b"GET /ws "):
+                webSockets.append(client)
+            most = request.startswith(b"GET / ") and breaks and breaks.pop()
+            threading.Thread(target=copy, args=(client, host, 1 << 60), daemon=True).start()
+            copy(host, client, most or 1 << 60)
+        def accept():
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(listener.getsockname()[1], flush=True)
+        threading.Thread(target=accept, daemon=True).start()
+        for line in sys.stdin:
+            for client in webSockets:
+                client.shutdown(socket.SHUT_WR)
+        """
 }
