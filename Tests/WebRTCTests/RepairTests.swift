@@ -50,6 +50,29 @@ struct RepairTests {
         #expect(peer.viewer.strangeDatagrams == 0)
     }
 
+    @Test("a viewer that reports loss gets each retransmission twice, 5 ms apart", arguments: [0, 26] as [UInt8])
+    func secondCopies(fractionLost: UInt8) throws {
+        let rig = try Rig()
+        let peer = try rig.join(hasTransportNumbers: true)
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .seconds(3))
+        peer.viewer.report(fractionLost: fractionLost, now: rig.now)
+        rig.run(for: .milliseconds(20))
+        var count = 0
+        peer.link.loses = { _ in
+            count += 1
+            return count == 3
+        }
+        rig.publish { Pictures.delta(15_000, seed: 7, captured: $0) }
+        rig.run(for: .milliseconds(300))
+        #expect(peer.wholePictures == rig.published.map(\.contents))
+        let resent = peer.link.media.filter { $0.ssrc == peer.viewer.settings.retransmission?.rawValue }
+        #expect(resent.count == (fractionLost == 0 ? 1 : 2))
+        if let first = resent.first, let last = resent.last, resent.count == 2 {
+            #expect(last.time - first.time == SecondCopies.spacing)
+        }
+    }
+
     @Test("without RTX lost packets go again, byte for byte what was sent first", arguments: [3, 4] as [UInt64])
     func lossWithoutRetransmission(seed: UInt64) throws {
         let rig = try Rig()

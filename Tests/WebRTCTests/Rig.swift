@@ -41,7 +41,7 @@ final class Rig {
     /// - Parameter promised: the certificate that the viewer's offer promised, where that isn't the viewer's own.
     func addPeer(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
-        decodes444: Bool = true
+        decodes444: Bool = true, hasTransportNumbers: Bool = false
     ) throws -> RigPeer {
         for track in tracks { track.hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now) }
         let viewerContext = try DTLSContext(certificate: Certificate())
@@ -62,7 +62,9 @@ final class Rig {
                 formats: StreamFormats(
                     yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
                     yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
-                extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "\(index)"),
+                extensions: HeaderExtensionFormat(
+                    playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "\(index)",
+                    transportNumberID: hasTransportNumbers ? 3 : nil),
                 ssrc: SSRC(settings.media.rawValue + UInt32(index) * 0x100),
                 retransmissionSSRC: SSRC(0x1122_3345 + UInt32(index) * 0x100))
         }
@@ -81,10 +83,12 @@ final class Rig {
 
     /// A viewer that has connected.
     func join(
-        hasRetransmission: Bool = true, isDTLSClient: Bool = false, decodes444: Bool = true
+        hasRetransmission: Bool = true, isDTLSClient: Bool = false, decodes444: Bool = true,
+        hasTransportNumbers: Bool = false
     ) throws -> RigPeer {
         let peer = try addPeer(
-            hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient, decodes444: decodes444)
+            hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient, decodes444: decodes444,
+            hasTransportNumbers: hasTransportNumbers)
         peer.viewer.check()
         for _ in 0..<100 where !(peer.session.isConnected && peer.viewer.isConnected) { run(for: .milliseconds(5)) }
         try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(peer.session.end ?? "-")")
