@@ -32,6 +32,8 @@ struct NarrowEncoder {
     /// The quantizer of the last picture, and the one for the next picture that differs from it.
     private var lastQuantizer = coarsest
     private var nextQuantizer = coarsest
+    /// The pictures in a row whose motion wasn't found: they have more than a byte for each macroblock.
+    private var vainSearches = 0
     /// The number of pictures for which motion is still searched near by.
     private var nearSearches = 0
     /// When the paths have carried all that was encoded.
@@ -89,7 +91,7 @@ struct NarrowEncoder {
         let bits = frame.bytes.count * 8
         let rate = max(1, self.rate?.bitsPerSecond ?? 1)
         freeAt = max(now, freeAt) + Interval(nanoseconds: Int64(bits) * 1_000_000_000 / Int64(rate))
-        if !isKeyFrame, hasNew { adaptQuantizer(to: bits, rate: rate) }
+        if !isKeyFrame, hasNew { adaptQuantizer(to: bits, macroblocks: picture.lumaCount / 256, rate: rate) }
         lastQuantizer = quantizer
         (needsKeyFrame, hasNew) = (false, false)
         return frame
@@ -106,13 +108,16 @@ struct NarrowEncoder {
 
     /// Chooses the next quantizer and the next search by the size of the last picture. The size halves with about six
     /// steps of the quantizer.
-    private mutating func adaptQuantizer(to bits: Int, rate: Int) {
+    private mutating func adaptQuantizer(to bits: Int, macroblocks: Int, rate: Int) {
         let isCoarse = nextQuantizer >= Self.coarsest
         let wanted = rate / (isCoarse ? Self.picturesPerSecond.coarse : Self.picturesPerSecond.readable)
         if nearSearches > 0 {
             nearSearches -= 1
-        } else if nextQuantizer > Self.coarsest, bits > wanted {
-            nearSearches = Self.nearSearches
+        } else if bits > macroblocks * 8 {
+            vainSearches += 1
+            if vainSearches >= 3 { nearSearches = Self.nearSearches }
+        } else {
+            vainSearches = 0
         }
         let change =
             switch bits {
