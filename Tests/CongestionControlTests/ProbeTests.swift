@@ -8,7 +8,8 @@ struct ProbeTests {
     func size(hundredKilobits: Int) throws {
         let initial = BitRate(bitsPerSecond: hundredKilobits * 100_000)
         var controller = CongestionController(limits: .init(initial: initial), at: .zero)
-        let probe = try #require(controller.plan(waiting: .max, at: .zero).probe)
+        let plan = controller.plan(waiting: .max, at: .zero)
+        let probe = try #require(plan.probe)
         #expect(probe.minimumByteCount >= 5000)
         #expect(probe.minimumByteCount >= probe.rate.bitsPerSecond / 8 / 50)
     }
