@@ -76,7 +76,7 @@ struct PathControl {
 
     /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only
     /// make worse.
-    var hasRoomForCopies: Bool { plan.queueDelay < Self.fullQueue }
+    var hasRoomForCopies: Bool { hasFeedback && plan.queueDelay < Self.fullQueue }
 
     // MARK: Feedback
 
