@@ -10,7 +10,7 @@ struct ProbeTests {
         var controller = CongestionController(limits: .init(initial: initial), at: .zero)
         let plan = controller.plan(waiting: .max, at: .zero)
         let probe = try #require(plan.probe)
-        #expect(probe.minimumByteCount >= 5000)
+        #expect(probe.minimumByteCount >= 3000)
         #expect(probe.minimumByteCount >= probe.rate.bitsPerSecond / 8 / 50)
     }
 }

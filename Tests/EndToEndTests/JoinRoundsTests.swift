@@ -121,7 +121,8 @@ extension EndToEndInBrowser {
             try run(page, parts, from: warmUp, count: Self.count - warmUp)
             let after = try nobody(in: desktop)
             #expect(after.resident - before.resident < 8 * 1024, "\(before), then \(after)")
-            #expect(after.descriptors <= before.descriptors, "\(before), then \(after)")
+            // A browser keeps up to six connections to a site for its next requests.
+            #expect(after.descriptors <= before.descriptors + 6, "\(before), then \(after)")
             print("joins: \(Self.count); after \(warmUp): \(before); at the end: \(after); process \(process)")
         }
 

@@ -18,7 +18,7 @@ struct ProbePlanner {
     private static let patience = Interval.seconds(2)
     /// A link passes a full packet or two at once if it was idle before. Five small packets, as of padding, would show
     /// that alone.
-    private static let leastByteCount = 5000
+    private static let leastByteCount = 3000
 
     private var phase: Phase
     private var isFirst = true
