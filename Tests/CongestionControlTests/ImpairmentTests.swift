@@ -41,6 +41,17 @@ struct ImpairmentTests {
         }
     }
 
+    @Test("jitter that begins later is not taken for a full link by a source that sends little", arguments: 1...4)
+    func laterJitter(seed: UInt64) {
+        let simulation = run(
+            .init(rate: 1e8, queue: 1000, jitter: 20, jitterStart: 15, jitterLength: 10), seconds: 35,
+            source: .init(moves: [0..<10, 10.1..<20, 20.1..<30, 30.1..<35], most: 750_000, firstByteCount: 180_000),
+            feedbackInterval: 50, seed: seed)
+        let before = simulation.shares(10..<15).max() ?? 0
+        #expect(before > 0.1)
+        #expect((simulation.shares(15..<35).min() ?? 0) >= 0.8 * before)
+    }
+
     @Test("loss that sending less avoids does cut it: a queue of 30 ms on a lossy link")
     func congestionLoss() {
         let simulation = run(.init(rate: 2e6, queue: 30, loss: 0.02), seconds: 20)

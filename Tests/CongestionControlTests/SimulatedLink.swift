@@ -25,8 +25,11 @@ struct SimulatedLink {
         var loss = 0.0
         /// The mean length of a burst of losses (Gilbert and Elliott); 1 means that losses are independent.
         var burst = 1.0
-        /// Up to this many milliseconds are added to or taken from each packet's delay.
+        /// Up to this many milliseconds are added to or taken from each packet's delay, from this time in seconds on.
         var jitter = 0.0
+        var jitterStart = 0.0
+        /// The milliseconds within which packets have the same jitter.
+        var jitterLength = 0.0
         /// Whether packets keep their order in spite of jitter.
         var keepsOrder = true
         /// The fraction of packets that arrive 30 ms later than their turn.
@@ -56,6 +59,8 @@ struct SimulatedLink {
     private var departure: Int64 = 0
     private var lastArrival: Int64 = 0
     private var isBad = false
+    private var jitter = 0.0
+    private var jitterEnd: Int64 = 0
 
     init(_ conditions: Conditions, seed: UInt64) {
         self.conditions = conditions
@@ -93,7 +98,11 @@ struct SimulatedLink {
         if isLost() { return }
         var time = departure + Int64(conditions.delay * 1e6)
         if conditions.jitter > 0 {
-            time += Int64((chance() * 2 - 1) * conditions.jitter * 1e6)
+            if departure >= jitterEnd {
+                jitterEnd = departure + Int64(conditions.jitterLength * 1e6)
+                jitter = (chance() * 2 - 1) * conditions.jitter
+            }
+            if Double(departure) >= conditions.jitterStart * 1e9 { time += Int64(jitter * 1e6) }
             if conditions.keepsOrder { time = max(time, lastArrival + 1000) }
             lastArrival = time
         }

@@ -195,7 +195,7 @@ public struct CongestionController: Sendable {
         if packet.probe != 0 {
             probes.received(packet.probe, sentAt: packet.sentAt, delay: value)
         } else if !delayBased.isDraining, delay.standing < 10 + 2 * delay.usualStanding {
-            delay.learn(queue: queue)
+            delay.learn(queue: queue, isLittleSent: sentRate.bitsPerSecond < delayBased.rate / 4)
         }
     }
 

@@ -45,9 +45,10 @@ struct PathDelay {
     /// A queue longer than this is more than jitter, so the link was busy while a packet waited in it.
     var busyThreshold: Double { max(6, spread * 1.5) }
 
-    /// Takes what a packet waited while the path isn't congested. It learns fast at first, and slowly later.
-    mutating func learn(queue: Double) {
-        learnt = min(learnt + 1, 1024)
+    /// Takes what a packet waited while the path isn't congested. It learns fast at first, and slowly later. Where little
+    /// is sent, it stays fast: jitter may begin at any time, and would be taken for a queue until it is learnt.
+    mutating func learn(queue: Double, isLittleSent: Bool) {
+        learnt = min(learnt + 1, isLittleSent ? 128 : 1024)
         spread += (min(max(queue, 0), 50) - spread) / learnt
         usualStanding += (min(max(standing, 0), 12) - usualStanding) / learnt
     }
