@@ -31,13 +31,13 @@ struct NarrowViewersTests {
                 + "its queue")
         #expect(
             NarrowViewers(in: [viewer(9, 1_250_000, queue: 9), viewer(8)]).words
-                == "2 viewers get fewer pictures: 10.0.0.8; 10.0.0.9, whose path carries 1.25 Mbit a second")
+                == "2 viewers get fewer pictures: 10.0.0.8 and 10.0.0.9, whose path carries 1.25 Mbit a second")
     }
 
     @Test("at most three are listed, so that the status stays short")
     func many() {
         let viewers = NarrowViewers(in: (1...9).map { viewer($0) })
         #expect(viewers.count == 9)
-        #expect(viewers.words == "9 viewers get fewer pictures: 10.0.0.1; 10.0.0.2; 10.0.0.3; 6 more")
+        #expect(viewers.words == "9 viewers get fewer pictures: 10.0.0.1 and 10.0.0.2 and 10.0.0.3 and 6 more")
     }
 }

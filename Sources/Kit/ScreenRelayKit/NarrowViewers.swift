@@ -34,7 +34,7 @@ public struct NarrowViewers: Sendable {
         let more = count > Self.limit ? ["\(count - Self.limit) more"] : []
         words =
             (count == 1 ? "1 viewer gets" : "\(count) viewers get") + " fewer pictures: "
-            + (listed + more).joined(separator: "; ")
+            + (listed + more).joined(separator: " and ")
     }
 }
 

@@ -275,9 +275,8 @@ public struct CongestionController: Sendable {
             ReportedRate.Sending(
                 rate: rate, byteCount: sentByteCount, nextPacket: packets.next,
                 isApplicationLimited: isApplicationLimited(rate)), at: now)
-        guard new != rate else { return }
-        delayBased.lower(to: new)
-        delayBased.raise(to: new)
+        // What the peer's own limit hides of the rate stays as it is.
+        if new < rate { delayBased.lower(to: new) } else { delayBased.raise(to: new) }
     }
 
     /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03). Only a peer without

@@ -91,10 +91,8 @@ struct LossTrial {
         rate: Double, sent: Double, isApplicationLimited: Bool, next: Int64, since: MonotonicTime? = nil,
         at now: MonotonicTime
     ) -> Verdict {
-        guard let start = windowStart ?? since else {
-            if windowPackets > 0 { windowStart = now }
-            return .keep
-        }
+        if windowStart == nil, windowPackets > 0 { windowStart = since ?? now }
+        guard let start = windowStart else { return .keep }
         let age = (now - start).seconds
         guard windowPackets >= 20, age >= (isTrying ? 0.8 : 0.25), windowPackets >= 50 || age >= 0.8 else {
             return .keep

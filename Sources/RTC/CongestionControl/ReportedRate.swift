@@ -23,6 +23,11 @@ struct ReportedRate {
         var last: SequenceNumber
         /// The sender report that its last round trip was measured with.
         var senderReport: UInt32
+
+        /// The number of packets sent that the last report did not cover.
+        var outstanding: Int {
+            max(SequenceNumber(UInt16(truncatingIfNeeded: highest)).distance(to: last), 0)
+        }
     }
 
     /// What came since the last decision, in packets.
@@ -89,7 +94,7 @@ struct ReportedRate {
                 window.sent += Double(max(before.last.distance(to: lastSent), 0))
                 window.covered += Double(covered)
                 window.lost += Double(covered) * Double(report.fractionLost) / 256
-                window.outstanding = outstanding
+                window.outstanding = streams.values.reduce(0) { max($0, $1.outstanding) }
                 window.hasQueue = window.hasQueue || isMeasured
             }
         }

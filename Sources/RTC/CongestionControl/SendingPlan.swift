@@ -9,7 +9,8 @@ public struct SendingPlan: Hashable, Sendable {
     /// The rate to send waiting packets at. Above the estimate usually, so that a picture leaves quickly; far below it
     /// while a queue drains.
     public var pacingRate: BitRate
-    /// The queueing delay on the path at present: how much later packets arrive than the fastest of the last 10 s.
+    /// The queueing delay on the path at present: how much later packets arrive than the fastest of the last 10 s or,
+    /// without transport-wide feedback, how much longer the round trip is.
     public var queueDelay: Interval
     /// The probe to send now, at ``pacingRate``. It consists of whatever packets are waiting; if too few are, padding
     /// completes it. A sender without padding may ignore it, and the probe is then given up.

@@ -60,7 +60,8 @@ public struct RTPStream: Sendable {
     /// The same for the retransmission stream.
     public private(set) var retransmissionStatistics = SenderStatistics()
     /// The sequence number of the last packet sent; nil before the first.
-    public private(set) var lastSequenceNumber: SequenceNumber?
+    public var lastSequenceNumber: SequenceNumber? { last?.sequenceNumber }
+    private var last: SentPacket?
 
     private var nextSequenceNumber: SequenceNumber
     private var nextRetransmissionNumber: SequenceNumber
@@ -128,7 +129,7 @@ public struct RTPStream: Sendable {
         _ count: UInt8 = 1, transportNumber: UInt16? = nil, into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
-        guard let lastSequenceNumber, let last = sent.packet(lastSequenceNumber) else { return nil }
+        guard let last else { return nil }
         let padding = max(count, 1)
         let extensions = available(last.extensions.intersection(.mid), transportNumber)
         let packet = SentPacket(
@@ -189,7 +190,7 @@ public struct RTPStream: Sendable {
 
     private mutating func note(_ packet: SentPacket) {
         sent.insert(packet)
-        lastSequenceNumber = packet.sequenceNumber
+        last = packet
         nextSequenceNumber = packet.sequenceNumber.next
     }
 

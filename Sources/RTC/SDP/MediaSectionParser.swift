@@ -47,7 +47,8 @@ struct MediaSectionParser {
             media.setup = setup
         case "rtcp-mux", "rtcp-mux-only": media.hasRTCPMux = true
         case "rtcp-rsize": media.hasReducedSizeRTCP = true
-        case "rtcp-xr": media.hasReceiverRoundTrip = value.words.contains { $0.cut(at: "=").head == "rcvr-rtt" }
+        case "rtcp-xr":
+            if value.words.contains(where: { $0.cut(at: "=").head == "rcvr-rtt" }) { media.hasReceiverRoundTrip = true }
         case "rtpmap": try readFormat(value, line)
         case "fmtp": try readParameters(value, line)
         case "rtcp-fb": try readFeedback(value, line)

@@ -115,7 +115,9 @@ final class WatchedTracks {
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
-        if isNarrow, path.plan.probe != nil, let index = senders.indices.first {
+        if isNarrow, path.plan.probe != nil,
+            let index = senders.firstIndex(where: { $0.stream.lastSequenceNumber != nil })
+        {
             senders[index].pad(along: &path, now: now, send: send)
             deadline = min(deadline, path.nextSlot(now: now))
         }

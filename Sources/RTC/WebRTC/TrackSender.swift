@@ -248,7 +248,7 @@ struct TrackSender {
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
         if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
-        if let refreshAt { deadline = min(deadline, refreshAt) }
+        if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
         let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), pointer.heldUntil ?? .zero)
         deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
     }

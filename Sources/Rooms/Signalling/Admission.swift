@@ -168,7 +168,7 @@ extension Admission {
         case true?: isTaken = ClientAddress.isLoopback(address) || requestsWithToken.take(address, now: .now())
         case false?:
             // `/api` and `/metrics` count their failures themselves, and have their own error messages.
-            guard !["api", "metrics"].contains(exchange.path?.first),
+            guard exchange.path?.first != "api", exchange.path != ["metrics"],
                 !attempts.mayTry(address, now: configuration.attemptClock())
             else {
                 return nil

@@ -160,9 +160,10 @@ final class HTTPExchange {
     ///
     /// After an error it always is, and wherever client and server might not agree where the next request begins: the
     /// client may still send a body that was refused or that it announced by `Expect`, and lengths in unusual forms are
-    /// read differently by different programs (sections 6.3 and 11.2).
+    /// read differently by different programs (sections 6.3 and 11.2). A proxy's connections carry requests of many
+    /// clients, and libsoup drops header lines that it can't read, so a proxy might see another end of one than we do.
     private func isLastOfConnection(answeredBy status: UInt32) -> Bool {
-        guard let connection, !connection.hasHadAllRequests, status < 400,
+        guard let connection, !connection.isOfProxy, !connection.hasHadAllRequests, status < 400,
             soup_server_message_get_http_version(message) == SOUP_HTTP_1_1
         else { return true }
         let length = header("Content-Length")
