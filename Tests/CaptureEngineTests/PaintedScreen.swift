@@ -23,7 +23,7 @@ final class Paint: Sendable {
     }
 }
 
-/// A screen of no display system.
+/// A screen of no display system: grey, in one shade unless told otherwise.
 final class PaintedScreen: ScreenSource {
     struct Gone: ScreenFailure {
         var description: String { "the paint is gone" }
@@ -33,7 +33,7 @@ final class PaintedScreen: ScreenSource {
 
     let description = "a painted screen"
     let target = CaptureTarget.screen
-    let size = PictureSize(width: 64, height: 48)
+    let size: PictureSize
     let pixelFormat = ScreenToPlanes.PixelFormat.bgrx
     let isWaiting = false
     let isLocked = false
@@ -45,9 +45,22 @@ final class PaintedScreen: ScreenSource {
     let nextPointerLook = MonotonicTime.distantFuture
     var drawsPointer = false
     private let paint: Paint
+    private let changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])?
+    private let grey: (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8
     private var shown: UInt8?
 
-    init(_ paint: Paint) { self.paint = paint }
+    /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a pixel is
+    /// painted in.
+    init(
+        _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48),
+        changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])? = nil,
+        grey: @escaping (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8 = { _, _, shade in shade }
+    ) {
+        self.paint = paint
+        self.size = size
+        self.changes = changes
+        self.grey = grey
+    }
 
     var fileDescriptor: Int32 { paint.descriptor }
     var mayHaveChanged: Bool { paint.shade != shown }
@@ -67,7 +80,10 @@ final class PaintedScreen: ScreenSource {
     }
 
     func takeChanges() -> DamagedArea {
-        mayHaveChanged ? takeEverything() : DamagedArea()
+        guard mayHaveChanged else { return DamagedArea() }
+        guard let changes, let before = shown, let after = paint.shade else { return takeEverything() }
+        shown = after
+        return DamagedArea(changes(before, after), in: size)
     }
 
     func takeEverything() -> DamagedArea {
@@ -78,7 +94,12 @@ final class PaintedScreen: ScreenSource {
     func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) -> Bool {
         for rectangle in area.rectangles {
             let stride = rectangle.width * 4
-            var pixels = [UInt8](repeating: shown ?? 0, count: stride * rectangle.height)
+            var pixels: [UInt8] = []
+            for y in rectangle.y..<rectangle.y + rectangle.height {
+                for x in rectangle.x..<rectangle.x + rectangle.width {
+                    pixels += repeatElement(grey(x, y, shown ?? 0), count: 4)
+                }
+            }
             pixels.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return }
                 body(GrabbedPixels(rectangle: rectangle, base: base, stride: stride))

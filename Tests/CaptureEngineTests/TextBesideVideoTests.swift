@@ -1,4 +1,3 @@
-import CLinux
 import CaptureEngine
 import CaptureLink
 import ColorConversion
@@ -18,7 +17,7 @@ struct TextBesideVideoTests {
         pair.closeChild()
         var configuration = CaptureConfiguration(link: .descriptor(descriptor))
         configuration.bitRate = BitRate(bitsPerSecond: 1_000_000)
-        let capture = try RunningCapture(configuration) { _ in VideoScreen(paint) }
+        let capture = try RunningCapture(configuration) { _ in VideoScreen.painted(by: paint) }
         let host = try ReceivingHost(pair.connection)
         try host.sendHello()
         defer { capture.stop() }
@@ -45,73 +44,17 @@ struct TextBesideVideoTests {
     }
 }
 
-/// A screen of grey noise that is another with each shade, and beside it a grey square of every sixteenth shade, which is too seldom for a video.
-private final class VideoScreen: ScreenSource {
+/// Grey noise that is another with each shade, and beside it a grey square of every sixteenth shade, which is too seldom
+/// for a video.
+private enum VideoScreen {
     static let text = PixelRectangle(x: 400, y: 208, width: 16, height: 16)
     private static let video = PixelRectangle(x: 0, y: 0, width: 320, height: 160)
     private static let pictureSize = PictureSize(width: 480, height: 272)
 
-    let description = "a painted video"
-    let target = CaptureTarget.screen
-    let size = VideoScreen.pictureSize
-    let pixelFormat = ScreenToPlanes.PixelFormat.bgrx
-    let isWaiting = false
-    let isLocked = false
-    let reportsDamage = true
-    let showsAllChanges = true
-    let isIncomplete = false
-    let pointerDescriptor: Int32 = -1
-    let nextCheck = MonotonicTime.distantFuture
-    let nextPointerLook = MonotonicTime.distantFuture
-    var drawsPointer = false
-    private let paint: Paint
-    private var shown: UInt8 = 0
-
-    init(_ paint: Paint) { self.paint = paint }
-
-    var fileDescriptor: Int32 { paint.descriptor }
-    var mayHaveChanged: Bool { paint.shade != shown }
-
-    func takeQueuedEvents() -> Bool { false }
-    func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
-    func hasChangedMeanwhile() -> Bool { false }
-    func lookAtPointer(now: MonotonicTime) -> PointerPosition? { nil }
-    func takePointerShape(in pictures: PictureSize) -> PointerImage? { nil }
-    func forgetToldPointer() {}
-
-    func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool {
-        var count: UInt64 = 0
-        if isReadable { eventfd_read(paint.descriptor, &count) }
-        return false
-    }
-
-    func takeChanges() -> DamagedArea {
-        let before = shown
-        shown = paint.shade ?? 0
-        if before == shown { return DamagedArea() }
-        return DamagedArea(before / 16 == shown / 16 ? [Self.video] : [Self.video, Self.text], in: size)
-    }
-
-    func takeEverything() -> DamagedArea {
-        shown = paint.shade ?? 0
-        return DamagedArea([PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)], in: size)
-    }
-
-    func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) -> Bool {
-        for rectangle in area.rectangles {
-            let stride = rectangle.width * 4
-            var pixels: [UInt8] = []
-            for y in rectangle.y..<rectangle.y + rectangle.height {
-                for x in rectangle.x..<rectangle.x + rectangle.width {
-                    pixels += [UInt8](repeating: Self.grey(x, y, shown), count: 4)
-                }
-            }
-            pixels.withUnsafeMutableBytes { bytes in
-                guard let base = bytes.baseAddress else { return }
-                body(GrabbedPixels(rectangle: rectangle, base: base, stride: stride))
-            }
-        }
-        return true
+    static func painted(by paint: Paint) -> PaintedScreen {
+        PaintedScreen(
+            paint, size: pictureSize,
+            changes: { before, after in before / 16 == after / 16 ? [video] : [video, text] }, grey: grey)
     }
 
     /// All of it, in BT.601 with limited range.

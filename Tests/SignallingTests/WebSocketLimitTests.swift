@@ -41,17 +41,8 @@ struct WebSocketLimitTests {
 
     @Test("an answer that is relayed to a member that doesn't read is left out like an offer")
     func relayedAnswers() throws {
-        let server = try RunningServer {
-            $0.limits.messagesPerSecond = 100_000
-            // A slow machine, as under a sanitizer, must not take the reader for a dead one.
-            $0.limits.pingTime = .seconds(600)
-        }
-        let reader = try WebSocketClient(port: server.port, takesLittle: true)
-        try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
-        let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
-        let writer = try WebSocketClient(port: server.port)
-        try writer.send(event: "__join", "{\"room\":\"desk,secret\"}")
-        let writerID = try #require(try writer.next(event: "_peers")["you"] as? String)
+        let server = try patientServer()
+        let (reader, writer, readerID, writerID) = try slowReaderAndWriter(server.port)
         let sdp = String(repeating: "x", count: 60_000)
         for _ in 0..<200 {
             try reader.send(offer: "v=0", to: writerID)
@@ -169,17 +160,8 @@ struct WebSocketLimitTests {
 
     @Test("a client that doesn't read misses what others send it, and isn't thrown out by them")
     func slowReader() throws {
-        let server = try RunningServer {
-            $0.limits.messagesPerSecond = 100_000
-            // A slow machine, as under a sanitizer, must not take the reader for a dead one.
-            $0.limits.pingTime = .seconds(600)
-        }
-        let reader = try WebSocketClient(port: server.port, takesLittle: true)
-        try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
-        let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
-        let writer = try WebSocketClient(port: server.port)
-        try writer.send(event: "__join", "{\"room\":\"desk,secret\"}")
-        _ = try writer.next(event: "_peers")
+        let server = try patientServer()
+        let (reader, writer, readerID, _) = try slowReaderAndWriter(server.port)
         let sdp = String(repeating: "x", count: 60_000)
         for _ in 0..<200 { try writer.send(offer: sdp, to: readerID) }
         // Joining again is answered behind all that was sent before.
@@ -200,5 +182,24 @@ struct WebSocketLimitTests {
         try fragments.raw.send(WebSocketClient.frame(1, [], isFinal: false))
         for _ in 0..<2000 { try fragments.raw.send(WebSocketClient.frame(0, [], isFinal: false)) }
         #expect(try fragments.next() == .close(1009))
+    }
+
+    /// A slow machine, as under a sanitizer, must not take a member that doesn't read for a dead one.
+    private func patientServer() throws -> RunningServer {
+        try RunningServer {
+            $0.limits.messagesPerSecond = 100_000
+            $0.limits.pingTime = .seconds(600)
+        }
+    }
+
+    /// A member whose socket takes little and that doesn't read, another one beside it, and the names of both.
+    private func slowReaderAndWriter(_ port: UInt16) throws -> (WebSocketClient, WebSocketClient, String, String) {
+        let reader = try WebSocketClient(port: port, takesLittle: true)
+        try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
+        let writer = try WebSocketClient(port: port)
+        try writer.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        let writerID = try #require(try writer.next(event: "_peers")["you"] as? String)
+        return (reader, writer, readerID, writerID)
     }
 }

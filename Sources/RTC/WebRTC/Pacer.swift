@@ -29,7 +29,7 @@ struct Pacer {
     }
 
     /// Takes the tokens for a packet; returns false if it must wait until ``nextSlot(now:)``.
-    mutating func take(_ byteCount: Int = fullPacket, now: MonotonicTime) -> Bool {
+    mutating func take(_ byteCount: Int, now: MonotonicTime) -> Bool {
         guard fullAt - now < room else { return false }
         charge(byteCount, now: now)
         return true
