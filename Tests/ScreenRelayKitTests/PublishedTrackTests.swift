@@ -97,9 +97,11 @@ struct PublishedTrackTests {
             return
         }
         #expect(refusal("other") == nil)
+        let source = try #require(track.ingest.hub.source)
         publishing.close(first)
         _ = try publish("camera")
-        try eventually("the next publisher") { track.sourceState == .live }
+        try eventually("the next publisher") { track.ingest.hub.source.map { $0 !== source } ?? false }
+        #expect(track.sourceState == .live)
         #expect(tracks.track("camera") === track)
         publishing.close(first)
         #expect(track.sourceState == .live)
