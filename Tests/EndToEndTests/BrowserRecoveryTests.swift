@@ -70,11 +70,13 @@ extension EndToEndInBrowser {
             .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(2)))
         func brokenOff() throws {
             let desktop = try SharedDesktop()
-            let relay = try Relay(to: desktop.link, breaksFirstPage: true)
+            let relay = try Relay(to: desktop.link, holdsFirstPage: true)
             let page = try Browser.launch().newPage()
             try page.send("Page.navigate", ["url": .string(relay.link)])
-            try page.waitUntil("document.readyState === 'loading' && document.querySelector('main')")
+            try page.waitUntil(
+                "document.readyState === 'loading' && performance.getEntriesByName('first-paint').length > 0")
             #expect(try page.evaluate("window.isOld = true; window.screenRelay === undefined").bool == true)
+            try relay.breakFirstPage()
             try page.waitUntil("!window.isOld && window.screenRelay")
             try ViewerPage(page).waitUntilPlaying()
         }
@@ -146,11 +148,11 @@ private final class Relay {
     /// The host's link, by way of the relay.
     let link: String
 
-    /// - Parameter breaksFirstPage: breaks off in the middle of the first page that goes over it.
-    init(to link: String, breaksFirstPage: Bool = false) throws {
+    /// - Parameter holdsFirstPage: stops in the middle of the first page that goes over it, until ``breakFirstPage()``.
+    init(to link: String, holdsFirstPage: Bool = false) throws {
         let parts = link.split(separator: "/", omittingEmptySubsequences: false)
         let port = try #require(parts[2].split(separator: ":").last)
-        var launch = Launch("python3", ["-c", Self.script, String(port), breaksFirstPage ? "20000" : "0"])
+        var launch = Launch("python3", ["-c", Self.script, String(port), holdsFirstPage ? "20000" : "0"])
         launch.standardInput = .pipe
         launch.standardOutput = .text(limit: 100)
         let child = try ChildProcess(launch)
@@ -161,12 +163,16 @@ private final class Relay {
 
     deinit { _ = child.stop(within: .zero) }
 
+    /// Breaks the page off where it was stopped.
+    func breakFirstPage() throws { try child.write(Array("break\n".utf8)) }
+
     /// Ends what is sent over each WebSocket to its client, in order: the client reads an end, and no reset.
     func endWebSockets() throws { try child.write(Array("end\n".utf8)) }
 
     private static let script = """
-        import socket, sys, threading, time
-        breaks = [int(sys.argv[2])]
+        import socket, sys, threading
+        holds = [int(sys.argv[2])]
+        broken = threading.Event()
         webSockets = []
         def copy(source, target, count):
             try:
@@ -174,8 +180,7 @@ private final class Relay {
                     target.sendall(data)
                     count -= len(data)
                 if count == 0:
-                    # What came before must have been shown by then.
-                    time.sleep(0.5)
+                    broken.wait()
                     target.shutdown(socket.SHUT_RDWR)
                 else:
                     target.shutdown(socket.SHUT_WR)
@@ -187,7 +192,7 @@ private final class Relay {
             host.sendall(request)
             if request.startswith(b"GET /ws "):
                 webSockets.append(client)
-            most = request.startswith(b"GET / ") and breaks and breaks.pop()
+            most = request.startswith(b"GET / ") and holds and holds.pop()
             threading.Thread(target=copy, args=(client, host, 1 << 60), daemon=True).start()
             copy(host, client, most or 1 << 60)
         def accept():
@@ -197,7 +202,10 @@ private final class Relay {
         print(listener.getsockname()[1], flush=True)
         threading.Thread(target=accept, daemon=True).start()
         for line in sys.stdin:
-            for client in webSockets:
-                client.shutdown(socket.SHUT_WR)
+            if line == "break\\n":
+                broken.set()
+            else:
+                for client in webSockets:
+                    client.shutdown(socket.SHUT_WR)
         """
 }

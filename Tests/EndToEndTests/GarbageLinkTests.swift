@@ -88,8 +88,8 @@ extension EndToEnd {
             try host.waitForLog(words)
             let before = try processorTicks(of: process)
             _ = try? eventually("some time", within: .milliseconds(1500), holds: { false })
-            #expect(host.occurrences(of: words) == 1)
-            #expect(host.occurrences(of: "accept4") == 1)
+            #expect(host.occurrences(of: words) == 1, "\(host.log)")
+            #expect(host.occurrences(of: "accept4") == 1, "\(host.log)")
             #expect(try processorTicks(of: process) - before < 20)
 
             sockets.removeAll()
