@@ -18,6 +18,14 @@ struct PictureScheduleTests {
         return schedule
     }
 
+    /// One that has used all its room: the next picture may come about a period after `start`.
+    private func scheduleInMotion(_ period: Interval? = nil) -> PictureSchedule {
+        var schedule = PictureSchedule(period: period ?? self.period, keepAlive: .milliseconds(2500))
+        schedule.took(at: start)
+        schedule.took(at: start)
+        return schedule
+    }
+
     @Test("the first change after a rest is taken when its paint has settled, below 4 ms")
     func firstChange() {
         var schedule = scheduleAtRest()
@@ -33,14 +41,61 @@ struct PictureScheduleTests {
 
     @Test("from then on pictures come on a steady beat, whenever in between something changes")
     func beat() {
-        var schedule = scheduleAtRest()
-        for index in 1...100 {
-            let beat = start + period * Int64(index)
+        var schedule = scheduleInMotion()
+        let first = schedule.earliest
+        for index in 0..<100 {
+            let beat = first + schedule.spacing * Int64(index)
             schedule.noticedChange(at: beat - .milliseconds(Int64(3 + index % 30)))
             #expect(schedule.due(changed) == beat)
             // Woken up a little late: the beat doesn't move.
             #expect(schedule.settled(at: beat + .milliseconds(1)) <= .milliseconds(1))
             schedule.took(at: beat + .milliseconds(1))
+        }
+    }
+
+    @Test("one picture that is late delays none of those that are painted after it", arguments: [5, 19, 21, 30, 40])
+    func lateOnce(_ lateness: Int64) {
+        var schedule = scheduleInMotion()
+        for index in 1...20 {
+            let paint = start + period * Int64(index)
+            schedule.noticedChange(at: paint)
+            if index != 1 { #expect(schedule.due(changed) == paint + PictureSchedule.settlingInMotion) }
+            // The encoder was still busy with another.
+            schedule.took(at: paint + (index == 1 ? .milliseconds(lateness) : PictureSchedule.settlingInMotion))
+        }
+    }
+
+    @Test("what extra pictures take is back within three seconds, even if the scene paints once in each period")
+    func extraPictures() {
+        var schedule = scheduleInMotion()
+        var waited = 0
+        for index in 1...60 {
+            let paint = start + period * Int64(index)
+            schedule.noticedChange(at: paint)
+            let due = schedule.due(changed)
+            if due > paint + PictureSchedule.settlingInMotion { waited = index }
+            schedule.took(at: due)
+            if index == 5 || index == 6 { schedule.took(at: due + .milliseconds(2)) }
+        }
+        #expect(waited > 6)
+        #expect(period * Int64(waited - 6) < .seconds(3))
+    }
+
+    @Test("however late pictures are, there is at most one more of them than periods")
+    func noMoreThanPeriods() {
+        var schedule = PictureSchedule(period: period, keepAlive: .milliseconds(2500))
+        var random = SeededRandom(seed: 40)
+        var now = start
+        var taken: [MonotonicTime] = []
+        for _ in 1...10_000 {
+            schedule.noticedChange(at: now)
+            now = max(now, schedule.due(changed)) + .milliseconds(Int64.random(in: 0...90, using: &random))
+            schedule.took(at: now)
+            taken.append(now)
+        }
+        for length in [1, 2, 10, 100] {
+            let shortest = zip(taken, taken.dropFirst(length + 1)).map { $1 - $0 }.min()
+            #expect(shortest.map { $0 >= schedule.spacing * Int64(length) - period / 32 } == true)
         }
     }
 
@@ -62,16 +117,16 @@ struct PictureScheduleTests {
 
     @Test("in motion what is drawn just before the beat becomes whole as well; what was drawn long before doesn't wait")
     func motionAtTheBeat() {
-        var schedule = scheduleAtRest()
+        var schedule = scheduleInMotion()
         schedule.noticedChange(at: start + period)
         schedule.took(at: start + period)
-        let beat = start + period * 2
+        let beat = schedule.earliest
         schedule.noticedChange(at: beat - Interval(nanoseconds: 100_000))
         #expect(schedule.due(changed) == beat + PictureSchedule.settlingInMotion - Interval(nanoseconds: 100_000))
         #expect(schedule.settled(at: beat + .milliseconds(1)) == .milliseconds(1))
         schedule.took(at: beat)
         schedule.noticedChange(at: beat + .milliseconds(10))
-        #expect(schedule.due(changed) == beat + period)
+        #expect(schedule.due(changed) == beat + schedule.spacing)
     }
 
     @Test("what has changed while the host was taking the picture before needs no settling, and goes before refinement")
@@ -115,8 +170,9 @@ struct PictureScheduleTests {
 
     @Test("a picture that is wanted by name waits for the beat alone, and not even for that after a reset")
     func forcedPicture() {
-        var schedule = scheduleAtRest()
-        #expect(schedule.due(forced) == start + period)
+        var schedule = scheduleInMotion()
+        #expect(schedule.due(forced) == schedule.earliest)
+        #expect(schedule.earliest > start + period / 2)
         schedule.reset()
         #expect(schedule.due(forced) == .zero)
     }
@@ -180,9 +236,10 @@ struct PictureScheduleTests {
 
     @Test("where nobody tells of changes they are looked for at the time that is given, but never off the beat")
     func polling() {
-        let schedule = scheduleAtRest()
+        let schedule = scheduleInMotion()
         let soon = PictureSchedule.Reasons(isForced: false, hasChange: false, poll: start + .milliseconds(5))
-        #expect(schedule.due(soon) == start + period)
+        #expect(schedule.due(soon) == schedule.earliest)
+        #expect(schedule.earliest > start + period / 2)
         let late = PictureSchedule.Reasons(isForced: false, hasChange: false, poll: start + .milliseconds(500))
         #expect(schedule.due(late) == start + .milliseconds(500))
     }
@@ -230,14 +287,14 @@ struct PictureScheduleTests {
     @Test("an hour of motion stays on the beat, however late each wake-up is", arguments: [40, 33, 16])
     func movingHour(_ milliseconds: Int64) {
         let period = Interval.milliseconds(milliseconds)
-        var schedule = PictureSchedule(period: period, keepAlive: .milliseconds(2500))
-        schedule.took(at: start)
+        var schedule = scheduleInMotion(period)
         var random = SeededRandom(seed: UInt64(milliseconds))
         let count = 3_600_000 / milliseconds
         var wrong = 0
-        for index in 1...count {
-            let beat = start + period * index
-            let before = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds, using: &random))
+        let first = schedule.earliest
+        for index in 0..<count {
+            let beat = first + schedule.spacing * index
+            let before = Interval(nanoseconds: Int64.random(in: 0..<schedule.spacing.nanoseconds, using: &random))
             let seen = MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds)
             schedule.noticedChange(at: seen)
             let due = max(beat, seen + PictureSchedule.settlingInMotion)

@@ -3,12 +3,13 @@ import MediaTypes
 /// Decides when the next picture may be taken, and when to look whether there is something to take.
 ///
 /// A change is taken as soon as its drawing has settled, which takes a little longer after a rest (two periods without
-/// a change). From then on, at most one picture is taken in a period, at a steady rate.
+/// a change). There is room for one picture a period, and what one of them leaves unused is kept for the next.
 struct PictureSchedule {
-    /// The least time between two pictures.
+    /// The least time between two pictures, on average.
     var period: Interval
     private let keepAlive: Interval
-    private var earliest = MonotonicTime.zero
+    /// When there is room for another picture.
+    private(set) var earliest = MonotonicTime.zero
     private var keepAliveDue = MonotonicTime.zero
     private var refinementEarliest = MonotonicTime.zero
     /// The time before which the rate limit has no room for a picture.
@@ -20,6 +21,10 @@ struct PictureSchedule {
     private var isWhole = false
     /// When a change was last taken.
     private var lastChange = MonotonicTime.zero
+
+    /// The distance at which pictures may follow each other for long. A scene that paints once in each period would never
+    /// get back what an extra picture, such as a requested key frame, took from it, so this is a little less.
+    var spacing: Interval { period - period / 32 }
 
     /// How long changes are collected before the first picture after a rest, because a program draws a line of text, a
     /// menu or a scrolled page by several requests. It is below the promised 4 ms, because the timer and the scheduler
@@ -94,13 +99,13 @@ struct PictureSchedule {
         if changedSince != nil { lastChange = now }
         changedSince = nil
         isWhole = false
-        // Keep the beat if the picture is only a little late; otherwise a new beat begins.
-        let isOnBeat = now >= earliest && now - earliest <= period / 2
-        earliest = (isOnBeat ? earliest : now) + period
+        // A picture that is late, because the one before took long, leaves the next one as much of its period, so that
+        // only this one is late: with a whole period from here on, each later one would wait as long after its paint.
+        earliest = max(earliest, now - period) + spacing
         keepAliveDue = now + keepAlive
     }
 
-    /// Notes that a picture was taken that shows nothing new; it doesn't count for the beat.
+    /// Notes that a picture was taken that shows nothing new; it takes no room from one that does.
     mutating func sentStill(at now: MonotonicTime) {
         keepAliveDue = now + keepAlive
     }
