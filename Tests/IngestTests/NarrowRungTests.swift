@@ -81,11 +81,11 @@ struct NarrowRungTests {
         /// Encodes a noisy picture each 33 ms for four seconds. Returns how many pictures that gave, and their bits.
         func run(_ bitsPerSecond: Int) throws -> (pictures: Int, bits: Int) {
             var encoder = NarrowEncoder()
-            encoder.setRate(BitRate(bitsPerSecond: bitsPerSecond))
+            encoder.setRate(BitRate(bitsPerSecond: bitsPerSecond), now: .zero)
             var (pictures, bits) = (0, 0)
             for tick in 0..<120 {
                 let time = MonotonicTime.zero + .milliseconds(Int64(tick) * 33)
-                encoder.pictureDecoded()
+                encoder.pictureDecoded(byteCount: 20_000)
                 guard let due = encoder.deadline, due <= time else { continue }
                 let noise = (0..<size.width * size.height * 3 / 2).map { _ in UInt8.random(in: 60...200, using: &random)
                 }
@@ -105,15 +105,33 @@ struct NarrowRungTests {
         #expect(fast.bits < 4_000_000 * 4 * 6 / 5)
     }
 
+    @Test("what is under way when the rate changes takes as long as the new rate says")
+    func otherRate() throws {
+        var encoder = NarrowEncoder()
+        encoder.setRate(BitRate(bitsPerSecond: 200_000), now: .zero)
+        let size = PictureSize(width: 64, height: 64)
+        let picture = I420Picture(
+            size: size, bytes: (0..<size.width * size.height * 3 / 2).map { UInt8(truncatingIfNeeded: $0 &* 97) },
+            isFullRange: false, matrix: .bt601, captureTime: .zero)
+        let bits = Int64(try encoder.encode(picture, now: .zero).bytes.count * 8)
+        encoder.pictureDecoded(byteCount: 100)
+        for rate in [400_000, 100_000, 2_000_000] as [Int64] {
+            encoder.setRate(BitRate(bitsPerSecond: Int(rate)), now: .zero)
+            let due = try #require(encoder.deadline)
+            #expect(abs(due.nanoseconds - bits * 1_000_000_000 / rate) < 1000)
+        }
+    }
+
     @Test("what nobody may see is not encoded again, and what follows it begins with a key frame")
     func heldBack() throws {
         var encoder = NarrowEncoder()
-        encoder.setRate(BitRate(bitsPerSecond: 500_000))
+        encoder.setRate(BitRate(bitsPerSecond: 500_000), now: .zero)
         let picture = I420Picture(
             size: PictureSize(width: 64, height: 64), bytes: [UInt8](repeating: 90, count: 64 * 64 * 3 / 2),
             isFullRange: false, matrix: .bt601, captureTime: .zero)
         _ = try encoder.encode(picture, now: .zero)
-        for goOn in [{ $0.pictureDecoded() }, { $0.requestKeyFrame() }] as [(inout NarrowEncoder) -> Void] {
+        let ways: [(inout NarrowEncoder) -> Void] = [{ $0.pictureDecoded(byteCount: 100) }, { $0.requestKeyFrame() }]
+        for goOn in ways {
             encoder.holdBack()
             #expect(encoder.deadline == nil)
             goOn(&encoder)
@@ -126,7 +144,7 @@ struct NarrowRungTests {
     func refinement() throws {
         var encoder = NarrowEncoder()
         #expect(encoder.deadline == nil)
-        encoder.setRate(BitRate(bitsPerSecond: 500_000))
+        encoder.setRate(BitRate(bitsPerSecond: 500_000), now: .zero)
         let size = PictureSize(width: 64, height: 64)
         let picture = I420Picture(
             size: size, bytes: (0..<size.width * size.height * 3 / 2).map { UInt8(truncatingIfNeeded: $0 &* 97) },

@@ -39,6 +39,11 @@ public struct X264Configuration: Sendable {
         PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
     }
 
+    /// The levels of `fewestBits`. The full one is the first that weighs bits against sharpness: it saves a sixth of the
+    /// bytes of a scroll, and a tenth of those of motion of the whole picture.
+    static let fullRefinement: Int32 = 6
+    static let quickRefinement: Int32 = 2
+
     /// The library's parameters for this configuration.
     func makeParameters() throws(VideoEncodingError) -> x264_param_t {
         let sides = 1...16_384
@@ -121,9 +126,7 @@ public enum RateMode: Sendable, Hashable {
             // large as a key frame, and the next one shows a motion that is larger still.
             parameters.analyse.i_me_method = X264_ME_UMH
             parameters.analyse.i_me_range = Int32(SearchRange.farthest)
-            // The first level that weighs bits against sharpness: it saves a sixth of the bytes of a scroll, and a tenth of
-            // those of motion of the whole picture.
-            parameters.analyse.i_subpel_refine = 6
+            parameters.analyse.i_subpel_refine = X264Configuration.fullRefinement
         case .quantizerEachPicture:
             setQuantizerEachPicture(&parameters)
             parameters.b_deblocking_filter = 0

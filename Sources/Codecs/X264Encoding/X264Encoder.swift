@@ -73,11 +73,16 @@ public final class X264Encoder {
         configuration.rate = rate
     }
 
-    /// Changes the range of the motion search in samples, starting with the next picture.
-    public func reconfigure(searchRange samples: Int) throws(VideoEncodingError) {
+    /// Changes the range of the motion search in samples, starting with the next picture, and whether
+    /// `RateMode.fewestBits` refines what it finds less: that takes a third of the time, for a tenth more bytes.
+    public func reconfigure(searchRange samples: Int, isQuick: Bool = false) throws(VideoEncodingError) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
         parameters.analyse.i_me_range = Int32(clamping: samples)
+        if configuration.rate == .fewestBits {
+            parameters.analyse.i_subpel_refine =
+                isQuick ? X264Configuration.quickRefinement : X264Configuration.fullRefinement
+        }
         guard x264_encoder_reconfig(handle, &parameters) == 0 else { throw .notEncoded(reason: log.lastLine) }
     }
 

@@ -18,11 +18,13 @@ struct NarrowEncoder {
     /// picture, which has no text to read.
     static let coarsest = 38
     static let coarsestInMotion = 46
-    /// The pictures a second that the quantizer is chosen for, and those for one coarser than text allows.
-    private static let picturesPerSecond = (readable: 20, coarse: 8)
-    /// The pictures for which motion is searched near by after far searches have found none, which take eight times as
-    /// long.
-    private static let nearSearches = 15
+    /// The pictures a second that the quantizer is chosen for: those of a video, those of text, and those for a
+    /// quantizer coarser than text allows.
+    private static let picturesPerSecond = (video: 25, readable: 20, coarse: 8)
+    /// A source whose pictures have more bits than this for each macroblock, one after the other, shows a video.
+    private static let bitsOfVideo = 12
+    /// From this bit rate on, the processor rather than the path limits the pictures of a video.
+    private static let rateOfQuickVideo = 1_000_000
     /// How long the picture stands still before it is encoded again in finer quality.
     private static let stillBeforeRefining = Interval.milliseconds(150)
 
@@ -32,10 +34,10 @@ struct NarrowEncoder {
     /// The quantizer of the last picture, and the one for the next picture that differs from it.
     private var lastQuantizer = coarsest
     private var nextQuantizer = coarsest
-    /// The pictures in a row whose motion wasn't found: they have more than a byte for each macroblock.
-    private var vainSearches = 0
-    /// The number of pictures for which motion is still searched near by.
-    private var nearSearches = 0
+    /// The number of macroblocks of a picture; 0 before the first one.
+    private var macroblocks = 0
+    /// The bits of the source's pictures, a moving average over about eight. Single large ones count little.
+    private var sourceBits = 0
     /// When the paths have carried all that was encoded.
     private var freeAt = MonotonicTime.zero
     /// Whether there is a picture that has not been encoded yet.
@@ -46,9 +48,16 @@ struct NarrowEncoder {
     private var lastTicks: Int64 = 0
 
     /// Sets the bit rate; nil ends the encoding and frees its memory.
-    mutating func setRate(_ rate: BitRate?) {
+    mutating func setRate(_ rate: BitRate?, now: MonotonicTime) {
         guard rate != self.rate else { return }
-        if rate == nil || self.rate == nil { self = NarrowEncoder() }
+        if let rate, let old = self.rate {
+            // What was encoded last takes less or more time now.
+            let remaining = max(.zero, freeAt - now).seconds
+            let change = Double(old.bitsPerSecond) / Double(max(1, rate.bitsPerSecond))
+            freeAt = now + Interval(nanoseconds: Int64(min(remaining * change, 60) * 1e9))
+        } else {
+            self = NarrowEncoder()
+        }
         self.rate = rate
     }
 
@@ -58,11 +67,15 @@ struct NarrowEncoder {
         isHeldBack = false
     }
 
-    /// Notes that a newer picture has been decoded.
-    mutating func pictureDecoded() {
+    /// Notes that a newer picture has been decoded, for which the source took that many bytes.
+    mutating func pictureDecoded(byteCount: Int) {
         hasNew = true
         isHeldBack = false
+        sourceBits += (min(byteCount * 8, macroblocks * Self.bitsOfVideo * 2) - sourceBits) / 8
     }
+
+    /// Whether the source shows a video: its pictures change in a way that no motion explains.
+    private var showsVideo: Bool { sourceBits > macroblocks * Self.bitsOfVideo }
 
     /// Notes that nobody may see the last frame, nor another one of its picture, for example because the sharer pauses.
     /// The frame after it must not depend on it.
@@ -85,13 +98,17 @@ struct NarrowEncoder {
         let quantizer =
             isKeyFrame ? startQuantizer : hasNew ? nextQuantizer : max(Self.finest, lastQuantizer - 4)
         lastTicks += 1
-        try encoder.reconfigure(searchRange: nearSearches > 0 ? SearchRange.far : SearchRange.farthest)
+        macroblocks = picture.lumaCount / 256
+        let rate = max(1, self.rate?.bitsPerSecond ?? 1)
+        // A far search takes eight times as long, and in a video finds nothing.
+        try encoder.reconfigure(
+            searchRange: showsVideo ? SearchRange.far : SearchRange.farthest,
+            isQuick: showsVideo && rate >= Self.rateOfQuickVideo)
         let frame = try encoder.accessUnit(
             of: picture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
         let bits = frame.bytes.count * 8
-        let rate = max(1, self.rate?.bitsPerSecond ?? 1)
         freeAt = max(now, freeAt) + Interval(nanoseconds: Int64(bits) * 1_000_000_000 / Int64(rate))
-        if !isKeyFrame, hasNew { adaptQuantizer(to: bits, macroblocks: picture.lumaCount / 256, rate: rate) }
+        if !isKeyFrame, hasNew { adaptQuantizer(to: bits, rate: rate) }
         lastQuantizer = quantizer
         (needsKeyFrame, hasNew) = (false, false)
         return frame
@@ -106,19 +123,14 @@ struct NarrowEncoder {
         }
     }
 
-    /// Chooses the next quantizer and the next search by the size of the last picture. The size halves with about six
-    /// steps of the quantizer.
-    private mutating func adaptQuantizer(to bits: Int, macroblocks: Int, rate: Int) {
+    /// Chooses the next quantizer by the size of the last picture, which halves with about six steps of the quantizer.
+    private mutating func adaptQuantizer(to bits: Int, rate: Int) {
         let isCoarse = nextQuantizer >= Self.coarsest
-        let wanted = rate / (isCoarse ? Self.picturesPerSecond.coarse : Self.picturesPerSecond.readable)
-        if nearSearches > 0 {
-            nearSearches -= 1
-        } else if bits > macroblocks * 8 {
-            vainSearches += 1
-            if vainSearches >= 3 { nearSearches = Self.nearSearches }
-        } else {
-            vainSearches = 0
-        }
+        let wanted =
+            rate
+            / (showsVideo
+                ? Self.picturesPerSecond.video
+                : isCoarse ? Self.picturesPerSecond.coarse : Self.picturesPerSecond.readable)
         let change =
             switch bits {
             case (wanted * 2)...: 4
@@ -126,7 +138,7 @@ struct NarrowEncoder {
             case ..<(wanted * 4 / 5): -1
             default: 0
             }
-        let most = isCoarse ? Self.coarsestInMotion : Self.coarsest
+        let most = showsVideo || isCoarse ? Self.coarsestInMotion : Self.coarsest
         nextQuantizer = min(most, max(Self.finestInMotion, nextQuantizer + change))
     }
 

@@ -66,7 +66,7 @@ final class TapWork {
         for delivery in inbox.frames { decode(delivery) }
         answerSnapshots()
         if inbox.isKeyFrameDue { makeKeyFrame() }
-        narrow.setRate(inbox.narrowRate)
+        narrow.setRate(inbox.narrowRate, now: MonotonicTime.now())
         if inbox.needsNarrowKeyFrame { narrow.requestKeyFrame() }
         encodeNarrow()
         return true
@@ -108,7 +108,7 @@ final class TapWork {
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
             lastHasPointer = frame.isPointerDrawn
-            narrow.pictureDecoded()
+            narrow.pictureDecoded(byteCount: frame.bytes.count)
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
@@ -171,7 +171,7 @@ final class TapWork {
             if !onNarrowPicture(frame, lastEpoch, lastNumber) { narrow.holdBack() }
         } catch {
             log.error("the host's own encoder failed: \(error)")
-            narrow.setRate(nil)
+            narrow.setRate(nil, now: now)
         }
     }
 

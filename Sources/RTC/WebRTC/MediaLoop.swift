@@ -260,9 +260,11 @@ final class MediaLoop: DatagramSink {
         nextRateDecision = now + .milliseconds(200)
         for feed in feeds.values {
             let watched = connectedSessions(at: feed).compactMap(\.watched)
-            for rung in [feed, feed.narrow].compactMap(\.self) {
-                rung.adaptRate(to: watched.compactMap { $0.targetBitRate(at: rung) }, now: now)
-            }
+            let narrow = feed.narrow
+            narrow?.adaptRate(to: watched.compactMap { $0.targetBitRate(at: narrow) }, now: now)
+            let full = watched.compactMap { $0.targetBitRate(at: feed) }
+            // If nobody gets what the source sends, it has to fit their paths before anybody gets it again.
+            feed.adaptRate(to: full.isEmpty ? watched.map(\.rateToReturn) : full, now: now)
         }
         publishStatistics()
     }

@@ -13,7 +13,7 @@ struct RungChoice {
     /// If they wait longer than this, it changes at once.
     private static let tooLong = Interval.seconds(1)
     /// A session that changes back within this time waits longer the next time before it gets the full rung again.
-    private static let relapse = Interval.seconds(10)
+    private static let relapse = Interval.seconds(60)
     private static let patience = (least: Interval.seconds(1), most: Interval.seconds(30))
 
     /// The rung that the session gets now.

@@ -56,10 +56,13 @@ final class WatchedTracks {
 
     /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
     /// session gets the other rung.
-    func targetBitRate(at feed: TrackFeed) -> BitRate? {
-        guard senders.contains(where: { $0.takes(feed) }) else { return nil }
+    func targetBitRate(at feed: TrackFeed?) -> BitRate? {
+        guard let feed, senders.contains(where: { $0.takes(feed) }) else { return nil }
         return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
     }
+
+    /// The bit rate at which the source would send what this session's path carries, with room to spare.
+    var rateToReturn: BitRate { max(Self.leastFull, BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)) }
 
     /// A source is asked for no less; the narrow rung is there for less than this.
     private static let leastFull = BitRate(bitsPerSecond: 1_000_000)

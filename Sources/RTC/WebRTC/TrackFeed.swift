@@ -59,9 +59,12 @@ final class TrackFeed {
         let feed = narrow ?? TrackFeed(hub: hub, rung: .narrow, record: record, wake: wake)
         narrow = feed
         feed.sessionCount += 1
-        feed.adaptRate(to: [min(rate, feed.lastTarget)], now: now)
+        feed.lowerRate(to: rate, now: now)
         return feed
     }
+
+    /// Has the next frame made for a path that carries `rate`, if that is less than so far.
+    func lowerRate(to rate: BitRate, now: MonotonicTime) { adaptRate(to: [min(rate, lastTarget)], now: now) }
 
     /// Takes the track's new frames since the last call. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {

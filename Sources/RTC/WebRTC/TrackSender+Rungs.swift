@@ -21,11 +21,12 @@ extension TrackSender {
             let bits = Int64(waitingBytes) * 8_000_000_000
             let wait = Interval(nanoseconds: bits / Int64(max(1, plan.target.bitsPerSecond)))
             guard choice.leavesFull(wait: wait, frames: frames, now: now) else { return }
-            change(to: fullFeed.joinNarrow(at: plan.target, now: now))
+            change(to: fullFeed.joinNarrow(at: plan.estimate, now: now))
             rungChange =
                 "gets fewer pictures: \(frames) pictures would have waited \(wait.milliseconds) ms; its path carries "
                 + "\(plan.estimate.bitsPerSecond / 1000) kbit/s"
         case .narrow:
+            skipOld(plan, now: now)
             let sourceRate = fullFeed.history.bitRate(over: .seconds(1), until: now)
             guard choice.wantsFull(target: plan.target, sourceRate: sourceRate, now: now),
                 fullFeed.keyFrameByteCount * 8 <= plan.target.bitsPerSecond
@@ -41,6 +42,19 @@ extension TrackSender {
                 fullFeed.hub.requestKeyFrame(now: now)
             }
         }
+    }
+
+    /// Begins anew at a key frame if what waits on the narrow rung would be more than a second old when it arrives,
+    /// because the path has become slower still. A single large picture is what the path takes that long for.
+    private mutating func skipOld(_ plan: SendingPlan, now: MonotonicTime) {
+        guard case .at(let number, _, _) = position, feed.history.next.rawValue &- number.rawValue > 1,
+            waitingBytes * 8 > plan.target.bitsPerSecond, waitingBytes > feed.keyFrameByteCount * 2,
+            skippedAt.map({ now - $0 >= .seconds(2) }) ?? true
+        else { return }
+        skippedAt = now
+        feed.lowerRate(to: plan.estimate, now: now)
+        stream.forgetSent()
+        position = .waiting(askedAt: nil)
     }
 
     /// Whether the session gets the rung of `feed`.

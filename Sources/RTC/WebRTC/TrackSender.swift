@@ -42,6 +42,8 @@ struct TrackSender {
     /// What to log about the last change of the rung.
     var rungChange: String?
     var fullKeyFrameAskedAt: MonotonicTime?
+    /// When frames of the narrow rung were last left out because they were old.
+    var skippedAt: MonotonicTime?
     private let protector: SRTPSession
     private let formats: StreamFormats
     private let canonicalName: String
