@@ -77,6 +77,40 @@ struct TailProbeTests {
         #expect(probe.poll(at: time(1140)) == .retransmitPicture)
     }
 
+    @Test("in motion two packets of padding follow each picture after a burst of losses, and then the usual probes")
+    func bursts() {
+        var probe = TailProbe(hasRetransmission: true)
+        for index in 0...3 {
+            probe.pictureSent(
+                lastSequenceNumber: SequenceNumber(UInt16(index)), packetCount: 2, roundTripTime: nil,
+                at: time(Int64(index) * 30))
+            if index < 3 { #expect(probe.poll(at: time(Int64(index) * 30 + 15)) == nil) }
+            // These are four packets in a row, and another one.
+            if index < 2 { probe.requested([1, 2, 3, 4, 6].map { SequenceNumber($0) }, at: time(Int64(index) * 30)) }
+            if index == 2 {
+                probe.requested([9, 65534, 65535, 0, 1, 2].map { SequenceNumber($0) }, at: time(61))
+            }
+        }
+        for due in [100, 110] as [Int64] {
+            #expect(probe.deadline == time(due))
+            #expect(probe.poll(at: time(due - 1)) == nil)
+            #expect(probe.poll(at: time(due)) == .padding)
+        }
+        // No picture has followed.
+        #expect(probe.deadline == time(90 + 45))
+        #expect(probe.poll(at: time(135)) == .retransmitPicture)
+        #expect(probe.poll(at: time(90 + 45 + 90)) == .padding)
+        #expect(probe.deadline == nil)
+        // A single picture is no motion.
+        probe.pictureSent(
+            lastSequenceNumber: SequenceNumber(9), packetCount: 2, roundTripTime: nil, at: time(900))
+        #expect(probe.deadline == time(920))
+        // A path that is full loses what its queue has no room for.
+        probe.pictureSent(
+            lastSequenceNumber: SequenceNumber(11), packetCount: 2, roundTripTime: nil, isFull: true, at: time(930))
+        #expect(probe.deadline == time(930 + 45))
+    }
+
     @Test("nothing is probed for before the first picture")
     func nothingSent() {
         var probe = TailProbe(hasRetransmission: true)

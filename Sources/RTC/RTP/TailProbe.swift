@@ -8,7 +8,8 @@ public import MediaTypes
 ///
 /// While pictures follow each other regularly, the next picture is the best probe, so the first probe waits for one and
 /// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
-/// twice.
+/// twice. Only where losses come in bursts, padding follows a third and two thirds of the interval after each picture:
+/// a burst may take one picture and the next, and the sooner something arrives, the sooner the receiver sees the gap.
 public struct TailProbe: Sendable {
     /// The kind of probe to send.
     public enum Action: Hashable, Sendable {
@@ -29,6 +30,10 @@ public struct TailProbe: Sendable {
     public static let smallPictureLimit = 3
     /// The maximum number of probes for one picture.
     public static let maximumProbeCount = 2
+    /// The number of padding packets between two pictures of a motion where losses come in bursts.
+    public static let revealsInMotion = 2
+    /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
+    static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
 
     /// The time at which to call `poll`; nil if there is nothing to probe for.
     public private(set) var deadline: MonotonicTime?
@@ -40,6 +45,10 @@ public struct TailProbe: Sendable {
     private var packetCount = 1
     private var delay = Self.minimumDelay
     private var remaining = 0
+    /// The number of padding packets that are still to be sent between this picture and the next, and their distance.
+    private var reveals = 0
+    private var lastBurstAt: MonotonicTime?
+    private var revealSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
 
     /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
@@ -49,18 +58,35 @@ public struct TailProbe: Sendable {
 
     /// Notes that the last of a picture's `packetCount` packets has been sent with `lastSequenceNumber`. This ends the
     /// probes for the picture before, because this one's packets reveal its gap.
+    ///
+    /// - Parameter isFull: whether the path is full, so that losses in bursts are those of its queue.
     public mutating func pictureSent(
-        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, at now: MonotonicTime
+        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, isFull: Bool = false,
+        at now: MonotonicTime
     ) {
         self.lastSequenceNumber = lastSequenceNumber
         self.packetCount = max(packetCount, 1)
         delay = max(Self.minimumDelay, (roundTripTime ?? .zero) / 2)
+        reveals = 0
         if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
-            delay = max(delay, (now - lastPictureAt) * 3 / 2)
+            let interval = now - lastPictureAt
+            delay = max(delay, interval * 3 / 2)
+            if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission, !isFull {
+                (reveals, revealSpacing) = (Self.revealsInMotion, interval / 3)
+            }
         }
         lastPictureAt = now
         remaining = Self.maximumProbeCount
-        deadline = now + delay
+        deadline = now + (reveals > 0 ? revealSpacing : delay)
+    }
+
+    /// Notes the packets that the peer requests, in the order of a NACK.
+    public mutating func requested(_ numbers: [SequenceNumber], at now: MonotonicTime) {
+        var run = 1
+        for (number, next) in zip(numbers, numbers.dropFirst()) {
+            run = number.next == next ? run + 1 : 1
+            if run >= Self.burst.leastPackets { lastBurstAt = now }
+        }
     }
 
     /// Notes the highest sequence number in a reception report of the stream. If it is the picture's last packet or a
@@ -78,6 +104,12 @@ public struct TailProbe: Sendable {
     /// The probe to send now, if any; the caller then waits for the new `deadline`.
     public mutating func poll(at now: MonotonicTime) -> Action? {
         guard let deadline, now >= deadline, remaining > 0 else { return nil }
+        if reveals > 0 {
+            reveals -= 1
+            let next = (lastPictureAt ?? now) + delay
+            self.deadline = reveals > 0 ? min(now + revealSpacing, next) : next
+            return .padding
+        }
         remaining -= 1
         sentProbes += 1
         delay = delay * 2
