@@ -18,7 +18,7 @@ struct RecoveryTests {
         var assumedRoundTrip: Int64 = 40
         var hasSecondCopies = true
         /// Whether padding follows each picture on a lossy path.
-        var hasReveals = true
+        var hasPadding = true
         /// The most freezes a minute.
         var limit = 0.0
 
@@ -99,26 +99,29 @@ struct RecoveryTests {
                 return newest + Int64(SequenceNumber(UInt16(truncatingIfNeeded: newest)).distance(to: number))
             }
 
-            func sendNew() {
+            func sendNew(byteCount: Int = 1000) {
                 sent.insert(
                     SentPacket(
                         sequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: next)), timestamp: RTPTimestamp(0),
                         payloadType: PayloadType(96), marker: false, extensions: [], content: .padding(0),
-                        byteCount: 1000))
-                responder.noteMediaSent(byteCount: 1000, at: time)
+                        byteCount: byteCount))
                 next += 1
                 send(next - 1, isRetransmission: false)
             }
 
             if now % 100 == 0 || now % 100 == 33 || now % 100 == 66 {
                 let count = Int.random(in: 2...6, using: &random)
-                for _ in 0..<count { sendNew() }
+                for _ in 0..<count {
+                    sendNew()
+                    responder.noteMediaSent(byteCount: 1000, at: time)
+                }
                 lastOfPicture.append(next - 1)
                 probe.pictureSent(
                     lastSequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: next - 1)), packetCount: count,
-                    roundTripTime: .milliseconds(path.roundTrip), isFull: !path.hasReveals, at: time)
+                    roundTripTime: .milliseconds(path.roundTrip), isFull: !path.hasPadding, at: time)
             } else if probe.poll(at: time) == .padding {
-                sendNew()
+                sendNew(byteCount: 30)
+                responder.noteProbeSent(byteCount: 30, at: time)
             }
             for requested in toSender.removeValue(forKey: now) ?? [] {
                 let numbers = requested.map { SequenceNumber(UInt16(truncatingIfNeeded: $0)) }
@@ -199,7 +202,7 @@ struct RecoveryTests {
     func bursts() {
         var path = Path(loss: 2, burst: 5)
         let with = run(path, minutes: 10)
-        path.hasReveals = false
+        path.hasPadding = false
         let without = run(path, minutes: 10)
         #expect(without.freezesPerMinute > 0.5)
         #expect(with.freezesPerMinute < without.freezesPerMinute / 2)

@@ -105,10 +105,20 @@ struct TailProbeTests {
         probe.pictureSent(
             lastSequenceNumber: SequenceNumber(9), packetCount: 2, roundTripTime: nil, at: time(900))
         #expect(probe.deadline == time(920))
+        // The picture of a video may follow one of the text beside it at once.
+        probe.pictureSent(
+            lastSequenceNumber: SequenceNumber(10), packetCount: 2, roundTripTime: nil, at: time(903))
+        #expect(probe.deadline == time(911))
         // A path that is full loses what its queue has no room for.
         probe.pictureSent(
-            lastSequenceNumber: SequenceNumber(11), packetCount: 2, roundTripTime: nil, isFull: true, at: time(930))
-        #expect(probe.deadline == time(930 + 45))
+            lastSequenceNumber: SequenceNumber(11), packetCount: 2, roundTripTime: nil, isFull: true, at: time(933))
+        #expect(probe.deadline == time(933 + 45))
+        // A burst is forgotten.
+        for due in [11_000, 11_030] as [Int64] {
+            probe.pictureSent(
+                lastSequenceNumber: SequenceNumber(13), packetCount: 2, roundTripTime: nil, at: time(due))
+        }
+        #expect(probe.deadline == time(11_030 + 45))
     }
 
     @Test("nothing is probed for before the first picture")

@@ -8,7 +8,7 @@ public struct CaptureConfiguration: Sendable {
     /// The token shared with a host that is reached by TCP; without one, capture only connects to a host on this
     /// machine.
     public var linkToken: LinkToken?
-    /// The maximum number of pictures a second, 1...120.
+    /// The maximum number of pictures a second, 1...120, on average and to within 3 %.
     public var framesPerSecond: Int
     /// The highest bit rate; the host may ask for a lower one.
     public var bitRate: BitRate

@@ -5,7 +5,7 @@ import MediaTypes
 /// A change is taken as soon as its drawing has settled, which takes a little longer after a rest (two periods without
 /// a change). There is room for one picture a period, and what one of them leaves unused is kept for the next.
 struct PictureSchedule {
-    /// The least time between two pictures, on average.
+    /// The time between two pictures at the highest rate that was asked for.
     var period: Interval
     private let keepAlive: Interval
     /// When there is room for another picture.
@@ -23,7 +23,7 @@ struct PictureSchedule {
     private var lastChange = MonotonicTime.zero
 
     /// The distance at which pictures may follow each other for long. A scene that paints once in each period would never
-    /// get back what an extra picture, such as a requested key frame, took from it, so this is a little less.
+    /// get back what an extra picture, such as one for a recording, took from it, so this is a little less.
     var spacing: Interval { period - period / 32 }
 
     /// How long changes are collected before the first picture after a rest, because a program draws a line of text, a

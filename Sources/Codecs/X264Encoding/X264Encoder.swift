@@ -74,7 +74,7 @@ public final class X264Encoder {
     }
 
     /// Changes the range of the motion search in samples, starting with the next picture, and whether
-    /// `RateMode.fewestBits` refines what it finds less: that takes a third of the time, for a tenth more bytes.
+    /// `RateMode.fewestBits` refines less what it finds, which takes less time and costs a tenth more bytes.
     public func reconfigure(searchRange samples: Int, isQuick: Bool = false) throws(VideoEncodingError) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)

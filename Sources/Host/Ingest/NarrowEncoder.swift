@@ -4,7 +4,7 @@ import X264Encoding
 /// Encodes a track's pictures once more, for viewers whose network paths can't carry the source's own frames.
 ///
 /// It takes the newest picture as soon as the last one has had the time that the paths need for its bytes, so what
-/// these viewers see is never old: a slower path gets fewer pictures, and no blurred ones. Once the picture stands
+/// these viewers see is never old: a slower path gets fewer pictures of a text, and no blurred ones. Once the picture stands
 /// still, it is encoded again until it is fine.
 ///
 /// Belongs to the decode tap's thread.
@@ -22,9 +22,12 @@ struct NarrowEncoder {
     /// quantizer coarser than text allows.
     private static let picturesPerSecond = (video: 25, readable: 20, coarse: 8)
     /// A source whose pictures have more bits than this for each macroblock, one after the other, shows a video.
-    private static let bitsOfVideo = 12
+    private static let videoBits = 12
     /// From this bit rate on, the processor rather than the path limits the pictures of a video.
-    private static let rateOfQuickVideo = 1_000_000
+    private static let quickFromRate = 1_000_000
+    /// The pictures for which motion is searched near by after far searches have found none, which take eight times as
+    /// long. The source of a video may have too low a bit rate for `videoBits`.
+    private static let nearSearches = 15
     /// How long the picture stands still before it is encoded again in finer quality.
     private static let stillBeforeRefining = Interval.milliseconds(150)
 
@@ -36,6 +39,10 @@ struct NarrowEncoder {
     private var nextQuantizer = coarsest
     /// The number of macroblocks of a picture; 0 before the first one.
     private var macroblocks = 0
+    /// The pictures in a row whose motion wasn't found: they have more than a byte for each macroblock.
+    private var vainSearches = 0
+    /// The number of pictures for which motion is still searched near by.
+    private var nearSearches = 0
     /// The bits of the source's pictures, a moving average over about eight. Single large ones count little.
     private var sourceBits = 0
     /// When the paths have carried all that was encoded.
@@ -71,11 +78,11 @@ struct NarrowEncoder {
     mutating func pictureDecoded(byteCount: Int) {
         hasNew = true
         isHeldBack = false
-        sourceBits += (min(byteCount * 8, macroblocks * Self.bitsOfVideo * 2) - sourceBits) / 8
+        sourceBits += (min(byteCount * 8, macroblocks * Self.videoBits * 2) - sourceBits) / 8
     }
 
     /// Whether the source shows a video: its pictures change in a way that no motion explains.
-    private var showsVideo: Bool { sourceBits > macroblocks * Self.bitsOfVideo }
+    private var showsVideo: Bool { sourceBits > macroblocks * Self.videoBits }
 
     /// Notes that nobody may see the last frame, nor another one of its picture, for example because the sharer pauses.
     /// The frame after it must not depend on it.
@@ -102,13 +109,16 @@ struct NarrowEncoder {
         let rate = max(1, self.rate?.bitsPerSecond ?? 1)
         // A far search takes eight times as long, and in a video finds nothing.
         try encoder.reconfigure(
-            searchRange: showsVideo ? SearchRange.far : SearchRange.farthest,
-            isQuick: showsVideo && rate >= Self.rateOfQuickVideo)
+            searchRange: showsVideo || nearSearches > 0 ? SearchRange.far : SearchRange.farthest,
+            isQuick: showsVideo && rate >= Self.quickFromRate)
         let frame = try encoder.accessUnit(
             of: picture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
         let bits = frame.bytes.count * 8
         freeAt = max(now, freeAt) + Interval(nanoseconds: Int64(bits) * 1_000_000_000 / Int64(rate))
-        if !isKeyFrame, hasNew { adaptQuantizer(to: bits, rate: rate) }
+        if !isKeyFrame, hasNew {
+            noteSearch(isVain: bits > macroblocks * 8)
+            adaptQuantizer(to: bits, rate: rate)
+        }
         lastQuantizer = quantizer
         (needsKeyFrame, hasNew) = (false, false)
         return frame
@@ -120,6 +130,17 @@ struct NarrowEncoder {
         case ..<1_000_000: 46
         case ..<2_000_000: 38
         default: 30
+        }
+    }
+
+    private mutating func noteSearch(isVain: Bool) {
+        if nearSearches > 0 {
+            nearSearches -= 1
+        } else if isVain {
+            vainSearches += 1
+            if vainSearches >= 3 { nearSearches = Self.nearSearches }
+        } else {
+            vainSearches = 0
         }
     }
 

@@ -4,7 +4,7 @@ public import MediaTypes
 ///
 /// If the last packets are lost and nothing follows, no later packet shows the receiver the gap, and with damage-driven
 /// capture the next picture may be seconds away. So max(20 ms, RTT/2) after the last packet, we send a packet that
-/// reveals the gap. A second probe follows after twice that time, and then no more.
+/// paddingLeft the gap. A second probe follows after twice that time, and then no more.
 ///
 /// While pictures follow each other regularly, the next picture is the best probe, so the first probe waits for one and
 /// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
@@ -15,7 +15,7 @@ public struct TailProbe: Sendable {
     public enum Action: Hashable, Sendable {
         /// All packets of the picture again, on the retransmission stream. They repair the loss directly.
         case retransmitPicture
-        /// A padding packet with the next sequence number. It reveals the gap, and the receiver requests what it is
+        /// A padding packet with the next sequence number. It paddingLeft the gap, and the receiver requests what it is
         /// missing.
         case padding
         /// The picture's last packet, bit for bit the same. Nothing else is allowed without a retransmission stream.
@@ -28,10 +28,11 @@ public struct TailProbe: Sendable {
     public static let motionSpacing = Interval.milliseconds(50)
     /// The largest picture, in packets, that is sent again as a whole.
     public static let smallPictureLimit = 3
-    /// The maximum number of probes for one picture.
+    /// The maximum number of probes for one picture that nothing follows.
     public static let maximumProbeCount = 2
     /// The number of padding packets between two pictures of a motion where losses come in bursts.
-    public static let revealsInMotion = 2
+    public static let paddingInMotion = 2
+    private static let leastPaddingSpacing = Interval.milliseconds(8)
     /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
     static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
 
@@ -46,9 +47,9 @@ public struct TailProbe: Sendable {
     private var delay = Self.minimumDelay
     private var remaining = 0
     /// The number of padding packets that are still to be sent between this picture and the next, and their distance.
-    private var reveals = 0
+    private var paddingLeft = 0
     private var lastBurstAt: MonotonicTime?
-    private var revealSpacing = Interval.zero
+    private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
 
     /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
@@ -67,17 +68,17 @@ public struct TailProbe: Sendable {
         self.lastSequenceNumber = lastSequenceNumber
         self.packetCount = max(packetCount, 1)
         delay = max(Self.minimumDelay, (roundTripTime ?? .zero) / 2)
-        reveals = 0
+        paddingLeft = 0
         if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
             let interval = now - lastPictureAt
             delay = max(delay, interval * 3 / 2)
             if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission, !isFull {
-                (reveals, revealSpacing) = (Self.revealsInMotion, interval / 3)
+                (paddingLeft, paddingSpacing) = (Self.paddingInMotion, max(interval / 3, Self.leastPaddingSpacing))
             }
         }
         lastPictureAt = now
         remaining = Self.maximumProbeCount
-        deadline = now + (reveals > 0 ? revealSpacing : delay)
+        deadline = now + (paddingLeft > 0 ? paddingSpacing : delay)
     }
 
     /// Notes the packets that the peer requests, in the order of a NACK.
@@ -104,10 +105,10 @@ public struct TailProbe: Sendable {
     /// The probe to send now, if any; the caller then waits for the new `deadline`.
     public mutating func poll(at now: MonotonicTime) -> Action? {
         guard let deadline, now >= deadline, remaining > 0 else { return nil }
-        if reveals > 0 {
-            reveals -= 1
+        if paddingLeft > 0 {
+            paddingLeft -= 1
             let next = (lastPictureAt ?? now) + delay
-            self.deadline = reveals > 0 ? min(now + revealSpacing, next) : next
+            self.deadline = paddingLeft > 0 ? min(now + paddingSpacing, next) : next
             return .padding
         }
         remaining -= 1
@@ -117,7 +118,7 @@ public struct TailProbe: Sendable {
         if !hasRetransmission { return .repeatLastPacket }
         // The first probe repairs a small picture directly. But a receiver requests nothing before a packet that came
         // as a retransmission, because that packet wasn't late but lost. If the picture before was lost as well, only
-        // padding reveals it.
+        // padding paddingLeft it.
         return packetCount <= Self.smallPictureLimit && remaining > 0 ? .retransmitPicture : .padding
     }
 }

@@ -263,8 +263,8 @@ final class MediaLoop: DatagramSink {
             let narrow = feed.narrow
             narrow?.adaptRate(to: watched.compactMap { $0.targetBitRate(at: narrow) }, now: now)
             let full = watched.compactMap { $0.targetBitRate(at: feed) }
-            // If nobody gets what the source sends, it has to fit their paths before anybody gets it again.
-            feed.adaptRate(to: full.isEmpty ? watched.map(\.rateToReturn) : full, now: now)
+            // While nobody gets what the source sends, it has to become less before anybody can get it again.
+            feed.adaptRate(to: full.isEmpty ? watched.compactMap(\.rateToReturn) : full, now: now)
         }
         publishStatistics()
     }

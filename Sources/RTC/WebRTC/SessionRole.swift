@@ -61,13 +61,17 @@ final class WatchedTracks {
         return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
     }
 
-    /// The bit rate at which the source would send what this session's path carries, with room to spare.
-    var rateToReturn: BitRate { max(Self.leastFull, BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)) }
+    /// The bit rate for the source that lets this session come back to it: what its path carries, less a quarter. Nil if
+    /// the path carries less than any source is asked for.
+    var rateToReturn: BitRate? {
+        let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
+        return rate < Self.leastFull ? nil : rate
+    }
 
     /// A source is asked for no less; the narrow rung is there for less than this.
     private static let leastFull = BitRate(bitsPerSecond: 1_000_000)
     /// Text is still readable at this rate; a lower one would help nobody.
-    private static let leastNarrow = BitRate(bitsPerSecond: 200_000)
+    static let leastNarrow = BitRate(bitsPerSecond: 200_000)
 
     private func count(_ change: Int) {
         for (track, feed) in tracks {

@@ -63,7 +63,7 @@ final class TrackFeed {
         return feed
     }
 
-    /// Has the next frame made for a path that carries `rate`, if that is less than so far.
+    /// Lowers the encoder's rate to `rate`, if that is less than so far.
     func lowerRate(to rate: BitRate, now: MonotonicTime) { adaptRate(to: [min(rate, lastTarget)], now: now) }
 
     /// Takes the track's new frames since the last call. Returns true if there are any.

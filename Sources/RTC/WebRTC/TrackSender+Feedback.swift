@@ -24,7 +24,10 @@ extension TrackSender {
             }
             switch packet {
             case .genericNack(let nack):
-                if nack.media == stream.configuration.ssrc { probe.requested(nack.sequenceNumbers, at: now) }
+                // The bursts of a full queue end by themselves.
+                if nack.media == stream.configuration.ssrc, path.hasRoomForCopies {
+                    probe.requested(nack.sequenceNumbers, at: now)
+                }
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
                     let isSent = sendAgain(lost, along: &path, now: now, send: send)
                     if isSent, path.hasRoomForCopies { copies.retransmitted(lost.sequenceNumber, at: now) }

@@ -21,7 +21,7 @@ extension TrackSender {
             let bits = Int64(waitingBytes) * 8_000_000_000
             let wait = Interval(nanoseconds: bits / Int64(max(1, plan.target.bitsPerSecond)))
             guard choice.leavesFull(wait: wait, frames: frames, now: now) else { return }
-            change(to: fullFeed.joinNarrow(at: plan.estimate, now: now))
+            change(to: fullFeed.joinNarrow(at: max(plan.estimate, WatchedTracks.leastNarrow), now: now))
             rungChange =
                 "gets fewer pictures: \(frames) pictures would have waited \(wait.milliseconds) ms; its path carries "
                 + "\(plan.estimate.bitsPerSecond / 1000) kbit/s"
@@ -45,14 +45,17 @@ extension TrackSender {
     }
 
     /// Begins anew at a key frame if what waits on the narrow rung would be more than a second old when it arrives,
-    /// because the path has become slower still. A single large picture is what the path takes that long for.
+    /// because the path has become slower still. A single large picture is not left out: no newer one waits. The other
+    /// viewers of the rung may get the key frame too, so this is seldom done, however slow the path is.
     private mutating func skipOld(_ plan: SendingPlan, now: MonotonicTime) {
         guard case .at(let number, _, _) = position, feed.history.next.rawValue &- number.rawValue > 1,
             waitingBytes * 8 > plan.target.bitsPerSecond, waitingBytes > feed.keyFrameByteCount * 2,
-            skippedAt.map({ now - $0 >= .seconds(2) }) ?? true
+            skippedAt.map({ now - $0 >= .seconds(10) }) ?? true
         else { return }
+        // From a key frame that is being sent already, it would all be sent once more.
+        if let start = start(of: feed), start <= number, !isLate(start, of: feed, along: plan) { return }
         skippedAt = now
-        feed.lowerRate(to: plan.estimate, now: now)
+        feed.lowerRate(to: max(plan.estimate, WatchedTracks.leastNarrow), now: now)
         stream.forgetSent()
         position = .waiting(askedAt: nil)
     }
