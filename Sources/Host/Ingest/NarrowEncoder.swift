@@ -4,8 +4,8 @@ import X264Encoding
 /// Encodes a track's pictures once more, for viewers whose network paths can't carry the source's own frames.
 ///
 /// It takes the newest picture as soon as the last one has had the time that the paths need for its bytes, so what
-/// these viewers see is never old: a slower path gets fewer pictures of a text, and no blurred ones. Once the picture stands
-/// still, it is encoded again until it is fine.
+/// these viewers see is never old: a slower path gets fewer pictures of a text, and no blurred ones. Once the picture
+/// stands still, it is encoded again until it is fine.
 ///
 /// Belongs to the decode tap's thread.
 struct NarrowEncoder {

@@ -4,7 +4,7 @@ public import MediaTypes
 ///
 /// If the last packets are lost and nothing follows, no later packet shows the receiver the gap, and with damage-driven
 /// capture the next picture may be seconds away. So max(20 ms, RTT/2) after the last packet, we send a packet that
-/// paddingLeft the gap. A second probe follows after twice that time, and then no more.
+/// reveals the gap. A second probe follows after twice that time, and then no more.
 ///
 /// While pictures follow each other regularly, the next picture is the best probe, so the first probe waits for one and
 /// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
@@ -15,7 +15,7 @@ public struct TailProbe: Sendable {
     public enum Action: Hashable, Sendable {
         /// All packets of the picture again, on the retransmission stream. They repair the loss directly.
         case retransmitPicture
-        /// A padding packet with the next sequence number. It paddingLeft the gap, and the receiver requests what it is
+        /// A padding packet with the next sequence number. It reveals the gap, and the receiver requests what it is
         /// missing.
         case padding
         /// The picture's last packet, bit for bit the same. Nothing else is allowed without a retransmission stream.
@@ -118,7 +118,7 @@ public struct TailProbe: Sendable {
         if !hasRetransmission { return .repeatLastPacket }
         // The first probe repairs a small picture directly. But a receiver requests nothing before a packet that came
         // as a retransmission, because that packet wasn't late but lost. If the picture before was lost as well, only
-        // padding paddingLeft it.
+        // padding reveals it.
         return packetCount <= Self.smallPictureLimit && remaining > 0 ? .retransmitPicture : .padding
     }
 }
