@@ -146,12 +146,15 @@ struct NarrowEncoder {
 
     /// Chooses the next quantizer by the size of the last picture, which halves with about six steps of the quantizer.
     private mutating func adaptQuantizer(to bits: Int, rate: Int) {
-        let isCoarse = nextQuantizer >= Self.coarsest
-        let wanted =
-            rate
-            / (showsVideo
-                ? Self.picturesPerSecond.video
-                : isCoarse ? Self.picturesPerSecond.coarse : Self.picturesPerSecond.readable)
+        let (pictures, most) =
+            if showsVideo {
+                (Self.picturesPerSecond.video, Self.coarsestInMotion)
+            } else if nextQuantizer >= Self.coarsest {
+                (Self.picturesPerSecond.coarse, Self.coarsestInMotion)
+            } else {
+                (Self.picturesPerSecond.readable, Self.coarsest)
+            }
+        let wanted = rate / pictures
         let change =
             switch bits {
             case (wanted * 2)...: 4
@@ -159,7 +162,6 @@ struct NarrowEncoder {
             case ..<(wanted * 4 / 5): -1
             default: 0
             }
-        let most = showsVideo || isCoarse ? Self.coarsestInMotion : Self.coarsest
         nextQuantizer = min(most, max(Self.finestInMotion, nextQuantizer + change))
     }
 

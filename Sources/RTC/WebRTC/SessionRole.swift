@@ -56,8 +56,8 @@ final class WatchedTracks {
 
     /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
     /// session gets the other rung.
-    func targetBitRate(at feed: TrackFeed?) -> BitRate? {
-        guard let feed, senders.contains(where: { $0.takes(feed) }) else { return nil }
+    func targetBitRate(at feed: TrackFeed) -> BitRate? {
+        guard senders.contains(where: { $0.takes(feed) }) else { return nil }
         return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
     }
 
