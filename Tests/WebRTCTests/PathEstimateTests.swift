@@ -4,6 +4,7 @@ import MediaTypes
 import RTP
 import TestSupport
 import Testing
+import TrackHub
 
 @testable import WebRTC
 
@@ -42,6 +43,32 @@ struct PathEstimateTests {
         rig.feed.sessionCount = 0
         _ = rig.feed.update(now: rig.now)
         #expect(rig.source.rates.last == PathControl.highest)
+    }
+
+    @Test("what would arrive old on the narrow rung is left out, and the viewer goes on with a new key frame")
+    func oldOnNarrowRung() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        peer.link.narrow = (BitRate(bitsPerSecond: 500_000), .milliseconds(300))
+        share(rig, to: peer, seconds: 4, byteCount: 5_000)
+        try #require(rig.feed.narrow?.sessionCount == 1)
+        func takeNarrow(_ frame: CodedFrame) {
+            #expect(rig.hub.takeNarrow(frame, epoch: 1, number: 1, now: rig.now))
+            rig.run(for: .milliseconds(20))
+        }
+        takeNarrow(Pictures.idr(3_000, captured: rig.now))
+        rig.run(for: .seconds(1))
+        let before = peer.session.statistics.sentUnits
+        // All of them take two seconds and a half at the pace of the estimate.
+        for seed in 0..<20 as Range<UInt64> { takeNarrow(Pictures.delta(20_000, seed: seed, captured: rig.now)) }
+        takeNarrow(Pictures.idr(4_000, captured: rig.now))
+        rig.run(for: .seconds(2))
+        // The new key frame, and at most what was on its way before.
+        let after = peer.session.statistics.sentUnits
+        #expect((before + 1...before + 3).contains(after))
+        rig.run(for: .seconds(5))
+        #expect(peer.session.statistics.sentUnits == after)
     }
 
     @Test(
