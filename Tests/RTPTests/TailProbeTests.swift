@@ -77,7 +77,7 @@ struct TailProbeTests {
         #expect(probe.poll(at: time(1140)) == .retransmitPicture)
     }
 
-    @Test("in motion two packets of padding follow each picture after a burst of losses, and then the usual probes")
+    @Test("in motion four packets of padding follow each picture after a burst of losses, and then the usual probes")
     func bursts() {
         var probe = TailProbe(hasRetransmission: true)
         for index in 0...3 {
@@ -91,7 +91,7 @@ struct TailProbeTests {
                 probe.requested([9, 65534, 65535, 0, 1, 2].map { SequenceNumber($0) }, at: time(61))
             }
         }
-        for due in [100, 110] as [Int64] {
+        for due in [96, 102, 108, 114] as [Int64] {
             #expect(probe.deadline == time(due))
             #expect(probe.poll(at: time(due - 1)) == nil)
             #expect(probe.poll(at: time(due)) == .padding)
@@ -108,7 +108,7 @@ struct TailProbeTests {
         // The picture of a video may follow one of the text beside it at once.
         probe.pictureSent(
             lastSequenceNumber: SequenceNumber(10), packetCount: 2, roundTripTime: nil, at: time(903))
-        #expect(probe.deadline == time(911))
+        #expect(probe.deadline == time(908))
         // A path that is full loses what its queue has no room for.
         probe.pictureSent(
             lastSequenceNumber: SequenceNumber(11), packetCount: 2, roundTripTime: nil, isFull: true, at: time(933))

@@ -8,8 +8,8 @@ public import MediaTypes
 ///
 /// While pictures follow each other regularly, the next picture is the best probe, so the first probe waits for one and
 /// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
-/// twice. Only where losses come in bursts, padding follows a third and two thirds of the interval after each picture:
-/// a burst may take one picture and the next, and the sooner something arrives, the sooner the receiver sees the gap.
+/// twice. Only where losses come in bursts, padding follows each picture, evenly up to the next one: a burst may take one
+/// picture and the next, and the sooner something arrives, the sooner the receiver sees the gap.
 public struct TailProbe: Sendable {
     /// The kind of probe to send.
     public enum Action: Hashable, Sendable {
@@ -31,8 +31,8 @@ public struct TailProbe: Sendable {
     /// The maximum number of probes for one picture that nothing follows.
     public static let maximumProbeCount = 2
     /// The number of padding packets between two pictures of a motion where losses come in bursts.
-    public static let paddingInMotion = 2
-    private static let leastPaddingSpacing = Interval.milliseconds(8)
+    public static let paddingInMotion = 4
+    private static let leastPaddingSpacing = Interval.milliseconds(5)
     /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
     static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
 
@@ -73,7 +73,8 @@ public struct TailProbe: Sendable {
             let interval = now - lastPictureAt
             delay = max(delay, interval * 3 / 2)
             if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission, !isFull {
-                (paddingLeft, paddingSpacing) = (Self.paddingInMotion, max(interval / 3, Self.leastPaddingSpacing))
+                paddingLeft = Self.paddingInMotion
+                paddingSpacing = max(interval / Int64(Self.paddingInMotion + 1), Self.leastPaddingSpacing)
             }
         }
         lastPictureAt = now
