@@ -33,16 +33,30 @@ struct PathEstimateTests {
         peer.link.narrow = (BitRate(bitsPerSecond: 500_000), .milliseconds(300))
         #expect(rig.source.rates.isEmpty)
         share(rig, to: peer, seconds: 10, byteCount: 5_000) {
-            rig.feed.adaptRate(to: [peer.session.targetBitRate], now: rig.now)
+            rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
         }
         // Nothing is sent any more since the change of the rung, as nobody encodes the other one here.
         #expect((200_000...1_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
-        #expect((200_000...1_500_000).contains(rig.source.rates.last?.bitsPerSecond ?? 0))
+        #expect(rig.source.rates.last?.bitsPerSecond == 1_000_000)
         #expect(rig.feed.narrow?.sessionCount == 1)
 
         rig.feed.sessionCount = 0
         _ = rig.feed.update(now: rig.now)
         #expect(rig.source.rates.last == PathControl.highest)
+    }
+
+    @Test("while all viewers get the narrow rung, the source is asked for what one of them could take again")
+    func rateToReturn() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        peer.link.narrow = (BitRate(bitsPerSecond: 2_500_000), .milliseconds(300))
+        share(rig, to: peer, seconds: 6, byteCount: 25_000)
+        try #require(rig.feed.narrow?.sessionCount == 1)
+        rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
+        let rate = peer.session.targetBitRate.bitsPerSecond
+        #expect(rate > 1_400_000)
+        #expect(rig.source.rates.last?.bitsPerSecond == rate * 3 / 4)
     }
 
     @Test("what would arrive old on the narrow rung is left out, and the viewer goes on with a new key frame")

@@ -259,13 +259,7 @@ final class MediaLoop: DatagramSink {
     private func adaptRates(now: MonotonicTime) {
         nextRateDecision = now + .milliseconds(200)
         for feed in feeds.values {
-            let watched = connectedSessions(at: feed).compactMap(\.watched)
-            if let narrow = feed.narrow {
-                narrow.adaptRate(to: watched.compactMap { $0.targetBitRate(at: narrow) }, now: now)
-            }
-            let full = watched.compactMap { $0.targetBitRate(at: feed) }
-            // While nobody gets what the source sends, it has to become less before anybody can get it again.
-            feed.adaptRate(to: full.isEmpty ? watched.compactMap(\.rateToReturn) : full, now: now)
+            feed.adaptRates(to: connectedSessions(at: feed).compactMap(\.watched), now: now)
         }
         publishStatistics()
     }

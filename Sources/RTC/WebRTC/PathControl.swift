@@ -75,8 +75,8 @@ struct PathControl {
     }
 
     /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only
-    /// make worse.
-    var hasRoomForCopies: Bool { hasFeedback && plan.queueDelay < Self.fullQueue }
+    /// make worse. Only transport-wide feedback tells of a queue.
+    var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueDelay < Self.fullQueue }
 
     // MARK: Feedback
 

@@ -134,9 +134,18 @@ final class TrackFeed {
         hub.requestPicture()
     }
 
-    /// Tells the source, or the host's encoder of the narrow rung, what bit rate its viewers' paths can carry, if that
-    /// changed by more than 5 %. All viewers of the narrow rung must be able to take it.
-    func adaptRate(to targets: [BitRate], now: MonotonicTime) {
+    /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which are
+    /// all that watch, can carry.
+    func adaptRates(to viewers: [WatchedTracks], now: MonotonicTime) {
+        if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
+        let full = viewers.compactMap { $0.targetBitRate(at: self) }
+        // While nobody gets what the source sends, it has to become less before anybody can get it again.
+        adaptRate(to: full.isEmpty ? viewers.compactMap(\.rateToReturn) : full, now: now)
+    }
+
+    /// Tells the rung's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the narrow
+    /// rung must be able to take it.
+    private func adaptRate(to targets: [BitRate], now: MonotonicTime) {
         guard let target = rung == .full ? sharedTarget(of: targets) : targets.min() else { return }
         let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)
         guard change > lastTarget.bitsPerSecond / 20 else { return }
