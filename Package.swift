@@ -314,6 +314,6 @@ let package = Package(
                 "ByteCoding", "H264",
                 "X264Encoding",
                 "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
-            ], exclude: ["Clients"]),
+            ], exclude: ["Clients", "README.md"]),
     ]
 )

@@ -30,7 +30,9 @@ OWN_FIGURE = 5
 #: Seconds in which the scene moves before anything counts.
 LEAD = 3.0
 COLUMNS = ["scene", "delay p50 ms", "p95 ms", "p99 ms", "largest ms", "shown/s", "of drawn", "the page says ms",
-           "host ms/s", "capture ms/s"]
+           "host ms/s", "capture ms/s", "to the network ms"]
+#: Which stages of a picture's way the host tells (Protocol/control.md); their medians make the last column.
+STAGES = ["waiting", "encoding", "link", "sending"]
 
 
 @dataclasses.dataclass
@@ -52,8 +54,8 @@ def parse(arguments):
         prog="Tools/bench/latency",
         description="Measures the delay from a shared screen to a browser's on the same machine: from the X server's "
         "painting of a counter until the framebuffer of the X server in which Chromium has its window shows it, both "
-        "read from memory twice a millisecond on one clock. Beside it stands what the page itself says. Writes "
-        "latency.json.",
+        "read from memory twice a millisecond on one clock. Beside it stand what the page itself says, and how long the "
+        "stages of a picture's way to the network take: waiting, encoding, link and sending. Writes latency.json.",
         epilog="exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing; "
         "70 a measurement failed twice.")
     parser.add_argument("--scene", default="typing,scroll,full", metavar="LIST",
@@ -115,6 +117,7 @@ def measure(bench, scene, folder):
             before, worked = room.processor_times(), busy_time()
             _sleep_until(start + bench.options.seconds)
             after, worked = room.processor_times(), [now - then for now, then in zip(busy_time(), worked)]
+            stages = (room.ask("status json") or {}).get("stages", {})
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
             room.shown.wait_for_end()
@@ -132,6 +135,9 @@ def measure(bench, scene, folder):
     figures["busy"] = worked[0] / worked[1]
     for name in ("host", "capture"):
         figures[name + "_cpu"] = (after[name] - before[name]) / 1e6 / bench.options.seconds
+    for name in STAGES:
+        median = stages.get(name, {}).get("medianNanoseconds")
+        figures[name + "_ms"] = None if median is None else median / 1e6
     return figures
 
 
@@ -233,7 +239,9 @@ def measure_all(options, folder):
         rows.append([name] + ["%.1f" % medians[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms",
                                                                 "shown_per_second")]
                     + ["%.0f %%" % (100 * medians["drawn_share"]), "–" if said is None else "%.1f" % said]
-                    + ["%.0f" % medians[key] for key in ("host_cpu", "capture_cpu")])
+                    + ["%.0f" % medians[key] for key in ("host_cpu", "capture_cpu")]
+                    + [" + ".join("–" if medians[name + "_ms"] is None else "%.1f" % medians[name + "_ms"]
+                                  for name in STAGES)])
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "latency.json"), "w") as file:
         limits = [vars(one) for one in found]
