@@ -77,7 +77,7 @@ struct TailProbeTests {
         #expect(probe.poll(at: time(1140)) == .retransmitPicture)
     }
 
-    @Test("in motion four packets of padding follow each picture after a burst of losses, and then the usual probes")
+    @Test("in motion padding follows each picture after a burst of losses, and then the usual probes")
     func bursts() {
         var probe = TailProbe(hasRetransmission: true)
         for index in 0...3 {
@@ -91,10 +91,11 @@ struct TailProbeTests {
                 probe.requested([9, 65534, 65535, 0, 1, 2].map { SequenceNumber($0) }, at: time(61))
             }
         }
-        for due in [96, 102, 108, 114] as [Int64] {
-            #expect(probe.deadline == time(due))
-            #expect(probe.poll(at: time(due - 1)) == nil)
-            #expect(probe.poll(at: time(due)) == .padding)
+        for packet in 1...10 as ClosedRange<Int64> {
+            let due = time(90) + .milliseconds(30) / 11 * packet
+            #expect(probe.deadline == due)
+            #expect(probe.poll(at: due - .microseconds(1)) == nil)
+            #expect(probe.poll(at: due) == .padding)
         }
         // No picture has followed.
         #expect(probe.deadline == time(90 + 45))
@@ -108,11 +109,18 @@ struct TailProbeTests {
         // The picture of a video may follow one of the text beside it at once.
         probe.pictureSent(
             lastSequenceNumber: SequenceNumber(10), packetCount: 2, roundTripTime: nil, at: time(903))
-        #expect(probe.deadline == time(908))
-        // A path that is full loses what its queue has no room for.
-        probe.pictureSent(
-            lastSequenceNumber: SequenceNumber(11), packetCount: 2, roundTripTime: nil, isFull: true, at: time(933))
-        #expect(probe.deadline == time(933 + 45))
+        #expect(probe.deadline == time(905))
+        // A path that is full loses what its queue has no room for, and a narrow one has room for little.
+        for (index, room) in [0, 2].enumerated() {
+            let sent = time(933 + Int64(index) * 30)
+            probe.pictureSent(
+                lastSequenceNumber: SequenceNumber(UInt16(11 + index)), packetCount: 2, roundTripTime: nil,
+                paddingRoom: room, at: sent)
+            #expect(probe.deadline == sent + .milliseconds(room == 0 ? 45 : 10))
+        }
+        // A picture of many packets needs none.
+        probe.pictureSent(lastSequenceNumber: SequenceNumber(40), packetCount: 20, roundTripTime: nil, at: time(993))
+        #expect(probe.deadline == time(993 + 45))
         // A burst is forgotten.
         for due in [11_000, 11_030] as [Int64] {
             probe.pictureSent(

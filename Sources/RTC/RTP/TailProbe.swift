@@ -30,9 +30,10 @@ public struct TailProbe: Sendable {
     public static let smallPictureLimit = 3
     /// The maximum number of probes for one picture that nothing follows.
     public static let maximumProbeCount = 2
-    /// The number of padding packets between two pictures of a motion where losses come in bursts.
-    public static let paddingInMotion = 4
-    private static let leastPaddingSpacing = Interval.milliseconds(5)
+    /// The number of packets from one picture of a motion to the next where losses come in bursts: those of the picture, and
+    /// padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes more pictures.
+    static let packetsInMotion = 12
+    private static let leastPaddingSpacing = Interval.milliseconds(2)
     /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
     static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
 
@@ -60,9 +61,10 @@ public struct TailProbe: Sendable {
     /// Notes that the last of a picture's `packetCount` packets has been sent with `lastSequenceNumber`. This ends the
     /// probes for the picture before, because this one's packets reveal its gap.
     ///
-    /// - Parameter isFull: whether the path is full, so that losses in bursts are those of its queue.
+    /// - Parameter paddingRoom: how many packets of padding the path has room for before the next picture; 0 if it is full,
+    ///   so that losses in bursts are those of its queue.
     public mutating func pictureSent(
-        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, isFull: Bool = false,
+        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, paddingRoom: Int = .max,
         at now: MonotonicTime
     ) {
         self.lastSequenceNumber = lastSequenceNumber
@@ -72,9 +74,9 @@ public struct TailProbe: Sendable {
         if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
             let interval = now - lastPictureAt
             delay = max(delay, interval * 3 / 2)
-            if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission, !isFull {
-                paddingLeft = Self.paddingInMotion
-                paddingSpacing = max(interval / Int64(Self.paddingInMotion + 1), Self.leastPaddingSpacing)
+            if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission {
+                paddingLeft = max(0, min(Self.packetsInMotion - packetCount, paddingRoom))
+                paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
             }
         }
         lastPictureAt = now

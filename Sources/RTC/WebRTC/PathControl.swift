@@ -78,6 +78,9 @@ struct PathControl {
     /// make worse. Only transport-wide feedback tells of a queue.
     var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueDelay < Self.fullQueue }
 
+    /// How many packets of padding may follow a picture: with 30 pictures a second, they take a tenth of the path.
+    var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 200_000 : 0 }
+
     // MARK: Feedback
 
     /// Takes the peer's feedback about what it has received.

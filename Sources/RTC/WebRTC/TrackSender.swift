@@ -179,7 +179,7 @@ struct TrackSender {
                         send: send)
                     next += 1
                 }
-                finish(frame, number, isFull: !path.hasRoomForCopies, now: now)
+                finish(frame, number, paddingRoom: path.paddingRoom, now: now)
                 position = .at(frame: number.next, packet: 0, time: nil)
             }
         }
@@ -204,7 +204,9 @@ struct TrackSender {
         if !protectAndSend(send) { isStalled = true }
     }
 
-    private mutating func finish(_ frame: PacketizedFrame, _ number: UnitNumber, isFull: Bool, now: MonotonicTime) {
+    private mutating func finish(
+        _ frame: PacketizedFrame, _ number: UnitNumber, paddingRoom: Int, now: MonotonicTime
+    ) {
         guard let last = stream.lastSequenceNumber, !frame.packets.isEmpty else { return }
         if let came = feed.history.time(of: number), came >= beganAt { feed.record.times.add(now - came) }
         if sentUnits == 0 { refreshAt = now + Self.refreshDelay }
@@ -213,7 +215,7 @@ struct TrackSender {
         if frame.isRandomAccess { budget.keyFrameSent() }
         probe.pictureSent(
             lastSequenceNumber: last, packetCount: frame.packets.count, roundTripTime: roundTripTime,
-            isFull: isFull, at: now)
+            paddingRoom: paddingRoom, at: now)
     }
 
     /// Sends one more picture, once. A player that attaches its track only after the first pictures were decoded would
