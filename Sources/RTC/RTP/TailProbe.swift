@@ -61,10 +61,10 @@ public struct TailProbe: Sendable {
     /// Notes that the last of a picture's `packetCount` packets has been sent with `lastSequenceNumber`. This ends the
     /// probes for the picture before, because this one's packets reveal its gap.
     ///
-    /// - Parameter paddingRoom: how many packets of padding the path has room for before the next picture; 0 if it is full,
-    ///   so that losses in bursts are those of its queue.
+    /// - Parameter paddingRoom: how many packets of padding the path has room for in a second; 0 if it is full, so that
+    ///   losses in bursts are those of its queue.
     public mutating func pictureSent(
-        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, paddingRoom: Int = .max,
+        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, paddingRoom: Int = 10_000,
         at now: MonotonicTime
     ) {
         self.lastSequenceNumber = lastSequenceNumber
@@ -75,7 +75,8 @@ public struct TailProbe: Sendable {
             let interval = now - lastPictureAt
             delay = max(delay, interval * 3 / 2)
             if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission {
-                paddingLeft = max(0, min(Self.packetsInMotion - packetCount, paddingRoom))
+                let room = Int64(paddingRoom) * interval.milliseconds / 1000
+                paddingLeft = max(0, min(Self.packetsInMotion - packetCount, Int(room)))
                 paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
             }
         }

@@ -78,8 +78,8 @@ struct PathControl {
     /// make worse. Only transport-wide feedback tells of a queue.
     var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueDelay < Self.fullQueue }
 
-    /// How many packets of padding may follow a picture: with 30 pictures a second, they take a tenth of the path.
-    var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 200_000 : 0 }
+    /// How many packets of padding may be sent in a second: with 77 bytes each, they take a tenth of the path.
+    var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 6160 : 0 }
 
     // MARK: Feedback
 
