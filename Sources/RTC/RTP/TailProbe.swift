@@ -31,8 +31,10 @@ public struct TailProbe: Sendable {
     /// The maximum number of probes for one picture that nothing follows.
     public static let maximumProbeCount = 2
     /// The number of packets from one picture of a motion to the next where losses come in bursts: those of the picture, and
-    /// padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes more pictures.
-    static let packetsInMotion = 12
+    /// padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes more pictures. With
+    /// more, a gap that stays open for half a second stops the picture for good: libwebrtc forgets padding that is 100
+    /// packets old (`kMaxPaddingAge`), and then can't tell it from a picture's packets that are missing.
+    static let packetsInMotion = 6
     private static let leastPaddingSpacing = Interval.milliseconds(2)
     /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
     static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
