@@ -201,7 +201,8 @@ struct RecoveryTests {
     }
 
     @Test(
-        "where losses come in bursts, padding between the pictures leaves less than half of the freezes", arguments: [1...3, 2...6])
+        "where losses come in bursts, padding between the pictures leaves less than half of the freezes",
+        arguments: [1...3, 2...6])
     func bursts(packets: ClosedRange<Int>) {
         var path = Path(loss: 2, burst: 5, packets: packets, assumedRoundTrip: 45)
         let with = run(path, minutes: 10)
