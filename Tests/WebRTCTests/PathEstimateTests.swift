@@ -11,6 +11,15 @@ import TrackHub
 /// The rig's viewers send reception reports and no transport-wide feedback, as aiortc and GStreamer do.
 @Suite("What reception reports say about a viewer's path")
 struct PathEstimateTests {
+    /// A viewer that has begun with a key frame, behind a hop of that rate whose queue takes 300 ms.
+    private func narrowRig(_ rate: BitRate) throws -> (Rig, RigPeer) {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        peer.link.narrow = (rate, .milliseconds(300))
+        return (rig, peer)
+    }
+
     /// Publishes a picture each 33 ms for some seconds, at the end of each of which the viewer reports what came.
     private func share(_ rig: Rig, to peer: RigPeer, seconds: Int, byteCount: Int, each second: () -> Void = {}) {
         for index in 0..<seconds {
@@ -27,10 +36,7 @@ struct PathEstimateTests {
 
     @Test("a narrow path is found, the source is told of it until its viewer has left, and the viewer changes the rung")
     func narrowPath() throws {
-        let rig = try Rig()
-        let peer = try rig.join()
-        rig.publish { Pictures.idr(20_000, captured: $0) }
-        peer.link.narrow = (BitRate(bitsPerSecond: 500_000), .milliseconds(300))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
         #expect(rig.source.rates.isEmpty)
         share(rig, to: peer, seconds: 10, byteCount: 5_000) {
             rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
@@ -47,10 +53,7 @@ struct PathEstimateTests {
 
     @Test("while all viewers get the narrow rung, the source is asked for what one of them could take again")
     func rateToReturn() throws {
-        let rig = try Rig()
-        let peer = try rig.join()
-        rig.publish { Pictures.idr(20_000, captured: $0) }
-        peer.link.narrow = (BitRate(bitsPerSecond: 2_500_000), .milliseconds(300))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 2_500_000))
         share(rig, to: peer, seconds: 6, byteCount: 25_000)
         try #require(rig.feed.narrow?.sessionCount == 1)
         rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
@@ -61,10 +64,7 @@ struct PathEstimateTests {
 
     @Test("what would arrive old on the narrow rung is left out, and the viewer goes on with a new key frame")
     func oldOnNarrowRung() throws {
-        let rig = try Rig()
-        let peer = try rig.join()
-        rig.publish { Pictures.idr(20_000, captured: $0) }
-        peer.link.narrow = (BitRate(bitsPerSecond: 500_000), .milliseconds(300))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
         share(rig, to: peer, seconds: 4, byteCount: 5_000)
         try #require(rig.feed.narrow?.sessionCount == 1)
         func takeNarrow(_ frame: CodedFrame) {

@@ -43,9 +43,7 @@ extension CaptureAgent {
             if sharing == .live, hasChange { schedule.noticedWholeChange(at: now) }
         }
         if let sharpensUntil, now >= sharpensUntil { endSharpening() }
-        if sharing == .live, hasChange {
-            schedule.noticedChange(at: now, isNew: screen.mayHaveChanged && screen.reportsDamage)
-        }
+        if sharing == .live, hasChange { schedule.noticedChange(at: now) }
         guard schedule.due(reasons) <= now else { return false }
         if sharing != .live {
             try takeInsteadOfScreen(now)
@@ -126,7 +124,7 @@ extension CaptureAgent {
                 mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.isIncomplete)
         case .later(let time):
             if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
-            if rate.leavesOut { schedule.leaveOut(until: time, at: now) } else { schedule.hold(until: time) }
+            schedule.hold(until: time)
         }
     }
 

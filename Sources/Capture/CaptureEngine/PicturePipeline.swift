@@ -93,8 +93,8 @@ final class PicturePipeline {
                 kind, quantizer, damage: damage, motion: motion, captureTime, &rate, &statistics))
     }
 
-    /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once, or
-    /// in the place of the next one, because the canvas doesn't hold what viewers were sent any more.
+    /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once,
+    /// because the canvas doesn't hold what viewers were sent any more.
     private func takeBesideVideo(
         at captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Outcome {

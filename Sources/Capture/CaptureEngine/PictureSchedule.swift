@@ -12,10 +12,8 @@ struct PictureSchedule {
     private(set) var earliest = MonotonicTime.zero
     private var keepAliveDue = MonotonicTime.zero
     private var refinementEarliest = MonotonicTime.zero
-    /// The time before which no picture of a change is taken, because the rate limit has no room for it.
+    /// The time before which the rate limit has no room for a picture.
     private var heldUntil = MonotonicTime.zero
-    /// When a picture of a video was left out, and when there would be room for it, if nothing has been noticed since.
-    private var leftOut: (at: MonotonicTime, until: MonotonicTime)?
     /// When the first change came that is in no picture yet.
     private var changedSince: MonotonicTime?
     /// Whether that change needs no settling, because something else has held the picture back for longer than drawing
@@ -66,21 +64,8 @@ struct PictureSchedule {
         return min(time, max(reasons.poll, earliest))
     }
 
-    /// Notes that a change was noticed at `now`. `isNew` tells whether it came after a picture was last asked for.
-    mutating func noticedChange(at now: MonotonicTime, isNew: Bool = false) {
-        if isNew, let left = leftOut {
-            leftOut = nil
-            if now - left.at >= period / 2 {
-                // The video's next picture.
-                heldUntil = .zero
-                isWhole = false
-                changedSince = now
-            } else {
-                // Most likely the rest of the one that was left out. The screen reports no more before this is fetched, so
-                // the next picture is taken when it should have been painted.
-                heldUntil = min(heldUntil, max(left.until, left.at + period))
-            }
-        }
+    /// Notes that a change was noticed at `now`.
+    mutating func noticedChange(at now: MonotonicTime) {
         if changedSince == nil { changedSince = now }
     }
 
@@ -114,7 +99,6 @@ struct PictureSchedule {
         if changedSince != nil { lastChange = now }
         changedSince = nil
         isWhole = false
-        leftOut = nil
         // A picture that is late, because the one before took long, leaves the next one as much of its period, so that
         // only this one is late: with a whole period from here on, each later one would wait as long after its paint.
         earliest = max(earliest, now - period) + spacing
@@ -135,21 +119,7 @@ struct PictureSchedule {
     }
 
     /// Notes that the rate limit has no room for changes before `time`.
-    mutating func hold(until time: MonotonicTime) {
-        heldUntil = time
-        leftOut = nil
-    }
-
-    /// Notes at `now` that the rate limit has no room for a picture of a video before `time`. Rather than have it late, and
-    /// all that follow, viewers get the next one in its place, as soon as that is painted. If none is, the video has
-    /// stopped or is slow, and they get this one.
-    mutating func leaveOut(until time: MonotonicTime, at now: MonotonicTime) {
-        hold(until: time)
-        // Of a video this slow, the next picture is too far away.
-        if period > .milliseconds(100) { return }
-        heldUntil = max(time, now + period + period / 2)
-        leftOut = (now, time)
-    }
+    mutating func hold(until time: MonotonicTime) { heldUntil = time }
 
     /// Notes that refinement has to wait until `time`.
     mutating func holdRefinement(until time: MonotonicTime) { refinementEarliest = time }
@@ -162,13 +132,12 @@ struct PictureSchedule {
         if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
     }
 
-    /// Whether changes have to wait at `now`, because the rate limit has no room for them.
+    /// Whether the rate limit has no room for changes at `now`.
     func isHeld(_ now: MonotonicTime) -> Bool { now < heldUntil }
 
     /// Forgets what held pictures back, because the rate has changed.
     mutating func release() {
         heldUntil = .zero
-        leftOut = nil
         refinementEarliest = .zero
     }
 

@@ -95,7 +95,7 @@ extension RateController {
 
     /// The pace of a picture, as far as it decides how long the picture may take. Text that jumps, because it moves
     /// faster than the link can follow, is a new page each time; a film is not.
-    func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
+    private func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
         let pace = motion.pace(kind, macroblocks, now)
         guard kind == .change else { return pace }
         if macroblocks >= QualityTradeoff.largeShare, !expectations.isFilm { return .burst }

@@ -22,8 +22,7 @@ public enum PictureKind: String, Sendable {
 /// room that is left there.
 ///
 /// A *video*, an area that has kept changing for a second or more, is watched rather than read. It becomes as coarse as
-/// the link demands, and its pictures come as often as before. One that the link has no room for is left out: viewers
-/// get the next one in its place, which isn't late.
+/// the link demands, and its pictures come as often as before.
 ///
 /// A motion that *flows* is the exception. In a scroll, a picture that follows 33 ms after another costs a twentieth of
 /// one that follows after 100 ms. So the pictures of such a motion don't wait until the debt of its first page is paid.
@@ -37,8 +36,7 @@ public struct RateController: Sendable {
     public enum Decision: Equatable, Sendable {
         /// Code it now, at this quantizer (0...51), and report the result to `coded`.
         case encode(quantizer: Int)
-        /// Don't code it yet; ask again at this time (later than now), with what has changed by then, or, if `leavesOut`,
-        /// as soon as something else has.
+        /// Don't code it yet; ask again at this time (later than now), with what has changed by then.
         case wait(until: MonotonicTime)
     }
 
@@ -62,8 +60,6 @@ public struct RateController: Sendable {
     var motion = MotionHistory()
     /// Whether the picture that was asked for last is mostly video.
     private(set) var isVideo = false
-    /// Whether the picture that `decide` wants to wait is better left out for the next one, because it is one of a video.
-    public private(set) var leavesOut = false
     /// The time since which a picture has been held back; nil if none is.
     private var heldSince: MonotonicTime?
     /// Whether the picture that is being coded continues a flowing motion.
@@ -103,7 +99,6 @@ public struct RateController: Sendable {
     ) -> Decision {
         let now = advance(to: now)
         self.isVideo = isVideo
-        leavesOut = false
         record.begin(kind, macroblocks)
         if let constantQuantizer { return encode(Self.quantizer(constantQuantizer, of: kind), because: .constant) }
         guard macroblocks > 0 else { return encode(finest, because: .nothing) }
@@ -129,7 +124,6 @@ public struct RateController: Sendable {
             if heldSince == nil { heldSince = now }
             if heldUntil > now { until = min(until, heldUntil) }
         }
-        leavesOut = pace(of: kind, macroblocks, now) == .video && !isFlow
         until = max(until, now + .milliseconds(1))
         if kind == .change { motion.isHeld(until: until, macroblocks) }
         record.end(.wait(until: until), because: proposal.reason)
