@@ -56,11 +56,13 @@ struct BandChoiceTests {
         }
     }
 
-    @Test("motion is searched near in a film and far in a text, and a page that turns changes nothing")
+    @Test("motion is searched near in a film, a coarse one too, and far in a text; a page that turns changes nothing")
     func searchRange() {
         var range = SearchRange()
-        func changes(_ pictures: Int, _ byteCount: Int) -> Int {
-            (0..<pictures).count { _ in range.coded(macroblocks: 8000, byteCount: byteCount) }
+        func changes(_ pictures: Int, _ byteCount: Int, _ quantizer: Int = 24) -> Int {
+            (0..<pictures).count { _ in
+                range.coded(macroblocks: 8000, byteCount: byteCount, quantizer: quantizer)
+            }
         }
         #expect(changes(100, 60_000) == 1)
         #expect(range.samples == SearchRange.near)
@@ -68,5 +70,7 @@ struct BandChoiceTests {
         #expect(range.samples == SearchRange.far)
         #expect(changes(1, 300_000) == 0)
         #expect(range.samples == SearchRange.far)
+        #expect(changes(100, 17_000, 46) == 1)
+        #expect(range.samples == SearchRange.near)
     }
 }

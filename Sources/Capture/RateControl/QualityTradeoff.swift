@@ -45,12 +45,11 @@ enum QualityTradeoff {
     ]
     /// Limits in a video, for a period of 1/30 s: somebody watches it rather than reads it, so it becomes coarser before
     /// its pictures come less often. They take less than a period, so that hardly any has to wait for the one before.
-    /// Beyond QP 42, coarser pictures save little, and the frame rate falls too.
+    /// Beyond QP 49, coarser pictures save next to nothing, and the frame rate falls too.
     private static let video = [
         Row(quantizer: 14, limit: .milliseconds(8)), Row(quantizer: 20, limit: .milliseconds(25)),
         Row(quantizer: 24, limit: .milliseconds(30)), Row(quantizer: 42, limit: .milliseconds(32)),
-        Row(quantizer: 46, limit: .milliseconds(38)), Row(quantizer: 48, limit: .milliseconds(150)),
-        Row(quantizer: 50, limit: .milliseconds(500)),
+        Row(quantizer: 49, limit: .milliseconds(33)), Row(quantizer: 50, limit: .milliseconds(150)),
     ]
     private static let basisOfRows = Interval.microseconds(33_333)
 

@@ -115,7 +115,7 @@ public final class ScreenEncoder: PictureEncoder {
             markSkipped(activity.isActive)
             let picture = try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
             learn(activity, picture)
-            if range.coded(macroblocks: activity.count, byteCount: picture.byteCount) {
+            if range.coded(macroblocks: activity.count, byteCount: picture.byteCount, quantizer: quantizer) {
                 try whole.reconfigure(searchRange: range.samples)
             }
             return picture

@@ -14,12 +14,16 @@ public struct SearchRange {
     private static let film = 6.3
     private static let text = 5.6
     private static let fewest = 512
+    // Beyond this quantizer, only video is encoded for long. Motion from afar costs it more bits than what is left of its
+    // differences: a fourteenth of all of them.
+    private static let coarse = 40
 
     /// Records a picture that was encoded as a whole; returns true if the range has changed.
-    mutating func coded(macroblocks: Int, byteCount: Int) -> Bool {
+    mutating func coded(macroblocks: Int, byteCount: Int, quantizer: Int) -> Bool {
         guard macroblocks >= Self.fewest else { return false }
+        let new = quantizer > Self.coarse ? .infinity : Double(byteCount) / Double(macroblocks)
         // A page change is expensive once, so the average over several pictures decides.
-        cost += (min(Double(byteCount) / Double(macroblocks), 2 * Self.film) - cost) * 0.06
+        cost += (min(new, 2 * Self.film) - cost) * 0.06
         let wanted = cost >= Self.film ? Self.near : cost <= Self.text ? Self.far : samples
         defer { samples = wanted }
         return wanted != samples
