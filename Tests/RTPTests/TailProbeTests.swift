@@ -80,53 +80,80 @@ struct TailProbeTests {
     @Test("in motion padding follows each picture after a burst of losses, and then the usual probes")
     func bursts() {
         var probe = TailProbe(hasRetransmission: true)
-        for index in 0...3 {
+        for index in 0...4 {
             probe.pictureSent(
-                lastSequenceNumber: SequenceNumber(UInt16(index)), packetCount: 2, roundTripTime: nil,
+                lastSequenceNumber: SequenceNumber(UInt16(index * 50)), packetCount: 2, roundTripTime: nil,
                 at: time(Int64(index) * 30))
-            if index < 3 { #expect(probe.poll(at: time(Int64(index) * 30 + 15)) == nil) }
+            // After a request there is none for a while.
+            if index < 4 { #expect(probe.poll(at: time(Int64(index) * 30 + 15)) == nil) }
             // These are four packets in a row, and another one.
             if index < 2 { probe.requested([1, 2, 3, 4, 6].map { SequenceNumber($0) }, at: time(Int64(index) * 30)) }
             if index == 2 {
-                probe.requested([9, 65534, 65535, 0, 1, 2].map { SequenceNumber($0) }, at: time(61))
+                probe.requested([9, 65534, 65535, 0, 1, 2].map { SequenceNumber($0) }, at: time(60))
             }
         }
-        for packet in 1...4 as ClosedRange<Int64> {
-            let due = time(90) + .milliseconds(6) * packet
+        for packet in 1...10 as ClosedRange<Int64> {
+            let due = time(120) + .milliseconds(30) / 11 * packet
             #expect(probe.deadline == due)
             #expect(probe.poll(at: due - .microseconds(1)) == nil)
             #expect(probe.poll(at: due) == .padding)
         }
         // No picture has followed.
-        #expect(probe.deadline == time(90 + 45))
-        #expect(probe.poll(at: time(135)) == .retransmitPicture)
-        #expect(probe.poll(at: time(90 + 45 + 90)) == .padding)
+        #expect(probe.deadline == time(120 + 45))
+        #expect(probe.poll(at: time(120 + 45)) == .retransmitPicture)
+        #expect(probe.poll(at: time(120 + 45 + 90)) == .padding)
         #expect(probe.deadline == nil)
         // A single picture is no motion.
         probe.pictureSent(
-            lastSequenceNumber: SequenceNumber(9), packetCount: 2, roundTripTime: nil, at: time(900))
+            lastSequenceNumber: SequenceNumber(159), packetCount: 2, roundTripTime: nil, at: time(900))
         #expect(probe.deadline == time(920))
         // The picture of a video may follow one of the text beside it at once.
         probe.pictureSent(
-            lastSequenceNumber: SequenceNumber(10), packetCount: 2, roundTripTime: nil, at: time(903))
+            lastSequenceNumber: SequenceNumber(160), packetCount: 2, roundTripTime: nil, at: time(903))
         #expect(probe.deadline == time(905))
         // A path that is full loses what its queue has no room for, and a narrow one has room for little.
         for (index, room) in [0, 70].enumerated() {
             let sent = time(933 + Int64(index) * 30)
             probe.pictureSent(
-                lastSequenceNumber: SequenceNumber(UInt16(11 + index)), packetCount: 2, roundTripTime: nil,
+                lastSequenceNumber: SequenceNumber(UInt16(161 + index)), packetCount: 2, roundTripTime: nil,
                 paddingRoom: room, at: sent)
             #expect(probe.deadline == sent + .milliseconds(room == 0 ? 45 : 10))
         }
         // A picture of many packets needs none.
-        probe.pictureSent(lastSequenceNumber: SequenceNumber(40), packetCount: 20, roundTripTime: nil, at: time(993))
+        probe.pictureSent(lastSequenceNumber: SequenceNumber(190), packetCount: 20, roundTripTime: nil, at: time(993))
         #expect(probe.deadline == time(993 + 45))
         // A burst is forgotten.
         for due in [11_000, 11_030] as [Int64] {
             probe.pictureSent(
-                lastSequenceNumber: SequenceNumber(13), packetCount: 2, roundTripTime: nil, at: time(due))
+                lastSequenceNumber: SequenceNumber(200), packetCount: 2, roundTripTime: nil, at: time(due))
         }
         #expect(probe.deadline == time(11_030 + 45))
+    }
+
+    @Test("none follows a key frame, nor comes 10,000 packets after it, since browsers count from there")
+    func countedPackets() {
+        var probe = TailProbe(hasRetransmission: true)
+        let first = SequenceNumber(60_000)
+        var now: Int64 = 100
+        probe.requested((0..<5).map { first.advanced(by: $0) }, at: time(0))
+        func hasPadding(after count: Int, isKeyFrame: Bool = false) -> Bool {
+            now += 30
+            probe.pictureSent(
+                lastSequenceNumber: first.advanced(by: count), packetCount: 2, isKeyFrame: isKeyFrame,
+                roundTripTime: nil,
+                at: time(now))
+            return probe.deadline.map { $0 < time(now + 10) } ?? false
+        }
+        #expect(!hasPadding(after: 0, isKeyFrame: true))
+        #expect(!hasPadding(after: 39))
+        #expect([40, 5_000, 9_988].allSatisfy { hasPadding(after: $0) })
+        #expect(![9_989, 10_000].contains { hasPadding(after: $0) })
+        // It counts from this one.
+        #expect(!hasPadding(after: 10_003))
+        #expect(!hasPadding(after: 10_042))
+        #expect(hasPadding(after: 10_043))
+        #expect(!hasPadding(after: 15_000, isKeyFrame: true))
+        #expect(hasPadding(after: 20_100))
     }
 
     @Test("nothing is probed for before the first picture")

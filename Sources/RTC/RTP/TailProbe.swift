@@ -31,10 +31,18 @@ public struct TailProbe: Sendable {
     /// The maximum number of probes for one picture that nothing follows.
     public static let maximumProbeCount = 2
     /// The number of packets from one picture of a motion to the next where losses come in bursts: those of the picture, and
-    /// padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes more pictures. With
-    /// more, a gap that stays open for half a second stops the picture for good: libwebrtc forgets padding that is 100
-    /// packets old (`kMaxPaddingAge`), and then can't tell it from a picture's packets that are missing.
-    static let packetsInMotion = 6
+    /// padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes more pictures.
+    static let packetsInMotion = 12
+    /// libwebrtc counts a stream's packets from its last key frame, and begins anew with the first one after so many
+    /// (`RtpSeqNumOnlyRefFinder`). If that is padding, and a picture before it is still missing, that picture comes to be
+    /// older than the key frame, and nothing is shown until there is another one. So none is sent around that number: not
+    /// before a picture has come that can be the first, nor until that should have been repaired if it was lost.
+    static let countedPackets = 10_000
+    private static let withPadding = 40...countedPackets - packetsInMotion
+    /// How long no padding is sent after a request, whose sender knows of its gap, and after a picture of more packets than
+    /// that. libwebrtc forgets padding from behind a gap that is 100 packets older than what comes (`kMaxPaddingAge`), and
+    /// then nothing is shown either. So a gap should be repaired before there has been so much.
+    static let pause = (afterRequest: Interval.milliseconds(60), afterLargePicture: Interval.milliseconds(300))
     private static let leastPaddingSpacing = Interval.milliseconds(2)
     /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
     static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
@@ -51,9 +59,12 @@ public struct TailProbe: Sendable {
     private var remaining = 0
     /// The number of padding packets that are still to be sent between this picture and the next, and their distance.
     private var paddingLeft = 0
+    private var pausedUntil = MonotonicTime.zero
     private var lastBurstAt: MonotonicTime?
     private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
+    /// The last packet of the picture that libwebrtc counts from.
+    private var countsFrom: SequenceNumber?
 
     /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
     public init(hasRetransmission: Bool) {
@@ -63,20 +74,30 @@ public struct TailProbe: Sendable {
     /// Notes that the last of a picture's `packetCount` packets has been sent with `lastSequenceNumber`. This ends the
     /// probes for the picture before, because this one's packets reveal its gap.
     ///
-    /// - Parameter paddingRoom: how many packets of padding the path has room for in a second; 0 if it is full, so that
-    ///   losses in bursts are those of its queue.
+    /// - Parameters:
+    ///   - isKeyFrame: whether the picture is a key frame.
+    ///   - paddingRoom: how many packets of padding the path has room for in a second; 0 if it is full, so that
+    ///     losses in bursts are those of its queue.
     public mutating func pictureSent(
-        lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, paddingRoom: Int = 10_000,
-        at now: MonotonicTime
+        lastSequenceNumber: SequenceNumber, packetCount: Int, isKeyFrame: Bool = false, roundTripTime: Interval?,
+        paddingRoom: Int = 10_000, at now: MonotonicTime
     ) {
         self.lastSequenceNumber = lastSequenceNumber
+        var count = countsFrom?.distance(to: lastSequenceNumber) ?? 0
+        if isKeyFrame || !(1...Self.countedPackets).contains(count) {
+            countsFrom = lastSequenceNumber
+            count = 0
+        }
         self.packetCount = max(packetCount, 1)
+        if packetCount > Self.packetsInMotion { pausedUntil = now + Self.pause.afterLargePicture }
         delay = max(Self.minimumDelay, (roundTripTime ?? .zero) / 2)
         paddingLeft = 0
         if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
             let interval = now - lastPictureAt
             delay = max(delay, interval * 3 / 2)
-            if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission {
+            if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission,
+                Self.withPadding.contains(count), now >= pausedUntil
+            {
                 let room = Int64(paddingRoom) * interval.milliseconds / 1000
                 paddingLeft = max(0, min(Self.packetsInMotion - packetCount, Int(room)))
                 paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
@@ -89,6 +110,9 @@ public struct TailProbe: Sendable {
 
     /// Notes the packets that the peer requests, in the order of a NACK.
     public mutating func requested(_ numbers: [SequenceNumber], at now: MonotonicTime) {
+        pausedUntil = max(pausedUntil, now + Self.pause.afterRequest)
+        if paddingLeft > 0, deadline != nil, let lastPictureAt { deadline = lastPictureAt + delay }
+        paddingLeft = 0
         var run = 1
         for (number, next) in zip(numbers, numbers.dropFirst()) {
             run = number.next == next ? run + 1 : 1

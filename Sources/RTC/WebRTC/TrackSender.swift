@@ -214,8 +214,8 @@ struct TrackSender {
         sentAt = now
         if frame.isRandomAccess { budget.keyFrameSent() }
         probe.pictureSent(
-            lastSequenceNumber: last, packetCount: frame.packets.count, roundTripTime: roundTripTime,
-            paddingRoom: paddingRoom, at: now)
+            lastSequenceNumber: last, packetCount: frame.packets.count, isKeyFrame: frame.isRandomAccess,
+            roundTripTime: roundTripTime, paddingRoom: paddingRoom, at: now)
     }
 
     /// Sends one more picture, once. A player that attaches its track only after the first pictures were decoded would
