@@ -11,7 +11,7 @@ public import RTP
 /// - a growing or standing queue lowers the rate to what the link delivers, less 15 % (``DelayBasedRate``);
 /// - loss lowers it only if sending less avoids it (``LossTrial``);
 /// - probes find out that the path carries more (``ProbePlanner``);
-/// - a source that sends little changes nothing;
+/// - a source that sends little changes nothing, unless its single pictures show where the link ends (``BurstRate``);
 /// - of a peer without transport-wide feedback, reception reports tell the same, later and less well (``ReportedRate``).
 public struct CongestionController: Sendable {
     /// The bounds of the estimate.
@@ -51,6 +51,7 @@ public struct CongestionController: Sendable {
     private var sentByteCount: Int64 = 0
     private var sentRate = RecentRate(span: 500_000_000)
     private var link = LinkRates()
+    private var bursts = BurstRate()
     /// The newest packet that any feedback has reported as received.
     private var newestReported: Int64 = -1
     /// The packets before this one have been judged as lost or received.
@@ -71,6 +72,9 @@ public struct CongestionController: Sendable {
         probes = ProbePlanner(at: now)
         sentRate.advance(to: now.nanoseconds)
     }
+
+    /// The estimate stays so far below the rate that bursts show.
+    private static let belowBursts = 0.94
 
     // MARK: Sending
 
@@ -191,6 +195,7 @@ public struct CongestionController: Sendable {
         let (value, queue) = delay.add(
             sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
         link.add(packet, number, isBusy: queue > delay.busyThreshold, at: time)
+        bursts.add(packet, number, rate: delayBased.rate, at: time)
         trend.add(sentAt: packet.sentAt, delay: value, arrival: Double(time.nanoseconds) / 1e6)
         if packet.probe != 0 {
             probes.received(packet.probe, sentAt: packet.sentAt, delay: value)
@@ -249,6 +254,7 @@ public struct CongestionController: Sendable {
         case .restore(let rate): delayBased.raise(to: rate)
         case .carries(let rate): delayBased.noteCapacity(rate)
         }
+        if let rate = bursts.rate(at: now) { delayBased.lower(to: rate * Self.belowBursts) }
     }
 
     /// Takes a reception report about one of the streams. Only a peer without transport-wide feedback is judged by it.

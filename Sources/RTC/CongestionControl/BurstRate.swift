@@ -1,0 +1,78 @@
+import MediaTypes
+
+/// The rate of the narrowest link, as the packets of single pictures show it: they are sent faster than the link carries
+/// them, and arrive one behind the other, however little is sent on average.
+///
+/// So a source that never fills the link shows its end nevertheless. If packets arrive as they were sent, the link may
+/// carry anything.
+struct BurstRate {
+    private struct Burst {
+        var endedAt: MonotonicTime
+        /// All but the first packet's.
+        var byteCount: Int
+        /// From the first packet to the last, in nanoseconds: as they were sent, and as they arrived.
+        var sentTime: Int64
+        var arrivalTime: Int64
+    }
+
+    /// Packets that are sent further apart than this beyond their pace belong to different bursts.
+    private static let gap = Interval.milliseconds(6)
+    private static let fewestPackets = 3
+    private static let count = 8...16
+    private static let lifetime = Interval.seconds(3)
+    /// The link has spread the packets if they took so much longer to arrive than to be sent.
+    private static let spread = 1.15
+    /// The shortest time in which all bursts together arrive, in nanoseconds: arrivals are told in steps of 250 µs.
+    private static let shortest = 20e6
+    /// The standard error of the rate, as a share of it. Jitter makes some bursts shorter and others longer, and then
+    /// they say nothing.
+    private static let error = 0.03
+
+    private var bursts: [Burst] = []
+    private var present: Burst?
+    private var packets = 0
+    private var number: Int64 = -1
+    private var lastArrival = ReceiverTime(nanoseconds: 0)
+
+    /// Adds a packet that arrived, and was sent at a pace of `rate` bits per second at least.
+    mutating func add(_ packet: SentPackets.Packet, _ number: Int64, rate: Double, at time: ReceiverTime) {
+        defer {
+            self.number = number
+            lastArrival = time
+        }
+        let gap = Self.gap + Interval(nanoseconds: Int64(min(Double(packet.byteCount) * 8e9 / rate, 1e9)))
+        if var burst = present, number == self.number + 1, packet.sentAt - burst.endedAt <= gap {
+            burst.byteCount += Int(packet.byteCount)
+            burst.sentTime &+= (packet.sentAt - burst.endedAt).nanoseconds
+            burst.arrivalTime &+= time.nanoseconds &- lastArrival.nanoseconds
+            burst.endedAt = packet.sentAt
+            present = burst
+            packets += 1
+            return
+        }
+        if let present, packets >= Self.fewestPackets {
+            if bursts.count == Self.count.upperBound { bursts.removeFirst() }
+            bursts.append(present)
+        }
+        present = Burst(endedAt: packet.sentAt, byteCount: 0, sentTime: 0, arrivalTime: 0)
+        packets = 1
+    }
+
+    /// The link's rate in bits per second; nil if nothing shows it.
+    func rate(at now: MonotonicTime) -> Double? {
+        var (bytes, sent, arrived, count) = (0.0, 0.0, 0.0, 0)
+        for burst in bursts where now - burst.endedAt < Self.lifetime {
+            bytes += Double(burst.byteCount)
+            sent += Double(burst.sentTime)
+            arrived += Double(burst.arrivalTime)
+            count += 1
+        }
+        guard count >= Self.count.lowerBound, arrived > max(Self.shortest, sent * Self.spread) else { return nil }
+        var squares = 0.0
+        for burst in bursts where now - burst.endedAt < Self.lifetime {
+            let difference = Double(burst.arrivalTime) - arrived / bytes * Double(burst.byteCount)
+            squares += difference * difference
+        }
+        return squares.squareRoot() < Self.error * arrived ? bytes * 8e9 / arrived : nil
+    }
+}
