@@ -34,12 +34,12 @@ struct RungChoiceTests {
     func comesBack() {
         let source = BitRate(bitsPerSecond: 1_000_000)
         #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(0)))
-        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(0)))
-        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(100)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_049_999), sourceRate: source, now: time(0)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(100)))
         #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 900_000), sourceRate: source, now: time(900)))
-        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(1000)))
-        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(1999)))
-        #expect(choice.wantsFull(target: BitRate(bitsPerSecond: 1_100_000), sourceRate: source, now: time(2000)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(1000)))
+        #expect(!choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(1999)))
+        #expect(choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(2000)))
     }
 
     @Test("what the session begins with again may take a moment, and who falls back soon waits twice as long")

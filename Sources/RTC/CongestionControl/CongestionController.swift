@@ -74,7 +74,7 @@ public struct CongestionController: Sendable {
     }
 
     /// The estimate stays so far below the rate that bursts show.
-    private static let belowBursts = 0.94
+    private static let belowBursts = 0.95
 
     // MARK: Sending
 

@@ -52,7 +52,7 @@ struct RungChoice {
     /// Takes the state of a session that gets the narrow rung. Returns whether the path has carried as much as the source
     /// sends for long enough; ``returnToFull(now:)`` then makes the change.
     mutating func wantsFull(target: BitRate, sourceRate: BitRate, now: MonotonicTime) -> Bool {
-        guard sourceRate.bitsPerSecond + sourceRate.bitsPerSecond / 10 <= target.bitsPerSecond else {
+        guard sourceRate.bitsPerSecond + sourceRate.bitsPerSecond / 20 <= target.bitsPerSecond else {
             fitsSince = nil
             return false
         }
