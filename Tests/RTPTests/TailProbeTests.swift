@@ -84,7 +84,7 @@ struct TailProbeTests {
             probe.pictureSent(
                 lastSequenceNumber: SequenceNumber(UInt16(index * 50)), packetCount: 2, roundTripTime: nil,
                 at: time(Int64(index) * 30))
-            // After a request there is none for a while.
+            // Nor is there any for 60 ms after the request that counts.
             if index < 4 { #expect(probe.poll(at: time(Int64(index) * 30 + 15)) == nil) }
             // These are four packets in a row, and another one.
             if index < 2 { probe.requested([1, 2, 3, 4, 6].map { SequenceNumber($0) }, at: time(Int64(index) * 30)) }
@@ -140,8 +140,7 @@ struct TailProbeTests {
             now += 30
             probe.pictureSent(
                 lastSequenceNumber: first.advanced(by: count), packetCount: 2, isKeyFrame: isKeyFrame,
-                roundTripTime: nil,
-                at: time(now))
+                roundTripTime: nil, at: time(now))
             return probe.deadline.map { $0 < time(now + 10) } ?? false
         }
         #expect(!hasPadding(after: 0, isKeyFrame: true))
