@@ -194,7 +194,9 @@ struct CaptureAgentTests {
         let noise = try NoiseDrawing(on: screen, seed: 300_000)
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.wait(for: "a picture") { host.count >= 1 }
-        /// The bits a second of eight pictures of noise, after five in which the rate control may settle.
+        /// The bits a second of eight pictures of noise, after five in which the rate control may settle. So short a time
+        /// may take in what a pause of the machine had saved up: what limits it here are ratios, far from what noise
+        /// would take without a limit (tens of megabits a second).
         func rate() throws -> Double {
             let first = host.count
             while host.count < first + 13 {
@@ -208,14 +210,14 @@ struct CaptureAgentTests {
             return Double(8 * units.dropLast().map(\.bytes.count).reduce(0, +)) / (end - begin).seconds
         }
         let before = try rate()
-        #expect(before < 4_400_000)
+        #expect(before < 6_000_000)
         try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
         let after = try rate()
-        #expect(after < 330_000 && after * 3 < before, "\(before) bit/s at first, then \(after)")
+        #expect(after < 450_000 && after * 3 < before, "\(before) bit/s at first, then \(after)")
         // However much the viewers' paths carry, what the user allowed stays the most.
         try host.send(.bitRate(BitRate(bitsPerSecond: 1_000_000_000)))
         let most = try rate()
-        #expect(most < 4_400_000, "\(before) bit/s at first, \(most) with all the room there is")
+        #expect(most < 6_000_000, "\(before) bit/s at first, \(most) with all the room there is")
         #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
     }
