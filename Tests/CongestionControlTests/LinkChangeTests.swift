@@ -30,6 +30,14 @@ struct LinkChangeTests {
         #expect(simulation.pictures[0].filter { (12..<22).contains($0.madeAt) }.count >= 12 * 10)
     }
 
+    @Test("pauses between large pictures don't lower it", arguments: falls)
+    func largePictures(fall: Fall) {
+        let simulation = run(
+            .init(rate: 4e6, changes: [(10, fall.low), (30, 4e6)], queue: fall.queue), seconds: 40,
+            source: .init(most: 3.5e6, leastByteCount: 9000), feedbackInterval: fall.feedbackInterval, seed: 2)
+        #expect(secondMeans(simulation.shares(15..<30)).allSatisfy { Self.right.contains($0) })
+    }
+
     @Test(
         "it does so for a source that sends no more than 1.5 Mbit/s, and that has its full rate 5 s later",
         arguments: falls)

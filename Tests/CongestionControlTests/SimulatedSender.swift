@@ -14,6 +14,9 @@ struct SimulatedSender {
         var most = 1e9
         /// The size of the first picture of each movement, a key frame or a repaint.
         var firstByteCount = 30_000
+        /// No picture has fewer bytes than this, however little the plan leaves to it: then the next one is made when
+        /// the path has had the time for these.
+        var leastByteCount = 100
 
         func isMoving(at time: Int64) -> Bool {
             for range in moves where range.contains(Double(time) / 1e9) { return true }
@@ -44,6 +47,8 @@ struct SimulatedSender {
     private(set) var number = 0
     private var reportAt: Int64
     private var pictureAt: Int64
+    /// The path has had the time for the last picture then.
+    private var carriedAt: Int64 = 0
     private var plannedAt: Int64 = -1_000_000_000
     private var wasMoving = false
 
@@ -121,14 +126,19 @@ struct SimulatedSender {
         defer { wasMoving = isMoving }
         guard isMoving else { return }
         let backlog = Double(waitingByteCount) * 8 / Double(max(plan.pacingRate.bitsPerSecond, 1))
-        guard backlog < 0.05 else {
+        guard backlog < 0.05, now >= carriedAt else {
             skippedPictures += 1
             return
         }
         let share = min(Double(plan.target.bitsPerSecond), source.most) / 8 / 30
         let noise = 0.7 + 0.6 * Double(random.next() >> 11) / 9_007_199_254_740_992
-        var left = wasMoving ? max(Int(share * noise), 100) : source.firstByteCount
+        var left = wasMoving ? max(Int(share * noise), source.leastByteCount) : source.firstByteCount
         waitingByteCount += left
+        if wasMoving, Double(source.leastByteCount) > share {
+            // Time for other packets too, and for the queue to drain.
+            let rate = Double(max(plan.target.bitsPerSecond, 1))
+            carriedAt = now + Int64(1.15 * Double(left) * 8e9 / rate)
+        }
         while left > 0 {
             let byteCount = min(left, 1200)
             left -= byteCount

@@ -194,7 +194,8 @@ public struct CongestionController: Sendable {
     private mutating func take(_ packet: SentPackets.Packet, _ number: Int64, arrivedAt time: ReceiverTime) {
         let (value, queue) = delay.add(
             sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
-        link.add(packet, number, isBusy: queue > delay.busyThreshold, at: time)
+        link.add(
+            packet, number, queue: queue, threshold: delay.busyThreshold, rate: delayBased.rate, at: time)
         bursts.add(packet, number, rate: delayBased.rate, at: time)
         trend.add(sentAt: packet.sentAt, delay: value, arrival: Double(time.nanoseconds) / 1e6)
         if packet.probe != 0 {

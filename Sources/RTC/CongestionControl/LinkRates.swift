@@ -19,16 +19,25 @@ struct LinkRates {
     private var lastArrival = ReceiverTime(nanoseconds: 0)
     private var decreasedAt = MonotonicTime(nanoseconds: .min)
 
-    /// Adds a packet that arrived. `isBusy` says that it waited in the queue.
-    mutating func add(_ packet: SentPackets.Packet, _ number: Int64, isBusy: Bool, at time: ReceiverTime) {
+    /// Adds a packet that arrived, `queue` milliseconds later than the fastest ones. It waited if that is more than
+    /// `threshold`, and if it was due before the one ahead of it had left: on a link that was faster a while ago, the
+    /// time that a packet itself takes now looks like a queue, though it may follow a pause of the source.
+    ///
+    /// `rate` is the estimate in bits per second, which tells how long the packet itself takes at most.
+    mutating func add(
+        _ packet: SentPackets.Packet, _ number: Int64, queue: Double, threshold: Double, rate: Double,
+        at time: ReceiverTime
+    ) {
         let byteCount = Int(packet.byteCount)
         delivered.add(byteCount, at: time.nanoseconds)
-        if !isBusy {
+        let follows = number == lastNumber + 1
+        let pause = time - lastArrival - Double(byteCount) * 8000 / rate
+        if queue <= threshold || follows && queue < pause {
             busy.reset()
             whole.reset(at: time.nanoseconds)
         } else {
             whole.add(byteCount, at: time.nanoseconds)
-            if number == lastNumber + 1 {
+            if follows {
                 busyTime &+= time.nanoseconds &- lastArrival.nanoseconds
                 busy.add(byteCount, at: busyTime)
                 if packet.sentAt < decreasedAt { drained.add(byteCount, at: busyTime) }
