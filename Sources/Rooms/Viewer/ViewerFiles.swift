@@ -88,6 +88,7 @@ public enum ViewerFiles {
         "keys.js": ViewerFile(PackageResources.keys_js, javaScript),
         "language.js": ViewerFile(PackageResources.language_js, javaScript),
         "link.js": ViewerFile(PackageResources.link_js, javaScript),
+        "loaded.js": ViewerFile(PackageResources.loaded_js, javaScript),
         "measurements.js": ViewerFile(PackageResources.measurements_js, javaScript),
         "meet.css": ViewerFile(PackageResources.meet_css, css),
         "meeting.js": ViewerFile(PackageResources.meeting_js, javaScript),

@@ -45,6 +45,9 @@ def measure(bench, course, folder, seed):
 def _open(browser, context, link):
     page = browser.new_page(context)
     page.run_before_load(SCRIPT)
+    # A new window also loads the browser's own pages, such as that of its address bar, on the same processors. Who opens
+    # a link has that behind them.
+    time.sleep(1.5)
     page.navigate(link)
     deadline = time.monotonic() + 30
     while not page.evaluate("!!window.networkBench?.firstShown && performance.timing.loadEventEnd > 0"):

@@ -8,6 +8,7 @@ import { setText } from "./element.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
+import { loaded } from "./loaded.js";
 import { Meeting } from "./meeting.js";
 import { Measurements } from "./measurements.js";
 import { words as meetingWords } from "./meetingwords.js";
@@ -56,7 +57,11 @@ keys.add("t", meetingWords.nextTrack, () => tracks.next());
 keys.add("n", meetingWords.people, () => people.toggle());
 keys.add("m", meetingWords.meet, () => meeting.toggle());
 
-viewer.addEventListener("stream", ({ detail: stream }) => {
+let newest = null;
+viewer.addEventListener("stream", async ({ detail: stream }) => {
+  newest = stream;
+  await loaded;
+  if (newest !== stream) return;
   pointer.watch(stream);
   stage.show(stream);
 });
@@ -150,13 +155,8 @@ window.screenRelay = Object.freeze({
 });
 
 (async () => {
-  // A browser takes a page for loaded only when each video in it has its first picture. Only what an extension of the
-  // browser loads into the page can make this wait.
-  await new Promise((resume) => {
-    window.addEventListener("load", resume);
-    setTimeout(resume, 1000);
-  });
   begin();
+  await loaded;
   for (;;) {
     if (viewer.reception && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
     await viewer.look().catch(() => {});

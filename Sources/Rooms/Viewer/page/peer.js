@@ -1,6 +1,7 @@
 // The receiving end of the media: one recvonly video over one RTCPeerConnection.
 
-const CAPTURE_TIME = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time";
+import { loaded } from "./loaded.js";
+
 const DISCONNECTED_PATIENCE = 5000;
 
 /**
@@ -11,6 +12,8 @@ const DISCONNECTED_PATIENCE = 5000;
  */
 export class Peer {
   #connection;
+  #receiver;
+  #offer;
   #handlers;
   #early = [];
   #wasConnected = false;
@@ -22,7 +25,10 @@ export class Peer {
 
   constructor(handlers) {
     this.#handlers = handlers;
-    this.#connection = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+    const { connection, transceiver, offer } = takeOffer();
+    this.#connection = connection;
+    this.#receiver = transceiver.receiver;
+    this.#offer = offer;
     this.#connection.onicecandidate = ({ candidate }) => {
       if (candidate?.candidate) this.#handlers.onCandidate(candidate);
     };
@@ -35,20 +41,18 @@ export class Peer {
     return this.#connection.connectionState === "connected";
   }
 
-  /** Creates the offer and passes it to `onOffer`. */
+  /** Passes the offer to `onOffer`, when it is made. */
   async open() {
-    const transceiver = this.#connection.addTransceiver("video", { direction: "recvonly" });
     // Passed on before there is an answer: the first picture may arrive before an element that only starts to load then
     // is ready, and a still screen has no second picture.
-    this.#handlers.onStream(new MediaStream([transceiver.receiver.track]));
-    askForCaptureTime(transceiver);
+    this.#handlers.onStream(new MediaStream([this.#receiver.track]));
     try {
       // A shared screen is worked with, so pictures are shown as soon as they arrive.
-      transceiver.receiver.jitterBufferTarget = 0;
+      this.#receiver.jitterBufferTarget = 0;
     } catch {
       // The browser's own target then applies.
     }
-    const offer = await this.#connection.createOffer();
+    const offer = await this.#offer;
     if (this.#closed) return;
     await this.#connection.setLocalDescription(offer);
     if (!this.#closed) this.#handlers.onOffer(this.#connection.localDescription);
@@ -57,6 +61,9 @@ export class Peer {
   async accept(description) {
     const port = /^a=candidate:\S+ \d+ udp \d+ \S+ (\d+)/im.exec(description.sdp ?? "");
     this.hostPort = port ? Number(port[1]) : null;
+    // The element for the pictures must be ready for the first one.
+    await loaded;
+    if (this.#closed) return;
     try {
       await this.#connection.setRemoteDescription(description);
     } catch (problem) {
@@ -104,7 +111,7 @@ export class Peer {
 
   /** The browser's information about the last picture shown (WebRTC section 5.3, WebRTC Extensions). */
   get synchronizationSources() {
-    return this.#connection.getReceivers()[0]?.getSynchronizationSources?.() ?? [];
+    return this.#receiver.getSynchronizationSources?.() ?? [];
   }
 
   /** The RTP timestamp of that picture, for browsers that don't report it with each picture; may be undefined. */
@@ -143,15 +150,9 @@ export class Peer {
   }
 }
 
-// Browsers that support abs-capture-time don't offer it unless asked.
-function askForCaptureTime(transceiver) {
-  try {
-    const extensions = transceiver.getHeaderExtensionsToNegotiate();
-    for (const extension of extensions) {
-      if (extension.uri === CAPTURE_TIME) extension.direction = "sendrecv";
-    }
-    transceiver.setHeaderExtensionsToNegotiate(extensions);
-  } catch {
-    // The pictures then come without it.
-  }
+// The page has begun to make its first offer before its scripts were there (see index.html).
+function takeOffer() {
+  const early = window.earlyOffer;
+  window.earlyOffer = null;
+  return early ?? window.offerToReceive();
 }
