@@ -27,13 +27,12 @@ struct PictureSchedule {
     var spacing: Interval { period - period / 32 }
 
     /// How long changes are collected before the first picture after a rest, because a program draws a line of text, a
-    /// menu or a scrolled page by several requests. It is below the promised 4 ms, because the timer and the scheduler
-    /// need some of that.
-    static let settling = Interval(nanoseconds: 2_500_000)
+    /// menu or a scrolled page by several requests, which arrive within a fraction of this.
+    static let settling = Interval(nanoseconds: 1_500_000)
 
     /// The same in motion, so that a picture that a program draws in two or three pieces isn't shown with one of them
     /// missing. It is short, because it delays every picture.
-    static let settlingInMotion = Interval.milliseconds(1)
+    static let settlingInMotion = Interval.microseconds(700)
 
     /// How long after a change the screen counts as moving.
     private static let motionLasts = Interval.milliseconds(200)
