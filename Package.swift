@@ -48,7 +48,7 @@ let package = Package(
             name: "ScreenRelayKit",
             targets: [
                 "ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "SecureTransport", "Signalling", "STUN",
-                "Threading", "TrackHub", "LinkTransport", "Ingest",
+                "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
             ]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
@@ -99,7 +99,7 @@ let package = Package(
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
-        shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
+        shell("Codecs", "MediaFiles", ["CLibAV", "Clocks", "H264", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
@@ -179,6 +179,16 @@ let package = Package(
                 "Processes",
             ]),
 
+        // Outputs: where a track goes besides its viewers.
+        pure("Outputs", "OutputLife", ["MediaTypes"]),
+        pure("Outputs", "OutputSettings", ["MediaTypes"]),
+        shell(
+            "Outputs", "Pushing",
+            [
+                "OutputLife", "OutputSettings", "ScreenRelayKit", "MediaFiles", "X264Encoding", "VideoEncoding",
+                "VideoDecoding", "ColorConversion", "TrackHub", "CodecTable", "Threading", "Clocks", "MediaTypes",
+            ]),
+
         // Programs.
         shell(
             "Programs", "CommandLine",
@@ -190,7 +200,7 @@ let package = Package(
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
-                "MediaTypes", "TrackHub",
+                "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -285,6 +295,14 @@ let package = Package(
                 "WebRTC", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "MediaSessions", "TrackHub",
                 "Threading", "H264", "MediaTypes",
                 "ByteCoding", "CLinux", "Processes", "TestSupport",
+            ]),
+        tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),
+        tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),
+        tests(
+            "PushingTests",
+            [
+                "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "Processes", "H264", "MediaTypes",
+                "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),

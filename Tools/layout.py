@@ -10,7 +10,7 @@ import re
 import sys
 
 GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Outputs", "Programs", "TestTools"]
-PURE = {"MediaTypes", "ByteCoding", "H264", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms"}
+PURE = {"MediaTypes", "ByteCoding", "H264", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings"}
 STANDARD = {"Swift", "Synchronization"}
 FORBIDDEN_IN_CAPTURE = {"Foundation", "FoundationEssentials", "CGLib"}
 

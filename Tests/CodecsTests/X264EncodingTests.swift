@@ -119,6 +119,40 @@ struct X264EncodingTests {
         }
     }
 
+    @Test(
+        "an average rate is kept within 15 % by pictures of the profile and level that were asked for",
+        arguments: [
+            (X264Configuration.Profile.constrainedBaseline, 66, 128_000), (.main, 77, 512_000), (.high, 100, 1_536_000),
+        ])
+    func average(_ profile: X264Configuration.Profile, _ number: UInt8, _ rate: Int) throws {
+        let size = PictureSize(width: 272, height: 480)
+        var configuration = X264Configuration(
+            size: size, framesPerSecond: 24, rate: .average(BitRate(bitsPerSecond: rate)))
+        configuration.profile = profile
+        configuration.level = 40
+        let encoder = try X264Encoder(configuration)
+        #expect(encoder.sequenceParameterSet[1] == number && encoder.sequenceParameterSet[3] == 40)
+        let scenes = (0..<8).map { picture(272, 480, seed: $0) }
+        // Two bits for each sample of noise.
+        let rows = rate / 24 / 272 / 2
+        var bits = 0
+        for index in 0..<240 {
+            // Noise moves over a flat picture.
+            let noise = scenes[index % 8].bytes
+            var bytes = flatPicture(size, luma: 120, blue: 100, red: 140).bytes
+            for row in 0..<rows {
+                let start = (row + index) * 272
+                bytes.replaceSubrange(start..<start + 272, with: noise[start..<start + 272])
+            }
+            let moving = I420Picture(size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: nil)
+            let unit = try encoder.accessUnit(
+                of: moving, forceIDR: index % 72 == 0, time: MediaTime(ticks: Int64(index)))
+            if index >= 24 { bits += unit.bytes.count * 8 }
+        }
+        let measured = bits * 24 / 216
+        #expect((rate * 85 / 100...rate * 115 / 100).contains(measured), "\(measured) of \(rate)")
+    }
+
     private func makeEncoder(_ size: PictureSize, bitRate: Int = 4_000_000, fps: Int = 30) throws -> X264Encoder {
         try X264Encoder(
             X264Configuration(

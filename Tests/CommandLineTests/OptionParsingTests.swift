@@ -42,6 +42,29 @@ struct OptionParsingTests {
         #expect(try parse("--bit=2M").value("bitrate") == "2M")
     }
 
+    @Test("an option may stand behind the one that it is for, which may be repeated")
+    func details() throws {
+        let command = Command(
+            name: "x", summary: "Sends.",
+            options: [
+                Option(long: "to", value: .required("URL"), help: "where to", repeats: true),
+                Option(long: "how", value: .required("NAME"), help: "how", repeats: true),
+            ])
+        func read(_ words: String...) throws -> [String] {
+            try command.parse(words, program: "x").values("to", withDetail: "how").map {
+                "\($0.value) \($0.detail ?? "-")"
+            }
+        }
+        #expect(try read() == [])
+        #expect(try read("--to", "a", "--to=b") == ["a -", "b -"])
+        #expect(
+            try read("--to", "a", "--how", "small", "--to=b", "--to", "c", "--how=big") == ["a small", "b -", "c big"])
+        #expect(try read("--to", "a", "--how", "small", "--how", "big") == ["a big"])
+        let error = #expect(throws: UsageError.self) { try read("--how", "small", "--to", "a") }
+        #expect(error?.description == "--how: must follow the --to that it is for")
+        #expect(throws: UsageError.self) { try read("--how", "small") }
+    }
+
     @Test("a default holds where the option isn't given, and doesn't count as given")
     func defaults() throws {
         let parsed = try parse("--lan")

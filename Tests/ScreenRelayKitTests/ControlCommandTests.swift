@@ -18,6 +18,12 @@ struct ControlCommandTests {
         ("pause", .pause), ("resume", .resume), ("stop", .stop), ("status", .status), ("status json", .statusJSON),
         ("sharpen", .sharpen), ("rooms", .rooms), ("link", .link),
         ("kick 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .kick("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),
+        ("push list", .push(.list)), ("push stop 1", .push(.stop(1))), ("push restart 64", .push(.restart(64))),
+        ("push add rtmp://a.example/app/key", .push(.add(url: "rtmp://a.example/app/key", preset: nil))),
+        (
+            "push add srt://a.example:9 high1,fps=30",
+            .push(.add(url: "srt://a.example:9", preset: "high1,fps=30"))
+        ),
         ("rate fps=10", .rate(Change(framesPerSecond: .atMost(10)))),
         ("rate bitrate=600000", .rate(Change(bitsPerSecond: .atMost(600_000)))),
         ("rate fps=max bitrate=10000", .rate(Change(framesPerSecond: .unlimited, bitsPerSecond: .atMost(10_000)))),
@@ -45,6 +51,9 @@ struct ControlCommandTests {
             "rate bitrate=99999999999999999999", "rate bitrate=4M", "rate fps=max fps=max", "rate size=3", "status xml",
             "status json json", "pause now", "Pause", "stop=", "sharpen 10", "rate =10",
             "rooms json", "link json", "kick", "kick ", "kick a b", "rate fps==1",
+            "push", "push list all", "push add", "push add a b c", "push add  a", "push stop", "push stop +1",
+            "push stop 01",
+            "push restart 0", "push restart x",
         ])
     func refused(_ line: String) {
         #expect(ControlCommand(line: line) == nil)

@@ -120,7 +120,10 @@ struct ControlSocketTests {
 
     @Test(
         "foreign text is answered by what would be right",
-        arguments: ["\n", "PAUSE\n", "pause now\n", "GET / HTTP/1.1\r\n", String(repeating: "x", count: 64), "\u{0}\n"])
+        arguments: [
+            "\n", "PAUSE\n", "pause now\n", "GET / HTTP/1.1\r\n",
+            String(repeating: "x", count: ControlLine.requestLimit), "\u{0}\n",
+        ])
     func foreign(_ text: String) throws {
         let server = try serve(getpid())
         defer { server.stop() }

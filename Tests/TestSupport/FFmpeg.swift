@@ -10,6 +10,13 @@ public enum FFmpeg {
         public let bytes: [UInt8]
         /// What it wrote to standard error; with `-v error`, this is empty if nothing was wrong.
         public let messages: String
+
+        /// What it complains of, but for pictures that come sooner after one another than its output's clock can tell.
+        public var faults: [Substring] {
+            messages.split(separator: "\n").filter {
+                !$0.contains("non monotonically increasing dts to muxer") && !$0.contains("Last message repeated")
+            }
+        }
     }
 
     /// Whether ffmpeg is installed.

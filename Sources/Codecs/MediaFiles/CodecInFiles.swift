@@ -11,9 +11,9 @@ extension TrackFormat.Codec {
     }
 
     /// What a decoder needs before the first sample, stored once in the file. Nil if the headers can't be read.
-    func configuration(_ track: MediaTrack) -> [UInt8]? {
+    func configuration(_ headers: [[UInt8]]) -> [UInt8]? {
         switch self {
-        case .h264: H264Configuration(track.headers)?.bytes
+        case .h264: H264Configuration(headers)?.bytes
         }
     }
 

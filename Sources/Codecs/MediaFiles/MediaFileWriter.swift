@@ -5,12 +5,20 @@ import MediaTypes
 ///
 /// Each packet has its own time, so a variable frame rate is kept. May be used from one thread at a time. The file is
 /// unusable until `finish` has completed it. The file is closed when the writer is released.
+///
+/// It writes to another machine in the same way, by a protocol of libavformat; each call then blocks for as long as its
+/// ``MediaConnection`` allows.
 public final class MediaFileWriter {
+    /// The bytes that the system may take of what another machine hasn't: by itself, Linux takes megabytes over TCP,
+    /// which on a slow path are minutes. These allow 10 Mbit/s over 100 ms.
+    private static let sendBuffer: Int64 = 128 << 10
+
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let steps: ClosedRange<Int64>
     private let lastDuration: Interval
     private let codec: TrackFormat.Codec
+    private let connection: MediaConnection?
     private var isOpen = false
     private var lastDecodingTime: Int64?
     /// The ticks by which all following times are moved back, because time steps longer than the limit are shortened to
@@ -18,35 +26,61 @@ public final class MediaFileWriter {
     private var cut: Int64 = 0
 
     /// Creates the file, or truncates an existing one, and writes the header.
-    public init(path: String, container: MediaContainer, track: MediaTrack) throws(MediaFileError) {
-        guard let configuration = track.format.codec.configuration(track) else {
+    public convenience init(path: String, container: MediaContainer, track: MediaTrack) throws(MediaFileError) {
+        // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
+        try self.init(address: "file:" + path, container: container, track: track)
+    }
+
+    /// Opens `address`, a URL of a protocol that libavformat knows, and writes the header.
+    public init(
+        address: String, container: MediaContainer, track: MediaTrack, connection: MediaConnection? = nil
+    ) throws(MediaFileError) {
+        guard let configuration = track.format.codec.configuration(track.headers) else {
             throw .rejected(reason: "its headers can't be read")
         }
         av_log_set_level(AV_LOG_FATAL)
         var made: UnsafeMutablePointer<AVFormatContext>?
-        let code = avformat_alloc_output_context2(&made, nil, container.formatName, nil)
+        let code = avformat_alloc_output_context2(&made, nil, container.formatName, address)
         guard code >= 0, let made else { throw MediaFileError(code) }
         guard let packet = av_packet_alloc() else {
             avformat_free_context(made)
             throw .outOfMemory
         }
         context = made
+        self.connection = connection
         self.packet = packet
         steps = container.steps
         lastDuration = track.lastDuration
         codec = track.format.codec
         let parameters = try addTrack(track.format, configuration)
         try check(container.prepare(made, parameters, for: track))
-        // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
-        try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
-        isOpen = true
+        if let connection {
+            made.pointee.interrupt_callback = connection.callback
+            // What is written goes out at once.
+            made.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
+        }
+        // A format that is also a protocol opens its connections itself.
+        if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 {
+            var options: OpaquePointer?
+            defer { av_dict_free(&options) }
+            if connection != nil {
+                av_dict_set_int(&options, "send_buffer_size", Self.sendBuffer, 0)
+                // By itself libavformat takes any certificate.
+                av_dict_set(&options, "tls_verify", "1", 0)
+            }
+            try check(
+                avio_open2(&made.pointee.pb, address, AVIO_FLAG_WRITE, &made.pointee.interrupt_callback, &options))
+        }
         // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0
         try check(avformat_write_header(made, nil))
+        isOpen = true
     }
 
     deinit {
-        if isOpen { avio_closep(&context.pointee.pb) }
+        // Where there is no file, only the trailer closes the connection.
+        if isOpen, context.pointee.pb == nil { av_write_trailer(context) }
+        if context.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 { avio_closep(&context.pointee.pb) }
         var packet: UnsafeMutablePointer<AVPacket>? = packet
         av_packet_free(&packet)
         avformat_free_context(context)
@@ -75,8 +109,10 @@ public final class MediaFileWriter {
         // Only the last packet's duration matters: libavformat takes the latest end time as the end of the track.
         packet.pointee.duration = min(max(0, Self.ticks(lastDuration, in: base)), steps.upperBound)
         packet.pointee.flags = unit.frame.isRandomAccess ? AV_PKT_FLAG_KEY : 0
+        let headers = unit.newHeaders
         var bytes = codec.sample(of: Self.frame(unit))
         let count = Int32(clamping: bytes.count)
+        if !headers.isEmpty { try attach(headers) }
         // A packet without a buffer is written as it is, and libavformat keeps no reference to it after the call.
         let code = bytes.withUnsafeMutableBufferPointer { bytes in
             packet.pointee.data = bytes.baseAddress
@@ -86,16 +122,19 @@ public final class MediaFileWriter {
         packet.pointee.data = nil
         packet.pointee.size = 0
         try check(code)
-        try check(context.pointee.pb.pointee.error)
+        try check(lateError)
     }
+
+    /// What has gone wrong with bytes that were taken before.
+    private var lateError: Int32 { context.pointee.pb?.pointee.error ?? 0 }
 
     /// Writes the end of the file, and closes it.
     public func finish() throws(MediaFileError) {
         guard isOpen else { return }
         let trailer = av_write_trailer(context)
-        let late = context.pointee.pb.pointee.error
+        let late = lateError
         isOpen = false
-        let closing = avio_closep(&context.pointee.pb)
+        let closing = context.pointee.pb == nil ? 0 : avio_closep(&context.pointee.pb)
         for code in [trailer, late, closing] { try check(code) }
     }
 
@@ -115,6 +154,14 @@ public final class MediaFileWriter {
         parameters.pointee.width = Int32(clamping: format.size.width)
         parameters.pointee.height = Int32(clamping: format.size.height)
         return parameters
+    }
+
+    /// Tells libavformat which headers apply from the packet on.
+    private func attach(_ headers: [[UInt8]]) throws(MediaFileError) {
+        guard let record = codec.configuration(headers),
+            let memory = av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, record.count)
+        else { throw .rejected(reason: "its new headers can't be read") }
+        memory.update(from: record, count: record.count)
     }
 
     /// Consumes the whole packet. A remaining part would still refer to the bytes and cause a copy on write.

@@ -8,6 +8,18 @@ public enum MediaContainer: Sendable {
     case mp4
     /// Matroska (RFC 9559). Times are rounded to whole milliseconds.
     case matroska
+    /// Flash Video, which RTMP carries. Times are whole milliseconds.
+    case flash
+    /// An MPEG-2 transport stream (ITU-T H.222.0), which SRT carries.
+    case transportStream
+    /// MP4 in fragments of a second: what is written can be played, whatever happens to the writer.
+    case fragmentedMP4
+    /// Matroska in clusters of a second, for the same reason.
+    case clusteredMatroska
+    /// HLS (RFC 8216): a playlist, and beside it the last six segments of at least two seconds, as fragmented MP4.
+    case hls
+    /// No file, but a session with an RTSP server (RFC 2326), over which RTP goes interleaved.
+    case rtsp
 }
 
 /// A track of a file.
@@ -44,6 +56,8 @@ public struct MediaPacket: Sendable {
     public var decodingTime: Interval
     /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
+    /// The headers that apply from this frame on, if they are others than before; only Flash Video needs them.
+    public var newHeaders: [[UInt8]] = []
 
     /// Creates a packet from a frame and its times.
     public init(frame: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
@@ -53,13 +67,19 @@ public struct MediaPacket: Sendable {
     }
 }
 
-/// The rules of libavformat's two muxers.
+/// The rules of libavformat's muxers.
 extension MediaContainer {
     /// libavformat's name for the format.
     var formatName: String {
         switch self {
         case .mp4: "mp4"
         case .matroska: "matroska"
+        case .flash: "flv"
+        case .fragmentedMP4: "mp4"
+        case .clusteredMatroska: "matroska"
+        case .hls: "hls"
+        case .transportStream: "mpegts"
+        case .rtsp: "rtsp"
         }
     }
 
@@ -67,8 +87,9 @@ extension MediaContainer {
     /// largest value is rejected; Matroska has no decoding times.
     var steps: ClosedRange<Int64> {
         switch self {
-        case .mp4: 1...Int64(Int32.max) - 1
-        case .matroska: 0...Int64.max / 4
+        case .mp4, .fragmentedMP4, .hls: 1...Int64(Int32.max) - 1
+        case .matroska, .clusteredMatroska: 0...Int64.max / 4
+        case .flash, .transportStream, .rtsp: 1...Int64(Int32.max)
         }
     }
 
@@ -86,7 +107,38 @@ extension MediaContainer {
             // Without random identifiers, an export of the same pictures always gives the same bytes.
             context.pointee.flags |= AVFMT_FLAG_BITEXACT
             return 0
+        case .flash:
+            // A live stream has neither.
+            return av_opt_set(context.pointee.priv_data, "flvflags", "no_duration_filesize", 0)
+        case .fragmentedMP4:
+            if let tag = track.format.codec.sampleEntry(track) { parameters.pointee.codec_tag = Self.tag(tag) }
+            return Self.set(
+                ["movflags": "empty_moov+default_base_moof+frag_keyframe", "frag_duration": "1000000"], in: context)
+        case .clusteredMatroska: return Self.set(["cluster_time_limit": "1000"], in: context)
+        case .hls:
+            let name = context.pointee.url.map { String(cString: $0) } ?? ""
+            let file = name.split(whereSeparator: { "/:".contains($0) }).last
+            let base = file?.split(separator: ".").first.map(String.init) ?? "video"
+            return Self.set(
+                [
+                    "hls_time": "2", "hls_list_size": "6", "hls_segment_type": "fmp4",
+                    "hls_fmp4_init_filename": base + "-init.mp4",
+                    "hls_flags": "delete_segments+append_list+independent_segments+temp_file",
+                ], in: context)
+        case .transportStream: return 0
+        case .rtsp: return av_opt_set(context.pointee.priv_data, "rtsp_transport", "tcp", 0)
         }
+    }
+
+    /// Sets options of the format; returns libavformat's code for the first that it doesn't take.
+    private static func set(
+        _ options: [String: String], in context: UnsafeMutablePointer<AVFormatContext>
+    ) -> Int32 {
+        for (name, value) in options {
+            let code = av_opt_set(context.pointee.priv_data, name, value, 0)
+            if code < 0 { return code }
+        }
+        return 0
     }
 
     /// The ticks per second: 90,000, as in RTP and MPEG, or the finest clock that can express `longestStep`.

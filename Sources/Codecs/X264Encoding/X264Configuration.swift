@@ -16,6 +16,15 @@ public struct X264Configuration: Sendable {
     public var isFullRange: Bool
     /// The chroma format; 4:4:4 selects High 4:4:4 Predictive.
     public var chroma: ChromaFormat
+    /// The profile of 4:2:0. Constrained Baseline is what every decoder has.
+    public var profile = Profile.constrainedBaseline
+    /// Ten times the level, as in 31; nil for the lowest that the pictures fit in.
+    public var level: Int?
+
+    /// An H.264 profile (ITU-T H.264 annex A.2).
+    public enum Profile: Sendable {
+        case constrainedBaseline, main, high
+    }
 
     /// Creates a configuration. The default colours are BT.601 in limited range, which is what libyuv makes of a
     /// screen.
@@ -39,8 +48,8 @@ public struct X264Configuration: Sendable {
         PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
     }
 
-    /// The levels of `fewestBits`. The full one is the first that weighs bits against sharpness: it saves a sixth of the
-    /// bytes of a scroll, and a tenth of those of motion of the whole picture.
+    /// The levels of `fewestBits`. The full one is the first that weighs bits against sharpness: it saves a sixth of
+    /// the bytes of a scroll, and a tenth of those of motion of the whole picture.
     static let fullRefinement: Int32 = 6
     static let quickRefinement: Int32 = 2
 
@@ -54,9 +63,9 @@ public struct X264Configuration: Sendable {
             throw .failed("can't encode \(framesPerSecond) pictures a second: must be 1 to 240")
         }
         var parameters = x264_param_t()
-        // `MovedPictureCoder` and `BandEncoder` rely on the fastest preset: it is the only one without sub-sample motion,
-        // for which x264 makes interpolated planes of the reference picture for itself.
-        let preset = rate == .fewestBits ? "veryfast" : "ultrafast"
+        // `MovedPictureCoder` and `BandEncoder` rely on the fastest preset: it is the only one without sub-sample
+        // motion, for which x264 makes interpolated planes of the reference picture for itself.
+        let preset = rate.isThorough ? "veryfast" : "ultrafast"
         guard x264_param_default_preset(&parameters, preset, "zerolatency") == 0 else {
             throw .failed("x264 doesn't know \(preset)")
         }
@@ -90,11 +99,23 @@ public struct X264Configuration: Sendable {
         rate.apply(to: &parameters)
         // Constrained Baseline is profile_idc 66 with constraint_set0 and constraint_set1. 4:4:4 has a profile of its
         // own, whose 8x8 transform and CABAC aren't used.
-        parameters.b_cabac = 0
-        parameters.analyse.b_transform_8x8 = 0
-        let profile = chroma == .yuv420 ? "baseline" : "high444"
-        guard x264_param_apply_profile(&parameters, profile) == 0 else { throw .failed("x264 doesn't know \(profile)") }
+        let hasCABAC = chroma == .yuv420 && profile != .constrainedBaseline
+        parameters.b_cabac = hasCABAC ? 1 : 0
+        parameters.analyse.b_transform_8x8 = hasCABAC && profile == .high ? 1 : 0
+        if let level { parameters.i_level_idc = Int32(clamping: level) }
+        let name = chroma == .yuv420 ? profile.name : "high444"
+        guard x264_param_apply_profile(&parameters, name) == 0 else { throw .failed("x264 doesn't know \(name)") }
         return parameters
+    }
+}
+
+extension X264Configuration.Profile {
+    fileprivate var name: String {
+        switch self {
+        case .constrainedBaseline: "baseline"
+        case .main: "main"
+        case .high: "high"
+        }
     }
 }
 
@@ -102,17 +123,33 @@ public struct X264Configuration: Sendable {
 public enum RateMode: Sendable, Hashable {
     /// x264 decides: constant quality up to this bit rate, averaged over a second.
     case ceiling(BitRate)
+    /// x264 decides: this bit rate on average, and in no second more than it, whatever the pictures need.
+    case average(BitRate)
     /// The caller sets each picture's quantizer, and may mark macroblocks to skip.
     ///
     /// The deblocking filter is off, because it would change the skipped neighbours of encoded macroblocks a little
     /// with each picture.
     case quantizerEachPicture
-    /// The caller sets each picture's quantizer. libx264 takes several times as long, and finds motion far away, for much
-    /// smaller pictures: for slow network paths.
+    /// The caller sets each picture's quantizer. libx264 takes several times as long, and finds motion far away, for
+    /// much smaller pictures: for slow network paths.
     case fewestBits
+
+    /// Whether x264 may take several times as long for smaller pictures.
+    fileprivate var isThorough: Bool {
+        switch self {
+        case .average, .fewestBits: true
+        case .ceiling, .quantizerEachPicture: false
+        }
+    }
 
     func apply(to parameters: inout x264_param_t) {
         switch self {
+        case .average(let bitRate):
+            let kilobits = Int32(clamping: max(1, min(bitRate.bitsPerSecond / 1000, 2_000_000)))
+            parameters.rc.i_rc_method = X264_RC_ABR
+            parameters.rc.i_bitrate = kilobits
+            parameters.rc.i_vbv_max_bitrate = kilobits
+            parameters.rc.i_vbv_buffer_size = kilobits
         case .ceiling(let bitRate):
             let kilobits = max(1, min(bitRate.bitsPerSecond / 1000, 2_000_000))
             parameters.rc.i_rc_method = X264_RC_CRF
@@ -140,8 +177,8 @@ public enum RateMode: Sendable, Hashable {
     private func setQuantizerEachPicture(_ parameters: inout x264_param_t) {
         parameters.rc.i_rc_method = X264_RC_CQP
         parameters.rc.i_qp_constant = 23
-        // x264 clips a picture's quantizer to the range of the constant ones for I, P and B pictures, which differ by these
-        // factors of the quantizer step. It takes 0.01 to 10; these two make the range 0...51.
+        // x264 clips a picture's quantizer to the range of the constant ones for I, P and B pictures, which differ by
+        // these factors of the quantizer step. It takes 0.01 to 10; these two make the range 0...51.
         parameters.rc.f_ip_factor = 0.01
         parameters.rc.f_pb_factor = 0.01
     }

@@ -3,9 +3,10 @@ import H264
 public import MediaTypes
 public import VideoEncoding
 
-/// Encodes pictures to H.264 with libx264: Constrained Baseline for 4:2:0, and High 4:4:4 Predictive for 4:4:4.
+/// Encodes pictures to H.264 with libx264: Constrained Baseline, Main or High for 4:2:0, and High 4:4:4 Predictive for
+/// 4:4:4.
 ///
-/// It uses no B-frames, no delay, CAVLC and one slice for each picture. Only the first picture and pictures on request
+/// It uses no B-frames, no delay, CAVLC (but for Main and High) and one slice for each picture. Only the first picture and pictures on request
 /// are IDR pictures.
 ///
 /// Owns the libx264 encoder. Not thread-safe: use it from one thread at a time. libx264 starts no thread of its own
@@ -61,9 +62,11 @@ public final class X264Encoder {
         x264_encoder_close(handle)
     }
 
-    /// Changes the maximum bit rate, starting with the next picture, without an IDR picture.
+    /// Changes the bit rate of `RateMode.average`, or else the maximum one, starting with the next picture, without an
+    /// IDR picture.
     public func reconfigure(bitRate: BitRate) throws(VideoEncodingError) {
-        let rate = RateMode.ceiling(bitRate)
+        let rate: RateMode
+        if case .average = configuration.rate { rate = .average(bitRate) } else { rate = .ceiling(bitRate) }
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
         rate.apply(to: &parameters)

@@ -24,6 +24,19 @@ public enum ControlCommand: Hashable, Sendable {
     case link
     /// Remove the member with this identifier.
     case kick(String)
+    /// Do something with the pushes.
+    case push(PushOrder)
+
+    /// What to do with pushes.
+    public enum PushOrder: Hashable, Sendable {
+        /// List them for programs, as one JSON object.
+        case list
+        /// Push to this URL, which may have a key, with the preset of `--preset`.
+        case add(url: String, preset: String?)
+        /// Stop or restart the push with this number.
+        case stop(Int)
+        case restart(Int)
+    }
 
     /// A change of a source's highest frame rate and bit rate.
     public struct RateChange: Hashable, Sendable {
@@ -72,7 +85,9 @@ public enum ControlCommand: Hashable, Sendable {
 
 extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
-    static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID"
+    static let usage =
+        "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID, push list, "
+        + "push add URL PRESET, push stop N, push restart N"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -87,6 +102,9 @@ extension ControlCommand {
         case "rooms" where words.count == 1: self = .rooms
         case "link" where words.count == 1: self = .link
         case "kick" where words.count == 2 && !words[1].isEmpty: self = .kick(String(words[1]))
+        case "push":
+            guard let order = PushOrder(words: words.dropFirst().map(String.init)) else { return nil }
+            self = .push(order)
         case "rate":
             guard let change = RateChange(words: words.dropFirst()) else { return nil }
             self = .rate(change)
@@ -107,15 +125,55 @@ extension ControlCommand {
         case .rooms: "rooms"
         case .link: "link"
         case .kick(let member): "kick \(member)"
+        case .push(let order): "push \(order.words)"
         }
+    }
+
+    /// The same for a log, which must not have a push's key.
+    var lineWithoutSecrets: String {
+        if case .push(.add) = self { return "push add ..." }
+        return line
     }
 
     /// The maximum length of the answer in bytes, including its line feed.
     var answerLimit: Int {
         switch self {
         case .status, .statusJSON: ControlLine.longAnswerLimit
-        case .rooms, .link: ControlLine.listLimit
+        case .rooms, .link, .push(.list): ControlLine.listLimit
         default: ControlLine.answerLimit
+        }
+    }
+}
+
+extension ControlCommand.PushOrder {
+    /// Parses `list`, `add URL`, `add URL PRESET`, `stop N` and `restart N`.
+    fileprivate init?(words: [String]) {
+        guard !words.contains("") else { return nil }
+        switch (words.first, words.count) {
+        case ("list", 1): self = .list
+        case ("add", 2): self = .add(url: words[1], preset: nil)
+        case ("add", 3): self = .add(url: words[1], preset: words[2])
+        case ("stop", 2):
+            guard let number = Self.number(words[1]) else { return nil }
+            self = .stop(number)
+        case ("restart", 2):
+            guard let number = Self.number(words[1]) else { return nil }
+            self = .restart(number)
+        default: return nil
+        }
+    }
+
+    private static func number(_ text: String) -> Int? {
+        guard let number = Int(text), "\(number)" == text, number > 0 else { return nil }
+        return number
+    }
+
+    fileprivate var words: String {
+        switch self {
+        case .list: "list"
+        case .add(let url, let preset): "add \(url)" + (preset.map { " \($0)" } ?? "")
+        case .stop(let number): "stop \(number)"
+        case .restart(let number): "restart \(number)"
         }
     }
 }

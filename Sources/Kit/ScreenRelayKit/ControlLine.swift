@@ -1,7 +1,7 @@
-/// The lines of the control socket, each ended by a line feed. A request has at most 64 bytes, and an answer at most
-/// 512; an answer to `status` has at most 8192 bytes, and one to `rooms` or `link` at most 4 MiB.
+/// The lines of the control socket, each ended by a line feed. A request has at most 8192 bytes, for the URL of a push,
+/// and an answer at most 512; an answer to `status` has at most 8192 bytes, and one that lists something at most 4 MiB.
 enum ControlLine {
-    static let requestLimit = 64
+    static let requestLimit = 8192
     static let answerLimit = 512
     static let longAnswerLimit = 8192
     static let listLimit = 4 << 20

@@ -154,7 +154,7 @@ private final class ControlLoop {
         guard line.utf8.count < ControlLine.requestLimit, let command = ControlCommand(line: line) else {
             return try reply("error the commands are " + ControlCommand.usage, to: one)
         }
-        log.info("control: \(command.line)")
+        log.info("control: \(command.lineWithoutSecrets)")
         switch answer(command) {
         case .done(let text): try reply("ok " + text, to: one, limit: command.answerLimit)
         case .refused(let reason): try reply("error " + reason, to: one)

@@ -103,8 +103,20 @@ public final class HostedTrack: Sendable {
 
     /// The track's coded frames, for an application that sends them elsewhere or records them.
     public var frames: TrackFrames { TrackFrames(hub: ingest.hub) }
+    /// Begins to read the frames on a thread of the application's own. `wake` is called when there are new ones, on the
+    /// source's thread; it must not block, nor take them.
+    public func subscribe(wake: @escaping @Sendable () -> Void) -> TrackSubscription {
+        TrackSubscription(ingest.hub, readers, wake: wake)
+    }
     /// The track's decoded pictures, for an application that looks at them.
     public var pictures: TrackPictures { TrackPictures(hub: ingest.hub) }
+
+    /// Asks the source for a key frame, for an application that can't go on without one; at most once in 500 ms,
+    /// however many ask.
+    public func requestKeyFrame() { ingest.hub.requestKeyFrame(now: MonotonicTime.now()) }
+
+    /// Asks the source for one more picture, even of a screen that stands still.
+    public func requestPicture() { ingest.hub.requestPicture() }
 
     /// The source's current state, as viewers are told.
     public var sourceState: SourceState { ingest.hub.sourceState }

@@ -5,8 +5,9 @@ import Synchronization
 final class PointerlessReaders: Sendable {
     private struct Counts {
         var recordings = 0
+        var applications = 0
         var others = 0
-        var all: Int { recordings + others }
+        var all: Int { recordings + applications + others }
     }
 
     private let counts = Mutex(Counts())
@@ -23,6 +24,8 @@ final class PointerlessReaders: Sendable {
     /// The number of such readers.
     var count: Int { counts.withLock { $0.all } }
 
+    /// Changes the number of an application's readers.
+    func applications(by difference: Int) { change { $0.applications += difference } }
     /// Sets the number of recordings of the link.
     func recordings(_ count: Int) { change { $0.recordings = count } }
 

@@ -8,7 +8,7 @@ extension ScreenRelayHost {
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         commands.use { [log] line in
             guard let command = ControlCommand(line: line) else { return nil }
-            log.info("/api: \(command.line)")
+            log.info("/api: \(command.lineWithoutSecrets)")
             return answer(command)
         }
     }

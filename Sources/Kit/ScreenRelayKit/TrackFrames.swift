@@ -18,14 +18,14 @@ public struct TrackFrames: AsyncSequence, Sendable {
 
     /// Reads a track, frame by frame.
     public struct Iterator: AsyncIteratorProtocol {
-        private let subscription: Subscription
+        private let subscription: FrameSubscription
         private var wakes: AsyncStream<Void>.Iterator
         private var frames: ArraySlice<TrackFrame> = []
 
         init(_ hub: TrackHub) {
             let (stream, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             wakes = stream.makeAsyncIterator()
-            subscription = Subscription(hub) { wake.yield() }
+            subscription = FrameSubscription(hub) { wake.yield() }
         }
 
         /// The next frame; nil once the task is cancelled.
@@ -93,7 +93,7 @@ public struct TrackPictures: AsyncSequence, Sendable {
 }
 
 /// A reader of a hub that counts as a viewer as long as it lives.
-private final class Subscription: Sendable {
+final class FrameSubscription: Sendable {
     let reader: TrackReader
     private let hub: TrackHub
 

@@ -35,4 +35,10 @@ public struct ClockRate: Hashable, Sendable {
         let (seconds, rest) = interval.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return seconds * Int64(hertz) + rest * Int64(hertz) / 1_000_000_000
     }
+
+    /// How long `ticks` take, rounded toward zero.
+    public func interval(of ticks: Int64) -> Interval {
+        let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: Int64(hertz))
+        return Interval(nanoseconds: seconds * 1_000_000_000 + rest * 1_000_000_000 / Int64(hertz))
+    }
 }

@@ -25,7 +25,7 @@ extension Command {
         let switches = booleanSwitches
         let scan = scanLock.withLock { _ in scanOptions(arguments, all, booleanSwitches: switches) }
         if let fault = scan.fault { throw UsageError(words(for: fault, program: program)) }
-        let parsed = ParsedOptions(command: self, given: scan.given, operands: scan.operands)
+        let parsed = ParsedOptions(command: self, given: scan.given, order: scan.order, operands: scan.operands)
         if !parsed.wantsHelp && !parsed.wantsVersion { try checkCount(of: scan.operands, program: program) }
         return parsed
     }
@@ -70,6 +70,8 @@ private enum OptionFault: Sendable {
 
 private struct OptionScan: Sendable {
     var given: [String: [String]] = [:]
+    /// The long names of the options with values, in the order in which they were given.
+    var order: [String] = []
     var operands: [String] = []
     var fault: OptionFault?
 }
@@ -115,6 +117,7 @@ private func scanOptions(_ arguments: [String], _ all: [Option], booleanSwitches
         let value = optarg.map { String(cString: $0) }
         guard booleanSwitches.contains(entry.long) else {
             scan.given[entry.long, default: []].append(value ?? "")
+            scan.order.append(entry.long)
             continue
         }
         switch value {

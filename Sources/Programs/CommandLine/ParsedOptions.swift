@@ -3,14 +3,17 @@ public struct ParsedOptions: Sendable {
     private let command: Command
     /// The values by their options' long names. A switch that was turned off again has no value.
     private var given: [String: [String]]
+    /// The long names of the options with values on the command line, in order.
+    private let order: [String]
     /// By long name: the file, line and key of an option from a settings file, for error messages.
     private var places: [String: String] = [:]
     /// The arguments after the options, in order.
     public let operands: [String]
 
-    init(command: Command, given: [String: [String]], operands: [String]) {
+    init(command: Command, given: [String: [String]], order: [String], operands: [String]) {
         self.command = command
         self.given = given
+        self.order = order
         self.operands = operands
     }
 
@@ -33,6 +36,27 @@ public struct ParsedOptions: Sendable {
 
     /// Every text that was given for the option, in order, without the default.
     public func values(_ long: String) -> [String] { given[long] ?? [] }
+
+    /// For each value of the option `long`, the last value of the option `detail` that stands between it and the next
+    /// one, or nil. Details of which none belongs to a value are an error.
+    public func values(
+        _ long: String, withDetail detail: String
+    ) throws(UsageError) -> [(value: String, detail: String?)] {
+        var result: [(value: String, detail: String?)] = values(long).map { ($0, nil) }
+        var details = values(detail)[...]
+        guard !details.isEmpty else { return result }
+        guard places[long] == nil, places[detail] == nil else {
+            throw UsageError("\(label(detail)): a settings file can't say which --\(long) it is for")
+        }
+        var index = -1
+        for name in order {
+            if name == long { index += 1 }
+            guard name == detail, let value = details.popFirst() else { continue }
+            guard index >= 0 else { throw UsageError("--\(detail): must follow the --\(long) that it is for") }
+            result[index].detail = value
+        }
+        return result
+    }
 
     /// The option's value as `format` reads it, or nil if it was not given and has no default.
     public func value<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value? {

@@ -8,8 +8,8 @@ import Signalling
 import Threading
 import TrackHub
 
-/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: the commands for a
-/// running share or host, and the server in it that answers them.
+/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `kick` and `push`: the commands
+/// for a running share or host, and the server in it that answers them.
 enum Control {
     static let commands = [
         command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
@@ -60,12 +60,13 @@ enum Control {
                 name: "WHO", count: 1...1,
                 help: "a name or an identifier that 'screenrelay rooms' shows, or the beginning of one"),
             examples: [Example("screenrelay kick Ann", "Removes Ann from the room.")]),
+        PushCommand.command,
     ]
 
     /// Sends the command to the running host, or to the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
         let command = try wanted(name, options)
-        let isQuestion = [.status, .statusJSON, .rooms, .link].contains(command)
+        let isQuestion = [.status, .statusJSON, .rooms, .link, .push(.list)].contains(command)
         if options.has("qr"), options.has("json") {
             throw UsageError("--qr and --json can't go together; leave one out")
         }
@@ -91,13 +92,16 @@ enum Control {
             do throws(ControlError) {
                 if case .kick(let who) = command { return try RoomCommands.kick(who, from: process, client) }
                 let answer = try client.ask(command, of: process)
-                if [.rooms, .link].contains(command), !options.has("json") {
+                if [.rooms, .link, .push(.list)].contains(command), !options.has("json") {
                     let label = processes.count > 1 ? "\(process):\n" : ""
                     let text =
-                        command == .rooms
-                        ? try RoomCommands.text(of: answer, of: process)
-                            + LinkCommand.expiry(in: try client.ask(.link, of: process))
-                        : try LinkCommand.text(of: answer, of: process, withCode: options.has("qr"))
+                        switch command {
+                        case .rooms:
+                            try RoomCommands.text(of: answer, of: process)
+                                + LinkCommand.expiry(in: try client.ask(.link, of: process))
+                        case .push: try PushCommand.text(of: answer, of: process)
+                        default: try LinkCommand.text(of: answer, of: process, withCode: options.has("qr"))
+                        }
                     code = Program.answer(label + text)
                     continue
                 }
@@ -122,10 +126,11 @@ enum Control {
     /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is
     /// no socket, logs a warning and returns nil; sharing continues without it.
     static func serve(
-        _ host: ScreenRelayHost, _ end: EndSignals, _ news: SharingNews, _ facts: Facts, log: EventLog
+        _ host: ScreenRelayHost, _ end: EndSignals, _ news: SharingNews, _ pushes: Pushes, _ facts: Facts,
+        log: EventLog
     ) -> ControlServer? {
         let answer: @Sendable (ControlCommand) -> ControlAnswer = {
-            Self.answer($0, host, end, tellsPresenters: news.tellsPresenters, facts)
+            Self.answer($0, host, end, pushes, tellsPresenters: news.tellsPresenters, facts)
         }
         host.answerCommands(with: answer)
         news.tellAlso(by: host)
@@ -138,7 +143,8 @@ enum Control {
     }
 
     private static func answer(
-        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, tellsPresenters: Bool, _ facts: Facts
+        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, _ pushes: Pushes, tellsPresenters: Bool,
+        _ facts: Facts
     ) -> ControlAnswer {
         switch command {
         case .pause:
@@ -164,6 +170,7 @@ enum Control {
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
         case .kick(let id):
             return host.removeVisitor(id) ? .done("removed") : .refused("nobody there is called '\(id)'")
+        case .push(let order): return pushes.answer(order)
         }
     }
 
@@ -182,6 +189,7 @@ enum Control {
         switch name {
         case "status": return options.has("json") ? .statusJSON : .status
         case "kick": return .kick(options.operands.first ?? "")
+        case PushCommand.command.name: return .push(try PushCommand.order(options))
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in
                 try options.value("fps", as: .frameRate)
@@ -208,7 +216,7 @@ enum Control {
 
     /// Adds the host's process id to its JSON for rooms and links, as in its status.
     private static func json(_ answer: String, of process: Int32, for command: ControlCommand) -> String {
-        guard [.rooms, .link].contains(command), answer.hasPrefix("{\"") else { return answer }
+        guard [.rooms, .link, .push(.list)].contains(command), answer.hasPrefix("{\"") else { return answer }
         return "{\"process\":\(process)," + answer.dropFirst()
     }
 
@@ -222,7 +230,7 @@ enum Control {
         return text
     }
 
-    private static func command(
+    static func command(
         _ name: String, _ summary: String, _ options: [Option] = [], operands: Operands = .none,
         examples: [Example] = []
     ) -> Command {

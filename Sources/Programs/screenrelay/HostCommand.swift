@@ -21,7 +21,7 @@ enum HostCommand {
                 help:
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
                     + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
-        ] + HostOptions.all.map(recordingOne) + [EventLog.option(default: .warning)],
+        ] + HostOptions.all.map(recordingOne) + PushOption.options + [EventLog.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
@@ -47,6 +47,7 @@ enum HostCommand {
         let admission = try admission(options, [address] + tracks.map(\.link))
         MessageMemory.keep()
         let style = try SharingNews.Style(options)
+        let pushing = try PushOption(options)
         let recording = try RecordOptions(options)
         var configuration = try HostOptions.configuration(options)
         for track in tracks {
@@ -92,7 +93,7 @@ enum HostCommand {
             return HostOptions.end(
                 host,
                 with: serve(
-                    host, links, at: place, until: end, audience: HostOptions.audience(options),
+                    host, links, at: place, pushing, until: end, audience: HostOptions.audience(options),
                     saying: lines + HostOptions.networkLines(of: host, options), news, log), news)
         } catch {
             if let opening, case .link(let problem) = error {
@@ -104,11 +105,13 @@ enum HostCommand {
 
     /// Serves until the end, and then closes everything but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, until end: EndSignals,
-        audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
+        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, _ pushing: PushOption,
+        until end: EndSignals, audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
         defer { for link in links { link.stop() } }
-        let control = Control.serve(host, end, news, Control.Facts(what: "hosting \(place)"), log: log)
+        let pushes = Pushes(pushing, of: host, news, log: log)
+        defer { pushes.stop() }
+        let control = Control.serve(host, end, news, pushes, Control.Facts(what: "hosting \(place)"), log: log)
         defer { control?.stop() }
         news.started(
             host, "Waiting for capture on \(place), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)

@@ -13,12 +13,15 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display in a room and prints the link that opens it in a browser.",
-        options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + [
+        options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + PushOption.options + [
             CaptureVerbosity.option(default: .warning)
         ],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
             Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
+            Example(
+                "screenrelay share --push rtmp://live.example/app/key",
+                "Also sends it to a streaming service, without encoding it again."),
             Example(
                 "screenrelay share --hide 'Password Manager'",
                 "Shares the screen without the windows of one program, which are shown blank."),
@@ -34,6 +37,7 @@ enum ShareCommand {
         }
         let confinement = try ShareConfinement(options, capture)
         let style = try SharingNews.Style(options)
+        let pushing = try PushOption(options)
         // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
         let log = HostOptions.log(options, level: verbosity.level)
@@ -60,7 +64,7 @@ enum ShareCommand {
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let code = try share(
-                capture.sharedName ?? display, with: host, recording: recording, until: end, news,
+                capture.sharedName ?? display, with: host, recording: recording, pushing, until: end, news,
                 audience: HostOptions.audience(options), more: HostOptions.networkLines(of: host, options),
                 most: capture.limits, log
             ) {
@@ -77,11 +81,15 @@ enum ShareCommand {
 
     /// Shares until the end, and then closes everything but the host.
     private static func share(
-        _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, until end: EndSignals,
-        _ news: SharingNews, audience: String, more: [String], most: SourceLimits, _ log: EventLog,
+        _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, _ pushing: PushOption,
+        until end: EndSignals, _ news: SharingNews, audience: String, more: [String], most: SourceLimits,
+        _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
-        let control = Control.serve(host, end, news, Control.Facts(what: "sharing \(shared)", most: most), log: log)
+        let pushes = Pushes(pushing, of: host, news, log: log)
+        defer { pushes.stop() }
+        let facts = Control.Facts(what: "sharing \(shared)", most: most)
+        let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         let link = try host.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
         defer { link.stop() }

@@ -2,6 +2,7 @@ import ByteCoding
 import CommandLine
 import Glibc
 import MediaTypes
+import Pushing
 import ScreenRelayKit
 import Signalling
 import Synchronization
@@ -15,7 +16,7 @@ final class SharingNews: Sendable {
             long: "json",
             help:
                 "for programs: print one JSON object per line, with the event started, came, left, state, expired, "
-                + "missing or ended (Protocol/control.md)"),
+                + "push, missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "print the link as a QR code, even if that would not be done by default"),
         Option(
             long: "no-qr",
@@ -142,6 +143,17 @@ final class SharingNews: Sendable {
     func tellExpiry(of room: String) {
         let words = "\(WallClock.now.timeOfDay) the links of the room \(room) have expired"
         state.withLock { tell(Self.event("expired") { $0.add("room", room) }, orWords: words, &$0) }
+    }
+
+    /// Reports what a push does now; `reason` says why it has failed. Any thread; doesn't block.
+    func tellPush(_ address: PushAddress, state name: String, words: String, reason: String?) {
+        let event = Self.event("push") {
+            $0.add("to", address.description)
+            $0.add("state", name)
+            $0.add("reason", reason)
+        }
+        let line = "\(WallClock.now.timeOfDay) the push to \(address) \(words)" + (reason.map { ": \($0)" } ?? "")
+        state.withLock { tell(event, orWords: line, &$0) }
     }
 
     /// The host is about to end, and everyone will leave.

@@ -1,0 +1,40 @@
+import CLibAV
+import Clocks
+public import MediaTypes
+import Synchronization
+
+/// Bounds how long libavformat waits for another machine, and ends its waiting from any thread. Whoever writes by it
+/// keeps it for as long.
+public final class MediaConnection: Sendable {
+    private let deadline = Atomic<Int64>(.max)
+    private let isEnded = Atomic<Bool>(false)
+
+    /// A connection that may take any time.
+    public init() {}
+
+    /// Sets the time by which what is being done must be over.
+    public func allow(until time: MonotonicTime) {
+        deadline.store(time.nanoseconds, ordering: .relaxed)
+    }
+
+    /// Ends what is being done, and all that follows, with an error.
+    public func abandon() {
+        isEnded.store(true, ordering: .relaxed)
+    }
+
+    /// Whether it was abandoned.
+    public var isAbandoned: Bool { isEnded.load(ordering: .relaxed) }
+
+    /// Whether the time is over.
+    public var isLate: Bool { MonotonicTime.now().nanoseconds > deadline.load(ordering: .relaxed) }
+
+    /// What libavformat asks while it waits, about ten times a second.
+    var callback: AVIOInterruptCB {
+        AVIOInterruptCB(
+            callback: { connection in
+                guard let connection else { return 0 }
+                let this = Unmanaged<MediaConnection>.fromOpaque(connection).takeUnretainedValue()
+                return this.isAbandoned || this.isLate ? 1 : 0
+            }, opaque: Unmanaged.passUnretained(self).toOpaque())
+    }
+}

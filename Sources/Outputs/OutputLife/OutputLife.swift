@@ -1,0 +1,198 @@
+public import MediaTypes
+
+/// The life of an output: when it connects, what its user is told, and when it tries again.
+///
+/// A pure value without a clock: what happened goes in, with its time on the caller's monotonic clock, and actions come
+/// out. Two threads must not use it at once.
+public struct OutputLife: Sendable {
+    /// What doesn't change while the output runs.
+    public struct Settings: Hashable, Sendable {
+        /// How often it tries again by itself after a failure, 0 to 3.
+        public var tries = 0
+        /// The longest that an attempt may take.
+        public var connectTimeout = Interval.seconds(10)
+        /// The longest that what waits may take to be sent after a stop.
+        public var closeTimeout = Interval.seconds(3)
+
+        /// Settings by which nothing is tried again.
+        public init() {}
+    }
+
+    /// What has happened. An attempt has the number that `Action.open` gave it; what is reported of an older one is
+    /// ignored.
+    public enum Event: Hashable, Sendable {
+        /// The user starts the output.
+        case start
+        /// The user stops it.
+        case stop
+        /// The user starts it anew, in whatever state it is.
+        case restart
+        /// The machine's way to the network has changed; the user has been asked whether to go on.
+        case networkChanged(goesOn: Bool)
+        /// There is something to send, and the attempt begins to connect; from here on its time counts.
+        case dialled(attempt: Int)
+        /// The other side has taken the connection.
+        case opened(attempt: Int)
+        /// The attempt or the connection has failed.
+        case failed(attempt: Int, OutputFailure)
+        /// All has been sent after `Action.close`.
+        case closed(attempt: Int)
+    }
+
+    /// What to do. The actions of one event are in the order in which they are to be done.
+    public enum Action: Hashable, Sendable {
+        /// Open a connection, and report what becomes of it. It begins with a key frame and at time 0.
+        case open(attempt: Int)
+        /// Send what waits, and close the connection.
+        case close(attempt: Int)
+        /// End the attempt or the connection at once.
+        case abandon(attempt: Int)
+        /// Tell the user of the new state; `error` is told by `fail`.
+        case tell(OutputState)
+        /// Tell the user that the output has ended with this error.
+        case fail(OutputFailure)
+    }
+
+    private enum Phase {
+        case idle
+        /// Waits for something to send, or, with a time, for an answer.
+        case opening(until: MonotonicTime)
+        case open(since: MonotonicTime)
+        case waiting(until: MonotonicTime)
+        case closing(until: MonotonicTime)
+    }
+
+    /// The most tries that are taken from `Settings.tries`.
+    public static let mostTries = 3
+    /// A connection that lasted this long has worked: the tries are counted anew.
+    private static let lasting = Interval.seconds(10)
+
+    /// What the output is doing now.
+    public private(set) var state = OutputState.unknown
+    /// How often it has tried again since it last worked.
+    public private(set) var triesMade = 0
+    private let settings: Settings
+    private var phase = Phase.idle
+    private var attempt = 0
+    private var lastFailure: OutputFailure?
+
+    /// Creates the life of an output that has not been started.
+    public init(_ settings: Settings = Settings()) {
+        self.settings = settings
+    }
+
+    /// When to call `poll`, if nothing else happens.
+    public var deadline: MonotonicTime {
+        switch phase {
+        case .opening(let until), .waiting(let until), .closing(let until): until
+        case .idle, .open: .distantFuture
+        }
+    }
+
+    /// Takes what has happened at `now`; returns what to do.
+    ///
+    /// - Parameter random: A random number, 0 up to but not including 1, for the time until the next try: many outputs
+    ///   that lose one server must not come back to it at once.
+    public mutating func handle(_ event: Event, at now: MonotonicTime, random: Double) -> [Action] {
+        switch event {
+        case .start:
+            guard state.isOver else { return [] }
+            triesMade = 0
+            return open(as: .connecting, now)
+        case .restart:
+            guard state != .unknown else { return [] }
+            triesMade = 0
+            return abandoned() + open(as: .connecting, now)
+        case .networkChanged(let goesOn):
+            guard !state.isOver, state != .disconnecting else { return [] }
+            triesMade = 0
+            return goesOn ? abandoned() + open(as: .connecting, now) : abandoned() + end(as: .disconnected)
+        case .stop: return stop(now)
+        case .dialled(let attempt):
+            if attempt == self.attempt, case .opening = phase { phase = .opening(until: now + settings.connectTimeout) }
+            return []
+        case .opened(let attempt):
+            guard attempt == self.attempt, case .opening = phase else { return [] }
+            phase = .open(since: now)
+            return change(to: .connected)
+        case .failed(let attempt, let failure):
+            guard attempt == self.attempt else { return [] }
+            return failed(failure, now, random)
+        case .closed(let attempt):
+            guard attempt == self.attempt, case .closing = phase else { return [] }
+            return end(as: .disconnected)
+        }
+    }
+
+    /// Does what is due at `now`.
+    public mutating func poll(at now: MonotonicTime, random: Double) -> [Action] {
+        guard now >= deadline else { return [] }
+        switch phase {
+        case .opening:
+            let failure = OutputFailure("no answer within \(settings.connectTimeout.milliseconds / 1000) s")
+            return abandoned() + failed(failure, now, random)
+        case .waiting: return open(as: .autoReconnecting, now)
+        case .closing: return abandoned() + end(as: .disconnected)
+        case .idle, .open: return []
+        }
+    }
+
+    private mutating func open(as new: OutputState, _ now: MonotonicTime) -> [Action] {
+        attempt += 1
+        phase = .opening(until: .distantFuture)
+        return change(to: new) + [.open(attempt: attempt)]
+    }
+
+    private mutating func stop(_ now: MonotonicTime) -> [Action] {
+        switch phase {
+        case .open:
+            phase = .closing(until: now + settings.closeTimeout)
+            return change(to: .disconnecting) + [.close(attempt: attempt)]
+        case .opening, .waiting:
+            let actions = change(to: .disconnecting) + abandoned()
+            return actions + end(as: .disconnected)
+        case .idle, .closing: return []
+        }
+    }
+
+    private mutating func failed(_ failure: OutputFailure, _ now: MonotonicTime, _ random: Double) -> [Action] {
+        switch phase {
+        // It was stopped: nobody waits for the rest.
+        case .closing: return end(as: .disconnected)
+        case .idle, .waiting: return []
+        case .open(let since) where now - since >= Self.lasting: triesMade = 0
+        case .open, .opening: break
+        }
+        guard !failure.isFinal, triesMade < min(settings.tries, Self.mostTries) else {
+            phase = .idle
+            state = .error
+            return [.fail(failure)]
+        }
+        triesMade += 1
+        phase = .waiting(until: now + Self.wait(before: triesMade, random: random))
+        return change(to: .autoReconnecting)
+    }
+
+    /// The wait before the first, second and third try: up to 2 s, 2 to 4 s, and 4 to 6 s.
+    private static func wait(before number: Int, random: Double) -> Interval {
+        .seconds(2) * Int64(number - 1) + .milliseconds(Int64(2000 * min(max(random, 0), 1)))
+    }
+
+    private mutating func abandoned() -> [Action] {
+        switch phase {
+        case .opening, .open, .closing: return [.abandon(attempt: attempt)]
+        case .idle, .waiting: return []
+        }
+    }
+
+    private mutating func end(as new: OutputState) -> [Action] {
+        phase = .idle
+        return change(to: new)
+    }
+
+    private mutating func change(to new: OutputState) -> [Action] {
+        guard new != state else { return [] }
+        state = new
+        return [.tell(new)]
+    }
+}

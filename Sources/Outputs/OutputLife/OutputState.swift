@@ -1,0 +1,39 @@
+/// What an output is doing, as its user sees it.
+public enum OutputState: String, Hashable, Sendable {
+    /// It has not been started yet.
+    case unknown
+    /// It was started, or started again by hand, and the other side has not taken the connection yet.
+    case connecting
+    /// What is shared goes out.
+    case connected
+    /// It was stopped, and what waits is still being sent.
+    case disconnecting
+    /// It has ended, because it was stopped.
+    case disconnected
+    /// It has ended, because of an error; only its user can start it again.
+    case error
+    /// The connection was lost or refused, and is tried again by itself.
+    case autoReconnecting
+
+    /// Whether it does nothing until its user starts it, for the first time or again.
+    public var isOver: Bool {
+        switch self {
+        case .unknown, .disconnected, .error: true
+        case .connecting, .connected, .disconnecting, .autoReconnecting: false
+        }
+    }
+}
+
+/// Why an output failed.
+public struct OutputFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One line for people, without the address's secret parts.
+    public var description: String
+    /// Whether another attempt is useless, as with an address that can't be understood.
+    public var isFinal: Bool
+
+    /// Creates a failure.
+    public init(_ description: String, isFinal: Bool = false) {
+        self.description = description
+        self.isFinal = isFinal
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import MediaFiles
+
+/// Where a push goes: a URL, whose last part is a secret for most services, or a file.
+public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The URL as it was given.
+    let url: String
+    /// What the protocol carries.
+    let container: MediaContainer
+    /// The URL without what may be secret: for people, logs and lists.
+    public let description: String
+
+    /// The protocols that there are, and what each carries.
+    private static let protocols: [(scheme: String, container: MediaContainer)] = [
+        ("rtmp", .flash), ("rtmps", .flash), ("srt", .transportStream), ("rtsp", .rtsp),
+    ]
+    private static let longest = 4096
+
+    /// Files, by the ends of their names.
+    private static let files: [(suffix: String, container: MediaContainer)] = [
+        (".mp4", .fragmentedMP4), (".mkv", .clusteredMatroska), (".m3u8", .hls),
+    ]
+
+    /// Where an attempt writes to: a file that is there already is kept, and the new one has a number in its name.
+    func place() -> String {
+        guard container == .fragmentedMP4 || container == .clusteredMatroska else { return url }
+        let path = url.dropFirst(5)
+        guard access(String(path), F_OK) == 0, let dot = path.lastIndex(of: ".") else { return url }
+        var number = 2
+        while true {
+            let next = "\(path[..<dot])-\(number)\(path[dot...])"
+            if access(next, F_OK) != 0 { return "file:" + next }
+            number += 1
+        }
+    }
+
+    /// Whether what the path doesn't carry waits where we see it; SRT leaves it out by itself.
+    public var showsBacklog: Bool { container == .flash }
+
+    private init(url: String, container: MediaContainer, description: String) {
+        self.url = url
+        self.container = container
+        self.description = description
+    }
+
+    /// Reads a URL such as `rtmp://host/app/key`, `srt://host:port?passphrase=...`, `rtsp://host/path` or `file:talk.mp4`.
+    ///
+    /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
+    public init(_ text: String) throws(OutputError) {
+        guard text.utf8.count <= Self.longest else { throw OutputError("its URL has more than \(Self.longest) bytes") }
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+            throw OutputError("its URL has a space or a control character")
+        }
+        self = try text.lowercased().hasPrefix("file:") ? Self.file(String(text.dropFirst(5))) : Self.server(text)
+    }
+
+    /// A file, given as `talk.mp4`, `/srv/talk.mp4` or `///srv/talk.mp4`.
+    private static func file(_ text: String) throws(OutputError) -> PushAddress {
+        let path = text.hasPrefix("//") ? String(text.dropFirst(2)) : text
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let found = files.first(where: { name.hasSuffix($0.suffix) && name.count > $0.suffix.count }) else {
+            let known = files.map(\.suffix).joined(separator: ", ")
+            throw OutputError("its file has no name that ends in one of \(known)")
+        }
+        return PushAddress(url: "file:" + path, container: found.container, description: "file:" + path)
+    }
+
+    private static func server(_ text: String) throws(OutputError) -> PushAddress {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let scheme = parts[0].lowercased()
+        guard parts.count == 2, parts[1].hasPrefix("//") else {
+            throw OutputError("it isn't a URL, such as rtmp://host/app/key")
+        }
+        guard let found = protocols.first(where: { $0.scheme == scheme }) else {
+            let known = protocols.map(\.scheme).joined(separator: ", ")
+            throw OutputError("nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), file")
+        }
+        let rest = parts[1].dropFirst(2)
+        let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
+        let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let tail = rest[end...]
+        let path = tail.prefix { $0 != "?" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard !host.isEmpty, !host.hasPrefix(":") else { throw OutputError("its URL names no host") }
+        // Else a part of a password would be taken for the host, and shown.
+        guard !tail.contains("@") else {
+            throw OutputError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
+        }
+        let application = path.first ?? ""
+        if found.container == .transportStream {
+            guard host.last != "]", host.contains(":") else {
+                throw OutputError("its URL names no port, as in srt://\(host):9000")
+            }
+        } else if application.isEmpty {
+            throw OutputError("its URL has no path, as in \(scheme)://\(host)/app/key")
+        }
+        // Of several parts of the path the first one names an application; a single one may be the secret.
+        let shown = path.count > 1 ? "/\(application)/..." : application.isEmpty ? "" : "/..."
+        return PushAddress(
+            url: scheme + text.dropFirst(scheme.count), container: found.container,
+            description: "\(scheme)://\(host)\(shown)")
+    }
+}
+
+/// What is wrong with an output's settings; one line.
+public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// An error with this description.
+    public init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,282 @@
+import Clocks
+import ColorConversion
+import MediaTypes
+import OutputLife
+import OutputSettings
+import ScreenRelayKit
+import Synchronization
+import Threading
+import TrackHub
+import VideoDecoding
+import VideoEncoding
+import X264Encoding
+
+/// Encodes a track's pictures once more, once for all outputs that want the same.
+///
+/// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While nothing changes, the last picture is repeated once a second, which takes a few bytes, so that
+/// players go on. It runs as long as somebody holds it.
+final class Reencoder: Sendable {
+    /// What those who share one have in common.
+    private struct Key: Hashable {
+        var track: ObjectIdentifier
+        var settings: VideoSettings
+    }
+
+    private struct Weak: Sendable {
+        weak var reencoder: Reencoder?
+    }
+
+    private static let running = Mutex<[Key: Weak]>([:])
+
+    /// The one for these settings: a running one, or a new one. Nil if the process has no thread or descriptor left.
+    static func shared(_ track: HostedTrack, _ settings: VideoSettings) -> Reencoder? {
+        running.withLock { running in
+            running = running.filter { $0.value.reencoder != nil }
+            let key = Key(track: ObjectIdentifier(track), settings: settings)
+            if let one = running[key]?.reencoder, !one.work.hasFailed { return one }
+            guard let new = Reencoder(track, settings) else { return nil }
+            running[key] = Weak(reencoder: new)
+            return new
+        }
+    }
+
+    private let work: Work
+
+    /// One that isn't shared. Nil if the process has no thread or descriptor left.
+    init?(_ track: HostedTrack, _ settings: VideoSettings) {
+        guard let wake = WakeUp() else { return nil }
+        let work = Work(track, settings, wake: wake)
+        guard NamedThread("push encoder", blocksSignals: true, body: { work.run() }) != nil else { return nil }
+        self.work = work
+    }
+
+    deinit {
+        work.end()
+    }
+
+    /// Gives all frames from the next key frame on to `take`, on the encoder's thread; `fail` is called instead of the
+    /// first if there will be none. Returns what ends that.
+    func subscribe(
+        _ take: @escaping @Sendable (TrackFrame) -> Void, fail: @escaping @Sendable (OutputFailure) -> Void
+    ) -> @Sendable () -> Void {
+        let key = work.add(Work.Taker(take: take, fail: fail))
+        return { [work] in work.remove(key) }
+    }
+
+    func requestKeyFrame() { work.requestKeyFrame() }
+
+    /// Changes the bit rate from the next picture on.
+    func setRate(_ rate: BitRate) { work.setRate(rate) }
+}
+
+/// What the thread of a ``Reencoder`` does, and what it is given.
+private final class Work: Sendable {
+    struct Taker: Sendable {
+        var take: @Sendable (TrackFrame) -> Void
+        var fail: @Sendable (OutputFailure) -> Void
+    }
+
+    private struct Shared {
+        var needsKeyFrame = false
+        var rate: BitRate
+        var isOver = false
+        var failure: OutputFailure?
+        var takers: [Int: Taker] = [:]
+        var nextTaker = 0
+    }
+
+    /// How often a picture that doesn't change is sent.
+    private static let repetition = Interval.seconds(1)
+
+    private let track: HostedTrack
+    private let settings: VideoSettings
+    private let wake: WakeUp
+    private let shared: Mutex<Shared>
+
+    init(_ track: HostedTrack, _ settings: VideoSettings, wake: WakeUp) {
+        self.track = track
+        self.settings = settings
+        self.wake = wake
+        shared = Mutex(Shared(rate: settings.bitRate))
+    }
+
+    func setRate(_ rate: BitRate) { shared.withLock { $0.rate = rate } }
+
+    var hasFailed: Bool { shared.withLock { $0.failure != nil } }
+
+    func requestKeyFrame() {
+        shared.withLock { $0.needsKeyFrame = true }
+        wake.signal()
+    }
+
+    func end() {
+        shared.withLock { $0.isOver = true }
+        wake.signal()
+    }
+
+    func add(_ taker: Taker) -> Int {
+        let (key, failure) = shared.withLock { shared in
+            shared.nextTaker += 1
+            shared.takers[shared.nextTaker] = taker
+            shared.needsKeyFrame = true
+            return (shared.nextTaker, shared.failure)
+        }
+        if let failure { taker.fail(failure) }
+        wake.signal()
+        return key
+    }
+
+    func remove(_ key: Int) { shared.withLock { $0.takers[key] = nil } }
+
+    func fail(_ failure: OutputFailure) {
+        let takers = shared.withLock { shared in
+            shared.failure = failure
+            return Array(shared.takers.values)
+        }
+        for taker in takers { taker.fail(failure) }
+    }
+
+    // MARK: The thread
+
+    func run() {
+        let begin = MonotonicTime.now()
+        let period = Interval(nanoseconds: 1_000_000_000 / Int64(settings.framesPerSecond))
+        let subscription = track.subscribe { [wake] in wake.signal() }
+        var pictures = NewestPicture()
+        var coder = SettingsCoder(settings)
+        var number: UInt64 = 0
+        var due = begin
+        while true {
+            let (needsKeyFrame, isOver) = shared.withLock { ($0.needsKeyFrame, $0.isOver) }
+            if isOver { return }
+            do throws(VideoDecodingError) {
+                for frame in subscription.take() where try !pictures.take(frame) { track.requestKeyFrame() }
+            } catch {
+                return fail(OutputFailure("the track can't be decoded: \(error)", isFinal: true))
+            }
+            let isDue = pictures.isNew || needsKeyFrame
+            let deadline =
+                !pictures.hasPicture ? MonotonicTime.distantFuture : isDue ? due : due - period + Self.repetition
+            let now = MonotonicTime.now()
+            guard now >= deadline else {
+                wake.wait(until: deadline)
+                continue
+            }
+            // A picture that comes a little late doesn't make the next one late.
+            due = now - due < period ? due + period : now + period
+            guard let picture = pictures.next() else { continue }
+            let (isKeyFrame, rate, takers) = shared.withLock { shared in
+                defer { shared.needsKeyFrame = false }
+                return (shared.needsKeyFrame, shared.rate, Array(shared.takers.values))
+            }
+            do throws(OutputFailure) {
+                let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, rate: rate)
+                let frame = TrackFrame(
+                    number: number, coded: coded,
+                    time: MediaTime(ticks: TrackFormat(codec: .h264).clockRate.ticks(in: now - begin)), arrival: now)
+                number += 1
+                for taker in takers { taker.take(frame) }
+            } catch {
+                fail(error)
+                return
+            }
+        }
+    }
+}
+
+/// Decodes a track, of which the newest picture is wanted.
+private struct NewestPicture {
+    private(set) var isNew = false
+    private(set) var hasPicture = false
+    private var decoder: (codec: TrackFormat.Codec, any FrameDecoder)?
+    private var gate = RandomAccessGate(isClosed: true)
+    private var lastNumber: UInt64?
+    private var newest: I420Picture?
+
+    /// Decodes a frame. Returns false if that failed, so that a key frame is needed.
+    ///
+    /// - Throws: if there is no decoder.
+    mutating func take(_ frame: TrackFrame) throws(VideoDecodingError) -> Bool {
+        if let lastNumber, frame.number != lastNumber + 1 { gate.close() }
+        lastNumber = frame.number
+        guard gate.passes(isRandomAccess: frame.coded.isRandomAccess) else { return true }
+        if decoder?.codec != frame.format.codec {
+            decoder = (frame.format.codec, try frame.format.codec.makeDecoder())
+        }
+        do throws(VideoDecodingError) {
+            try decoder?.1.decode(frame.coded, copying: false)
+            (isNew, hasPicture) = (true, true)
+            return true
+        } catch {
+            gate.close()
+            return false
+        }
+    }
+
+    /// The newest picture.
+    mutating func next() -> I420Picture? {
+        if isNew, let picture = try? decoder?.1.lastPicture() { newest = picture }
+        isNew = false
+        return newest
+    }
+}
+
+/// The encoder for the settings, and for the present size of the source.
+private struct SettingsCoder {
+    private let settings: VideoSettings
+    private var encoder: X264Encoder?
+    private var sinceKeyFrame = 0
+    private var ticks: Int64 = 0
+
+    init(_ settings: VideoSettings) {
+        self.settings = settings
+    }
+
+    mutating func encode(
+        _ picture: I420Picture, forcesKeyFrame: Bool, rate: BitRate
+    ) throws(OutputFailure) -> CodedFrame {
+        let size = settings.outputSize(for: picture.size)
+        guard let scaled = PictureScaling.scale(picture, to: size, crops: settings.fitting == .crop) else {
+            throw OutputFailure("pictures of \(picture.size) can't be scaled to \(size)", isFinal: true)
+        }
+        do throws(VideoEncodingError) {
+            let encoder = try currentEncoder(for: scaled, rate)
+            if encoder.configuration.rate != .average(rate) { try encoder.reconfigure(bitRate: rate) }
+            let isKeyFrame = forcesKeyFrame || sinceKeyFrame >= settings.keyFrameInterval
+            ticks += 1
+            let frame = try encoder.accessUnit(of: scaled, forceIDR: isKeyFrame, time: MediaTime(ticks: ticks))
+            sinceKeyFrame = frame.isRandomAccess ? 1 : sinceKeyFrame + 1
+            return frame
+        } catch {
+            throw OutputFailure("\(error)", isFinal: true)
+        }
+    }
+
+    private mutating func currentEncoder(
+        for picture: I420Picture, _ rate: BitRate
+    ) throws(VideoEncodingError) -> X264Encoder {
+        if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
+            encoder.configuration.isFullRange == picture.isFullRange
+        {
+            return encoder
+        }
+        do throws(VideoSettingsError) {
+            try settings.check(picture.size)
+        } catch {
+            throw .failed("\(error)")
+        }
+        var configuration = X264Configuration(
+            size: picture.size, framesPerSecond: settings.framesPerSecond, rate: .average(rate),
+            matrix: picture.matrix, isFullRange: picture.isFullRange)
+        configuration.level = settings.profileLevel.level
+        configuration.profile =
+            switch settings.profileLevel.profile {
+            case .baseline: .constrainedBaseline
+            case .main: .main
+            case .high: .high
+            }
+        let new = try X264Encoder(configuration)
+        encoder = new
+        return new
+    }
+}

@@ -1,0 +1,75 @@
+import CommandLine
+import Foundation
+import ScreenRelayKit
+
+/// `screenrelay push`: what a running share or host also sends to other servers.
+enum PushCommand {
+    static let command = Control.command(
+        "push", "Sends what a running share or host shows to another server too, or lists, stops and restarts that.",
+        [
+            Option(
+                long: "preset", value: .required("PRESET"),
+                help: "encode the pictures once more, as with share --preset"),
+            Option(long: "json", help: "for programs: with list, one JSON object per line (Protocol/control.md)"),
+        ],
+        operands: Operands(
+            name: "ACTION", count: 1...2,
+            help: "'list', 'add URL', 'stop NUMBER' or 'restart NUMBER', with a number of the list"),
+        examples: [
+            Example("screenrelay push add rtmp://live.example/app/key", "Begins another push."),
+            Example("screenrelay push list", "Shows the pushes and what they do."),
+            Example("screenrelay push stop 1", "Stops the first one."),
+        ])
+
+    /// What the user wants, once its URL is hidden from those who list processes.
+    static func order(_ options: ParsedOptions) throws(UsageError) -> ControlCommand.PushOrder {
+        let words = options.operands
+        let preset = options.value("preset")
+        if words.first == "add", words.count == 2 {
+            SecretArguments.hide([words[1]])
+            _ = try PushOption.read(words[1], preset: preset, place: "push add")
+            return .add(url: words[1], preset: preset)
+        }
+        if preset != nil { throw UsageError("--preset: only 'push add URL' takes it") }
+        let number = words.count == 2 ? Int(words[1]) : nil
+        switch (words.first, number) {
+        case ("list", nil) where words.count == 1: return .list
+        case ("stop", let number?) where number > 0: return .stop(number)
+        case ("restart", let number?) where number > 0: return .restart(number)
+        default: throw UsageError("push: write 'list', 'add URL', 'stop NUMBER' or 'restart NUMBER'")
+        }
+    }
+
+    private struct Document: Decodable {
+        struct Push: Decodable {
+            var id: Int
+            var to: String
+            var state: String
+            var reason: String?
+            var picturesPerSecond: Int?
+            var bitsPerSecond: Int?
+            var queueMilliseconds: Int?
+            var droppedPictures: Int?
+        }
+
+        var pushes: [Push]
+    }
+
+    /// Formats a host's answer for people.
+    static func text(of json: String, of process: Int32) throws(ControlError) -> String {
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(json.utf8)) else {
+            throw .refused(process: process, reason: "its list of pushes can't be read")
+        }
+        guard !document.pushes.isEmpty else { return "nothing is pushed\n" }
+        var table = TextTable()
+        table.add(["NUMBER", "TO", "STATE", "PICTURES/S", "BITS/S", "WAITING", "LEFT OUT"])
+        for push in document.pushes {
+            table.add([
+                "\(push.id)", push.to, push.state + (push.reason.map { ": \($0)" } ?? ""),
+                push.picturesPerSecond.map(String.init) ?? "-", push.bitsPerSecond.map { rateWords(Double($0)) } ?? "-",
+                push.queueMilliseconds.map { "\($0) ms" } ?? "-", push.droppedPictures.map(String.init) ?? "-",
+            ])
+        }
+        return table.text
+    }
+}

@@ -1,0 +1,109 @@
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Pushing from the command line", .enabled(if: EndToEnd.isPossible && FFmpeg.isAvailable))
+    struct PushCommand {
+        private let folder: TemporaryFolder
+        init() throws { folder = try TemporaryFolder() }
+
+        @Test("share --push sends the screen to the server and says so, and nobody sees the key")
+        func share() throws {
+            let port = try freePort(.tcp)
+            let server = try MediaReceiver(.rtmp, port: port, in: folder)
+            let url = server.url + "?sign=Sesam"
+            let desktop = try SharedDesktop(options: ["--push", url, "--log", "debug"])
+            let shown = "the push to rtmp://127.0.0.1:\(port)/live/... "
+            try eventually("it is connected") { desktop.host.output.contains(shown + "is connected") }
+            for process in [desktop.host.child.processID, try desktop.captureProcessID()] {
+                let arguments = String(decoding: try fileBytes("/proc/\(process)/cmdline"), as: UTF8.self)
+                #expect(!arguments.contains("Sesam") && !arguments.contains("/live/key"), "\(arguments)")
+            }
+            try eventually("some pictures are there") { (try? fileBytes(server.file))?.count ?? 0 > 20_000 }
+            #expect(desktop.host.stop() == .exited(0))
+            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(desktop.host.output.contains(shown + "has ended"))
+            #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
+            let decoded = try FFmpeg.decode(server.file)
+            #expect(decoded.faults.isEmpty, "\(decoded.messages)")
+            #expect(decoded.bytes.count >= 640 * 480 * 3)
+        }
+
+        @Test("a push can be added, listed, stopped and restarted while the share runs")
+        func running() throws {
+            let desktop = try SharedDesktop()
+            let process = ["--pid", "\(desktop.host.child.processID)"]
+            func push(_ words: [String]) throws -> CommandLineRun {
+                try CommandLineRun(["screenrelay", "push"] + words + process)
+            }
+            func states() throws -> [String] {
+                let rows = try push(["list"]).output.split(separator: "\n").dropFirst()
+                return rows.map { $0.split(separator: " ").dropFirst(2).first.map(String.init) ?? "" }
+            }
+            #expect(try push(["list"]).output == "nothing is pushed\n")
+            let port = try freePort(.tcp)
+            let url = "rtmp://127.0.0.1:\(port)/live/Sesam"
+            let added = try push(["add", url, "--preset", "low1"])
+            #expect(added.status == .exited(0) && added.output == "push 1 to rtmp://127.0.0.1:\(port)/live/...\n")
+            try eventually("it has failed") { try states() == ["error:"] }
+            let server = try MediaReceiver(.rtmp, port: port, in: folder)
+            #expect(try push(["restart", "1"]).status == .exited(0))
+            try eventually("it is connected") { try states() == ["connected"] }
+            let json = try push(["list", "--json"]).output
+            #expect(json.contains(#""state":"connected""#) && !json.contains("Sesam"))
+            #expect(try push(["stop", "1"]).status == .exited(0))
+            try eventually("it has ended") { try states() == ["disconnected"] }
+            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(!desktop.host.log.contains("Sesam") && !desktop.host.output.contains("Sesam"))
+            let missing = try push(["stop", "7"])
+            #expect(missing.status == .exited(69) && missing.errorLine?.contains("there is no push 7") == true)
+            for words in [["begin"], ["stop"], ["stop", "x"], ["add", "http://Sesam"], ["list", "--preset", "low1"]] {
+                let run = try push(words)
+                #expect(run.status == .exited(64) && run.errorLine?.contains("Sesam") == false, "\(run.errorOutput)")
+            }
+        }
+
+        @Test("a server that isn't there is a line, and no reason to end")
+        func refused() throws {
+            let url = "rtmp://127.0.0.1:\(try freePort(.tcp))/live/Sesam"
+            let desktop = try SharedDesktop(options: ["--push", url])
+            try eventually("the failure") {
+                desktop.host.output.contains("/live/... has failed: Connection refused\n")
+            }
+            #expect(desktop.host.child.poll() == nil && !desktop.host.output.contains("Sesam"))
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
+        @Test("a URL that can't be used is refused in one line without its key, with 64")
+        func mistakes() throws {
+            for (url, reason) in [
+                ("live.example/Sesam", "it isn't a URL"),
+                ("http://live.example/app/Sesam", "nothing is pushed by http"),
+                ("rtmp://live.example/app/Sesam key", "has a space"),
+            ] {
+                let run = try CommandLineRun(["screenrelay", "host", "--push", url] + RunningProgram.anyPorts)
+                #expect(run.status == .exited(64))
+                let line = try #require(run.errorLine)
+                #expect(line.contains("--push: ") && line.contains(reason) && !line.contains("Sesam"), "\(line)")
+            }
+            let address = ["--push", "rtmp://live.example/app/Sesam"]
+            for (words, reason) in [
+                (address + ["--preset", "huge"], "no preset is called 'huge'; they are low1, low2"),
+                (
+                    address + ["--preset", "high1,profile=baseline3.0"],
+                    "baseline3.0 takes at most 720x480, not 720x1280"
+                ),
+                (address + ["--preset", "size=big"], "'size=big' isn't a size; write it like size=1280x720"),
+                (["--preset", "high1"] + address, "--preset: must follow the --push that it is for"),
+            ] {
+                let run = try CommandLineRun(["screenrelay", "host"] + words + RunningProgram.anyPorts)
+                #expect(run.status == .exited(64))
+                let line = try #require(run.errorLine)
+                #expect(line.contains("--preset") && line.contains(reason) && !line.contains("Sesam"), "\(line)")
+            }
+            let idle = try CommandLineRun(["screenrelay", "host", "--push-tries", "3"] + RunningProgram.anyPorts)
+            #expect(idle.status == .exited(64) && idle.errorLine?.contains("add --push URL") == true)
+        }
+    }
+}

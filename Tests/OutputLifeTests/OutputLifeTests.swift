@@ -1,0 +1,187 @@
+import MediaTypes
+import OutputLife
+import TestSupport
+import Testing
+
+struct OutputLifeTests {
+    private static let refused = OutputFailure("connection refused")
+
+    /// A life and its time, so that a test reads as what happens.
+    private struct Course {
+        var life: OutputLife
+        var now = MonotonicTime.zero + .seconds(100)
+        var random = 0.5
+
+        init(tries: Int = 0) {
+            var settings = OutputLife.Settings()
+            settings.tries = tries
+            life = OutputLife(settings)
+        }
+
+        mutating func happens(_ event: OutputLife.Event) -> [OutputLife.Action] {
+            life.handle(event, at: now, random: random)
+        }
+
+        /// Waits until something is due, and does it; returns how long that took.
+        mutating func waits() -> (Interval, [OutputLife.Action]) {
+            let before = now
+            now = life.deadline
+            return (now - before, life.poll(at: now, random: random))
+        }
+    }
+
+    @Test("an output that is started and stopped tells each of four states once")
+    func startAndStop() {
+        var course = Course()
+        #expect(course.life.state == .unknown)
+        #expect(course.happens(.start) == [.tell(.connecting), .open(attempt: 1)])
+        #expect(course.happens(.start) == [])
+        #expect(course.happens(.opened(attempt: 1)) == [.tell(.connected)])
+        #expect(course.life.deadline == .distantFuture)
+        #expect(course.happens(.stop) == [.tell(.disconnecting), .close(attempt: 1)])
+        #expect(course.happens(.stop) == [])
+        #expect(course.happens(.closed(attempt: 1)) == [.tell(.disconnected)])
+        #expect(course.happens(.start) == [.tell(.connecting), .open(attempt: 2)])
+        // Nothing of the first attempt counts any more.
+        #expect(course.happens(.failed(attempt: 1, Self.refused)) == [])
+        #expect(course.happens(.opened(attempt: 1)) == [])
+        #expect(course.life.state == .connecting)
+    }
+
+    @Test("without tries a failure is an error at once, before and after the connection")
+    func noTries() {
+        for isConnected in [false, true] {
+            var course = Course()
+            _ = course.happens(.start)
+            if isConnected { _ = course.happens(.opened(attempt: 1)) }
+            #expect(course.happens(.failed(attempt: 1, Self.refused)) == [.fail(Self.refused)])
+            #expect(course.life.state == .error)
+            #expect(course.life.deadline == .distantFuture)
+            #expect(course.happens(.start) == [.tell(.connecting), .open(attempt: 2)])
+        }
+    }
+
+    @Test("three tries come after growing waits, and the error only after the last", arguments: [0, 0.5, 0.999])
+    func tries(random: Double) {
+        var course = Course(tries: 3)
+        course.random = random
+        _ = course.happens(.start)
+        _ = course.happens(.opened(attempt: 1))
+        for number in 1...3 {
+            let told = course.happens(.failed(attempt: number, Self.refused))
+            // It is told once that the output tries again.
+            #expect(told == (number == 1 ? [.tell(.autoReconnecting)] : []))
+            let (wait, actions) = course.waits()
+            #expect(wait >= .seconds(2) * Int64(number - 1) && wait <= .seconds(2) * Int64(number))
+            #expect(actions == [.open(attempt: number + 1)])
+            #expect(course.life.state == .autoReconnecting)
+        }
+        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.fail(Self.refused)])
+        #expect(course.life.state == .error)
+    }
+
+    @Test("more than three tries are not taken")
+    func mostTries() {
+        var course = Course(tries: 100)
+        _ = course.happens(.start)
+        for number in 1...3 {
+            _ = course.happens(.failed(attempt: number, Self.refused))
+            _ = course.waits()
+        }
+        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.fail(Self.refused)])
+    }
+
+    @Test("a connection that lasted counts the tries anew, and one that ends at once doesn't")
+    func lasting() {
+        for lasts in [Interval.seconds(1), .seconds(10)] {
+            var course = Course(tries: 1)
+            _ = course.happens(.start)
+            _ = course.happens(.failed(attempt: 1, Self.refused))
+            _ = course.waits()
+            #expect(course.happens(.opened(attempt: 2)) == [.tell(.connected)])
+            course.now = course.now + lasts
+            let isOver = course.happens(.failed(attempt: 2, Self.refused)) == [.fail(Self.refused)]
+            #expect(isOver == (lasts < .seconds(10)))
+        }
+    }
+
+    @Test("a failure that another try can't mend is an error at once")
+    func final() {
+        var course = Course(tries: 3)
+        _ = course.happens(.start)
+        let failure = OutputFailure("no such protocol", isFinal: true)
+        #expect(course.happens(.failed(attempt: 1, failure)) == [.fail(failure)])
+    }
+
+    @Test("an attempt that nobody answers is given up after its time")
+    func timeout() {
+        var course = Course(tries: 1)
+        _ = course.happens(.start)
+        // It may wait for the first picture for any time.
+        #expect(course.life.deadline == .distantFuture)
+        #expect(course.happens(.dialled(attempt: 1)) == [])
+        let (wait, actions) = course.waits()
+        #expect(wait == .seconds(10))
+        #expect(actions == [.abandon(attempt: 1), .tell(.autoReconnecting)])
+        _ = course.waits()
+        #expect(course.happens(.dialled(attempt: 1)) == [])
+        #expect(course.life.deadline == .distantFuture)
+        _ = course.happens(.dialled(attempt: 2))
+        #expect(course.waits().1 == [.abandon(attempt: 2), .fail(OutputFailure("no answer within 10 s"))])
+    }
+
+    @Test("a stop ends an attempt and a wait at once, and what waits is sent for a while only")
+    func stopping() {
+        var opening = Course()
+        _ = opening.happens(.start)
+        #expect(opening.happens(.stop) == [.tell(.disconnecting), .abandon(attempt: 1), .tell(.disconnected)])
+        var waiting = Course(tries: 3)
+        _ = waiting.happens(.start)
+        _ = waiting.happens(.failed(attempt: 1, Self.refused))
+        #expect(waiting.happens(.stop) == [.tell(.disconnecting), .tell(.disconnected)])
+        #expect(waiting.life.deadline == .distantFuture)
+        var slow = Course()
+        _ = slow.happens(.start)
+        _ = slow.happens(.opened(attempt: 1))
+        _ = slow.happens(.stop)
+        let (wait, actions) = slow.waits()
+        #expect(wait == .seconds(3))
+        #expect(actions == [.abandon(attempt: 1), .tell(.disconnected)])
+        var failing = Course(tries: 3)
+        _ = failing.happens(.start)
+        _ = failing.happens(.opened(attempt: 1))
+        _ = failing.happens(.stop)
+        #expect(failing.happens(.failed(attempt: 1, Self.refused)) == [.tell(.disconnected)])
+    }
+
+    @Test("a restart by hand begins anew in every state but the first")
+    func restart() {
+        var course = Course(tries: 1)
+        #expect(course.happens(.restart) == [])
+        _ = course.happens(.start)
+        #expect(course.happens(.restart) == [.abandon(attempt: 1), .open(attempt: 2)])
+        _ = course.happens(.opened(attempt: 2))
+        #expect(course.happens(.restart) == [.abandon(attempt: 2), .tell(.connecting), .open(attempt: 3)])
+        _ = course.happens(.failed(attempt: 3, Self.refused))
+        #expect(course.happens(.restart) == [.tell(.connecting), .open(attempt: 4)])
+        // The tries are counted anew.
+        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.tell(.autoReconnecting)])
+        _ = course.waits()
+        #expect(course.happens(.failed(attempt: 5, Self.refused)) == [.fail(Self.refused)])
+        #expect(course.happens(.restart) == [.tell(.connecting), .open(attempt: 6)])
+    }
+
+    @Test("when the network changes, the user decides whether it goes on")
+    func networkChange() {
+        var course = Course()
+        #expect(course.happens(.networkChanged(goesOn: true)) == [])
+        _ = course.happens(.start)
+        _ = course.happens(.opened(attempt: 1))
+        #expect(
+            course.happens(.networkChanged(goesOn: true))
+                == [.abandon(attempt: 1), .tell(.connecting), .open(attempt: 2)])
+        _ = course.happens(.opened(attempt: 2))
+        #expect(course.happens(.networkChanged(goesOn: false)) == [.abandon(attempt: 2), .tell(.disconnected)])
+        #expect(course.happens(.networkChanged(goesOn: true)) == [])
+    }
+}
