@@ -42,6 +42,16 @@ struct RungChoiceTests {
         #expect(choice.wantsFull(target: BitRate(bitsPerSecond: 1_050_000), sourceRate: source, now: time(2000)))
     }
 
+    @Test("the path's end is looked for while less is sent than the source has, and for five seconds after")
+    func search() {
+        #expect(!choice.mayProbe(now: time(0)))
+        #expect(choice.leavesFull(wait: .seconds(2), frames: 9, now: time(0)))
+        #expect(choice.mayProbe(now: time(60_000)))
+        choice.returnToFull(now: time(60_000))
+        #expect(choice.mayProbe(now: time(64_999)))
+        #expect(!choice.mayProbe(now: time(65_000)))
+    }
+
     @Test("what the session begins with again may take a moment, and who falls back soon waits twice as long")
     func relapse() {
         let (source, target) = (BitRate(bitsPerSecond: 1_000_000), BitRate(bitsPerSecond: 2_000_000))
@@ -77,6 +87,8 @@ private final class Tried {
     func wantsFull(target: BitRate, sourceRate: BitRate, now: MonotonicTime) -> Bool {
         choice.wantsFull(target: target, sourceRate: sourceRate, now: now)
     }
+
+    func mayProbe(now: MonotonicTime) -> Bool { choice.mayProbe(now: now) }
 
     func returnToFull(now: MonotonicTime) { choice.returnToFull(now: now) }
 }

@@ -19,6 +19,8 @@ struct ProbePlanner {
     /// A link passes a full packet or two at once if it was idle before. Five small packets, as of padding, would show
     /// that alone.
     private static let leastByteCount = 3000
+    /// A probe is heeded if it shows that the path carries this much more than the estimate.
+    private static let leastGain = 1.3
 
     private var phase: Phase
     private var isFirst = true
@@ -107,13 +109,18 @@ struct ProbePlanner {
             return nil
         }
         let sent = Double(bytes - firstByteCount) * 8 / duration
+        guard sent > estimate * Self.leastGain else {
+            // This machine was too busy to send it as fast as planned, so it says nothing.
+            phase = .idle(until: now + .milliseconds(500))
+            return nil
+        }
         let isSaturated = growth > 0.1
         // Where the queue is short, the packets that exceed the rate are lost instead of delayed.
         let arrived = Double(measurement.receivedCount) / Double(packets) / (1 - ownLoss)
         let isComplete = arrived > 0.9
         let carried = sent * min(isComplete ? 1 : arrived, 1 / (1 + growth)) * (isSaturated ? 0.9 : 1)
         // A link that is shared lets a probe through at more than the flow's share; that is no reason to take it.
-        guard carried > estimate * 1.3 else { return nil }
+        guard carried > estimate * Self.leastGain else { return nil }
         if growth < 0.4, isComplete { phase = .idle(until: now) }
         return carried
     }

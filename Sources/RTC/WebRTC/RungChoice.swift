@@ -15,6 +15,8 @@ struct RungChoice {
     /// A session that changes back within this time waits longer the next time before it gets the full rung again.
     private static let relapse = Interval.seconds(60)
     private static let patience = (least: Interval.seconds(1), most: Interval.seconds(30))
+    /// After a return, the path's new end is looked for during this time.
+    private static let search = Interval.seconds(5)
 
     /// The rung that the session gets now.
     private(set) var rung = Rung.full
@@ -26,6 +28,12 @@ struct RungChoice {
     private var returnedAt: MonotonicTime?
     /// Whether the session has got all frames since it returned to the full rung, where it begins with a key frame.
     private var hasCaughtUp = true
+
+    /// Whether to find out what the path carries by padding: the session gets less than the source sends, or did so until
+    /// a moment ago and comes back with an estimate that is only just enough.
+    func mayProbe(now: MonotonicTime) -> Bool {
+        rung == .narrow || returnedAt.map { now - $0 < Self.search } ?? false
+    }
 
     /// Takes the state of a session that gets the full rung. Returns whether it changes to the narrow one.
     ///

@@ -115,14 +115,14 @@ final class WatchedTracks {
     /// Sends what is due. Returns the time of the next call.
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
         var deadline = MonotonicTime.distantFuture
-        let isNarrow = senders.contains { $0.choice.rung == .narrow }
-        path.makePlan(waiting: senders.reduce(0) { $0 + $1.waitingBytes }, canPad: isNarrow, now: now)
+        let canPad = senders.contains { $0.choice.mayProbe(now: now) }
+        path.makePlan(waiting: senders.reduce(0) { $0 + $1.waitingBytes }, canPad: canPad, now: now)
         for index in senders.indices {
             senders[index].advance(along: &path, now: now, send: send)
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
-        if isNarrow, path.plan.probe != nil,
+        if canPad, path.plan.probe != nil,
             let index = senders.firstIndex(where: { $0.stream.lastSequenceNumber != nil })
         {
             senders[index].pad(along: &path, now: now, send: send)
