@@ -42,8 +42,9 @@ class Stage(contextlib.ExitStack):
             phase = course.narrow[0] if is_narrow else course.clean
             path.change(now_ns() / 1e9, "before", phase.down, phase.up)
             place = number if is_narrow else number - course.narrow_viewers
-            is_light = place > 0 and len(self.paths) > ALL_DRAW
-            viewer = Viewer("%s-%d" % ("narrow" if is_narrow else "clean", place + 1), path, self.folder, is_light)
+            is_crowd = len(self.paths) > ALL_DRAW
+            viewer = Viewer("%s-%d" % ("narrow" if is_narrow else "clean", place + 1), path, self.folder,
+                            is_light=is_crowd and place > 0, is_small=is_crowd)
             self.callback(viewer.close)
             viewer.open(self.room.link(path.host_address))
             viewer.wait_until_playing()

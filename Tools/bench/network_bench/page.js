@@ -77,6 +77,32 @@
     });
   }
 
+  // Plays the room's first track by WHEP, without the room's page: reads the counter of every picture that is decoded,
+  // and draws none.
+  bench.play = async (address, token) => {
+    const connection = new RTCPeerConnection();
+    connection.addTransceiver("video", { direction: "recvonly" });
+    connection.ontrack = async ({ track }) => {
+      const reader = new MediaStreamTrackProcessor({ track, maxBufferSize: 8 }).readable.getReader();
+      const rect = { x: 0, y: 0, width: 256, height: 32 };
+      const bytes = new Uint8Array(rect.width * rect.height * 2);
+      for (;;) {
+        const { value: frame, done } = await reader.read();
+        if (done) return;
+        const shown = performance.now();
+        const [{ offset, stride }] = await frame.copyTo(bytes, { rect });
+        frame.close();
+        pictures.push({ shown, counter: counterIn(bytes.subarray(offset), stride) });
+        bench.firstShown ??= shown;
+      }
+    };
+    await connection.setLocalDescription();
+    const answer = await fetch(address, { method: "POST", body: connection.localDescription.sdp,
+      headers: { "Content-Type": "application/sdp", Authorization: `Bearer ${token}` } });
+    if (!answer.ok) throw new Error(`WHEP: ${answer.status}`);
+    await connection.setRemoteDescription({ type: "answer", sdp: await answer.text() });
+  };
+
   bench.sampleNow = async () => {
     const video = document.querySelector("#video") ?? document.querySelector("video");
     if (!video || lastShown === null) return;
