@@ -109,12 +109,12 @@ struct ProbePlanner {
             return nil
         }
         let sent = Double(bytes - firstByteCount) * 8 / duration
+        let isSaturated = growth > 0.1
         guard sent > estimate * Self.leastGain else {
-            // This machine was too busy to send it as fast as planned, so it says nothing.
-            phase = .idle(until: now + .milliseconds(500))
+            // This machine was too busy to send it as fast as planned. If the path carried it, that says nothing.
+            if !isSaturated { phase = .idle(until: now + .milliseconds(500)) }
             return nil
         }
-        let isSaturated = growth > 0.1
         // Where the queue is short, the packets that exceed the rate are lost instead of delayed.
         let arrived = Double(measurement.receivedCount) / Double(packets) / (1 - ownLoss)
         let isComplete = arrived > 0.9
