@@ -49,6 +49,7 @@ let package = Package(
             targets: [
                 "ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "SecureTransport", "Signalling", "STUN",
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
+                "RTSPServing", "Pulling",
             ]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
@@ -179,6 +180,9 @@ let package = Package(
                 "Processes",
             ]),
 
+        // Inputs: where tracks come from besides captures and publishers.
+        shell("Inputs", "Pulling", ["ScreenRelayKit", "MediaFiles", "Threading", "Clocks", "MediaTypes"]),
+
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
         pure("Outputs", "OutputSettings", ["MediaTypes"]),
@@ -187,6 +191,14 @@ let package = Package(
             [
                 "OutputLife", "OutputSettings", "ScreenRelayKit", "MediaFiles", "X264Encoding", "VideoEncoding",
                 "VideoDecoding", "ColorConversion", "TrackHub", "CodecTable", "Threading", "Clocks", "MediaTypes",
+            ]),
+
+        pure("Outputs", "RTSP", ["MediaTypes"]),
+        shell(
+            "Outputs", "RTSPServing",
+            [
+                "RTSP", "ScreenRelayKit", "Signalling", "LinkTransport", "RTP", "WebRTC", "STUN", "SecureTransport",
+                "TrackHub", "Threading", "Clocks", "CGLib", "CLinux", "MediaTypes",
             ]),
 
         // Programs.
@@ -200,7 +212,7 @@ let package = Package(
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
-                "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing",
+                "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing", "RTSPServing", "Pulling",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -303,6 +315,18 @@ let package = Package(
             [
                 "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "Processes", "H264", "MediaTypes",
                 "TestSupport",
+            ]),
+        tests(
+            "PullingTests",
+            [
+                "Pulling", "MediaFiles", "RTSPServing", "ScreenRelayKit", "Signalling", "TrackHub", "Threading",
+                "Processes", "H264", "MediaTypes", "TestSupport",
+            ]),
+        tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
+        tests(
+            "RTSPServingTests",
+            [
+                "RTSPServing", "RTP", "ScreenRelayKit", "Signalling", "Processes", "H264", "MediaTypes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),

@@ -9,8 +9,8 @@ import pathlib
 import re
 import sys
 
-GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Outputs", "Programs", "TestTools"]
-PURE = {"MediaTypes", "ByteCoding", "H264", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings"}
+GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Programs", "TestTools"]
+PURE = {"MediaTypes", "ByteCoding", "H264", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings", "RTSP"}
 STANDARD = {"Swift", "Synchronization"}
 FORBIDDEN_IN_CAPTURE = {"Foundation", "FoundationEssentials", "CGLib"}
 

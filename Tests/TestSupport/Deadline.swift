@@ -6,6 +6,8 @@ public struct DeadlineMissed: Error, CustomStringConvertible {
     /// What was waited for, in words.
     public let what: String
     public var description: String { "deadline missed while waiting for \(what)" }
+
+    public init(what: String) { self.what = what }
 }
 
 /// The time of CLOCK_MONOTONIC now.

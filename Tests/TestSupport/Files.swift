@@ -66,6 +66,11 @@ public struct FileError: Error, CustomStringConvertible {
     /// The system's error number.
     public let errno: Int32
     public var description: String { "\(path): \(String(cString: strerror(errno)))" }
+
+    public init(path: String, errno: Int32) {
+        self.path = path
+        self.errno = errno
+    }
 }
 
 /// Makes a pipe that no child inherits unless it is handed down; the caller closes both ends.

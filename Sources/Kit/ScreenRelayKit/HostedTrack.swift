@@ -115,6 +115,9 @@ public final class HostedTrack: Sendable {
     /// however many ask.
     public func requestKeyFrame() { ingest.hub.requestKeyFrame(now: MonotonicTime.now()) }
 
+    /// Asks for a key frame for an application that begins to read, unless there is one that it can begin with.
+    public func requestStart() { ingest.hub.requestStart(now: MonotonicTime.now()) }
+
     /// Asks the source for one more picture, even of a screen that stands still.
     public func requestPicture() { ingest.hub.requestPicture() }
 

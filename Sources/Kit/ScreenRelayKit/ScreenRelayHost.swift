@@ -31,7 +31,7 @@ public final class ScreenRelayHost: Sendable {
     /// The first track, which is never removed.
     public let firstTrack: HostedTrack
 
-    private let configuration: HostConfiguration
+    let configuration: HostConfiguration
     private let media: MediaServer
     let signalling: SignallingServer
     let log: EventLog
@@ -39,7 +39,7 @@ public final class ScreenRelayHost: Sendable {
     let commands = CommandAnswers()
     private let metricsText = MetricsText()
     /// When links expire, in seconds since the machine started.
-    private let expiryTime: Int?
+    let expiryTime: Int?
 
     /// Starts a host without a source.
     ///

@@ -1,6 +1,8 @@
 import CommandLine
 import Ingest
 import LinkTransport
+import Pulling
+import RTSPServing
 import ScreenRelayKit
 import Threading
 
@@ -21,7 +23,9 @@ enum HostCommand {
                 help:
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
                     + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
-        ] + HostOptions.all.map(recordingOne) + PushOption.options + [EventLog.option(default: .warning)],
+        ] + HostOptions.all.map(recordingOne) + PushOption.options + [RTSPOption.option, SourceOption.option] + [
+            EventLog.option(default: .warning)
+        ],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
@@ -48,6 +52,7 @@ enum HostCommand {
         MessageMemory.keep()
         let style = try SharingNews.Style(options)
         let pushing = try PushOption(options)
+        let sourcing = try SourceOption(options)
         let recording = try RecordOptions(options)
         var configuration = try HostOptions.configuration(options)
         for track in tracks {
@@ -55,6 +60,7 @@ enum HostCommand {
             guard !configuration.furtherRooms.contains(where: { $0.name == name }) else { continue }
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
+        let rtsp = try RTSPOption(options, configuration)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
@@ -90,11 +96,29 @@ enum HostCommand {
                 for link in links { link.stop() }
                 throw error
             }
+            let sources: [Pull]
+            do throws(HostError) {
+                sources = try sourcing.start(host, log: log)
+            } catch {
+                for link in links { link.stop() }
+                throw error
+            }
+            defer { for source in sources { source.stop() } }
+            let players: RTSPServer?
+            do throws(RTSPServerError) {
+                players = try rtsp.start(host, log: log)
+            } catch {
+                for link in links { link.stop() }
+                return Program.fail(rtsp.words(for: error), error.isTaken ? .unavailable : .system)
+            }
+            defer { players?.stop() }
+            lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             return HostOptions.end(
                 host,
                 with: serve(
-                    host, links, at: place, pushing, until: end, audience: HostOptions.audience(options),
-                    saying: lines + HostOptions.networkLines(of: host, options), news, log), news)
+                    host, links, at: place,
+                    doing: sourcing.first.map { "Reading \($0)" } ?? "Waiting for capture on \(place)",
+                    pushing, until: end, audience: HostOptions.audience(options), saying: lines, news, log), news)
         } catch {
             if let opening, case .link(let problem) = error {
                 return Program.fail("\(opening.label): \(problem)", error.exitCode)
@@ -105,7 +129,8 @@ enum HostCommand {
 
     /// Serves until the end, and then closes everything but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, _ pushing: PushOption,
+        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, doing what: String,
+        _ pushing: PushOption,
         until end: EndSignals, audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
         defer { for link in links { link.stop() } }
@@ -113,8 +138,7 @@ enum HostCommand {
         defer { pushes.stop() }
         let control = Control.serve(host, end, news, pushes, Control.Facts(what: "hosting \(place)"), log: log)
         defer { control?.stop() }
-        news.started(
-            host, "Waiting for capture on \(place), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)
+        news.started(host, "\(what), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)
         return end.wait()
     }
 

@@ -4,6 +4,7 @@ import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
+import RTSPServing
 import ScreenRelayKit
 import Threading
 import TrackHub
@@ -14,6 +15,8 @@ enum ShareCommand {
         name: "share",
         summary: "Shares a display in a room and prints the link that opens it in a browser.",
         options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + PushOption.options + [
+            RTSPOption.option
+        ] + [
             CaptureVerbosity.option(default: .warning)
         ],
         examples: [
@@ -40,6 +43,7 @@ enum ShareCommand {
         let pushing = try PushOption(options)
         // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
+        let rtsp = try RTSPOption(options, configuration)
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
@@ -63,10 +67,18 @@ enum ShareCommand {
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
+            let players: RTSPServer?
+            do throws(RTSPServerError) {
+                players = try rtsp.start(host, log: log)
+            } catch {
+                return Program.fail(rtsp.words(for: error), error.isTaken ? .unavailable : .system)
+            }
+            defer { players?.stop() }
+            let more =
+                RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let code = try share(
                 capture.sharedName ?? display, with: host, recording: recording, pushing, until: end, news,
-                audience: HostOptions.audience(options), more: HostOptions.networkLines(of: host, options),
-                most: capture.limits, log
+                audience: HostOptions.audience(options), more: more, most: capture.limits, log
             ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(

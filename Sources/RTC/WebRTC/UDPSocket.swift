@@ -6,13 +6,13 @@ public import STUN
 /// peer knows.
 ///
 /// Owned by the media thread; closed on destruction.
-struct UDPSocket: ~Copyable {
-    let descriptor: Int32
+package struct UDPSocket: ~Copyable {
+    package let descriptor: Int32
     private let family: Int32
 
     /// Binds the socket to `address`. The IPv6 wildcard also receives IPv4. If the kernel has no IPv6, the socket is
     /// bound to the IPv4 wildcard instead.
-    init(bindingTo address: TransportAddress) throws(WebRTCError) {
+    package init(bindingTo address: TransportAddress) throws(WebRTCError) {
         var local = shim_endpoint(address)
         var family = address.family == .ipv6 ? AF_INET6 : AF_INET
         var bound = shim_udp_socket(family, &local)
@@ -34,20 +34,20 @@ struct UDPSocket: ~Copyable {
     }
 
     /// The address that the socket is bound to, with the port that the kernel chose if 0 was requested.
-    var localAddress: TransportAddress? {
+    package var localAddress: TransportAddress? {
         var local = shim_endpoint()
         guard shim_udp_local(descriptor, &local) == 0 else { return nil }
         return TransportAddress(local)
     }
 
     /// A received datagram's length in bytes, and its two endpoints.
-    struct Received {
-        var count: Int
-        var path: NetworkPath
+    package struct Received {
+        package var count: Int
+        package var path: NetworkPath
     }
 
     /// Receives one datagram into `buffer`; nil if none is waiting.
-    func receive(into buffer: inout [UInt8]) -> Received? {
+    package func receive(into buffer: inout [UInt8]) -> Received? {
         var peer = shim_endpoint()
         var local = shim_endpoint()
         while true {
@@ -68,7 +68,7 @@ struct UDPSocket: ~Copyable {
     ///
     /// - Returns: false if the socket has no room now; `poll` reports when it has. Every other failure counts as loss
     ///   on the path.
-    func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+    package func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         var peer = shim_endpoint(path.peer)
         var local = shim_endpoint(path.local)
         while true {

@@ -1,7 +1,7 @@
 import CGLib
 import Glibc
 public import LinkTransport
-import Rooms
+package import Rooms
 
 /// The configuration of a `SignallingServer`.
 public struct SignallingConfiguration: Sendable {
@@ -119,7 +119,7 @@ public struct RoomAccess: Sendable {
         self.isPassword = isPassword
     }
 
-    var policy: AccessPolicy {
+    package var policy: AccessPolicy {
         AccessPolicy(
             viewing: viewing.map { AccessToken($0) }, presenting: presenting.map { AccessToken($0) }, expiry: expiry,
             isPassword: isPassword)

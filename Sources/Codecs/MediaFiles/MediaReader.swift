@@ -1,0 +1,220 @@
+import CLibAV
+import Clocks
+import H264
+public import MediaTypes
+
+/// Reads the pictures of a file or of another machine with libavformat, as they are.
+///
+/// Each call blocks for as long as the ``MediaConnection`` allows. May be used from one thread at a time. Closed when it
+/// is released.
+public final class MediaReader {
+    /// One picture.
+    public struct Picture: Sendable {
+        public let frame: CodedFrame
+        /// Its time on the source's own clock; nil if it has none.
+        public let time: Interval?
+    }
+
+    /// The longest that connecting may take, and then finding out what the source sends.
+    public struct Patience: Sendable {
+        public var connecting = Interval.seconds(3)
+        public var analysing = Interval.seconds(10)
+        /// The longest until the next piece comes.
+        public var reading = Interval.seconds(60)
+
+        public init() {}
+    }
+
+    /// The names of the codecs of streams that aren't read, such as `pcm_mulaw`.
+    public let leftOut: [String]
+    /// The pictures that could not be read as one access unit each.
+    public private(set) var brokenPictures = 0
+
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let filter: UnsafeMutablePointer<AVBSFContext>
+    private let packet: UnsafeMutablePointer<AVPacket>
+    private let connection: MediaConnection
+    private let patience: Patience
+    private let stream: UnsafeMutablePointer<AVStream>
+
+    /// Opens `address`, a URL of a protocol that libavformat knows, or `file:` and a path.
+    ///
+    /// - Throws: ``MediaFileError``, also if there is no stream of H.264.
+    public init(
+        address: String, connection: MediaConnection, patience: Patience = Patience()
+    ) throws(MediaFileError) {
+        av_log_set_level(AV_LOG_FATAL)
+        guard let packet = av_packet_alloc() else { throw .outOfMemory }
+        let opened: Opened
+        do throws(MediaFileError) {
+            opened = try Self.open(address, connection, patience)
+        } catch {
+            var packet: UnsafeMutablePointer<AVPacket>? = packet
+            av_packet_free(&packet)
+            throw connection.isLate ? .rejected(reason: "no answer in time") : error
+        }
+        (context, filter, stream, leftOut) = (opened.context, opened.filter, opened.stream, opened.leftOut)
+        (self.packet, self.connection, self.patience) = (packet, connection, patience)
+    }
+
+    deinit {
+        var packet: UnsafeMutablePointer<AVPacket>? = packet
+        av_packet_free(&packet)
+        var filter: UnsafeMutablePointer<AVBSFContext>? = filter
+        av_bsf_free(&filter)
+        // A server is told, which must not take long.
+        connection.allow(until: .now() + .seconds(1))
+        var context: UnsafeMutablePointer<AVFormatContext>? = context
+        avformat_close_input(&context)
+    }
+
+    private struct Opened {
+        let context: UnsafeMutablePointer<AVFormatContext>
+        let filter: UnsafeMutablePointer<AVBSFContext>
+        let stream: UnsafeMutablePointer<AVStream>
+        let leftOut: [String]
+    }
+
+    private static func open(
+        _ address: String, _ connection: MediaConnection, _ patience: Patience
+    ) throws(MediaFileError) -> Opened {
+        guard let made = avformat_alloc_context() else { throw .outOfMemory }
+        made.pointee.interrupt_callback = connection.callback
+        made.pointee.max_analyze_duration = 1_000_000
+        // By itself libavformat waits for twenty pictures, to know how many there are in a second.
+        made.pointee.fps_probe_size = 0
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        // Packets over the connection are never lost; a server that has only UDP is asked for that next.
+        av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0)
+        // By itself libavformat takes any certificate.
+        av_dict_set(&options, "tls_verify", "1", 0)
+        connection.allow(until: .now() + patience.connecting)
+        var context: UnsafeMutablePointer<AVFormatContext>? = made
+        // Frees the context if it fails.
+        let code = avformat_open_input(&context, address, nil, &options)
+        guard code >= 0, let context else { throw MediaFileError(code) }
+        do throws(MediaFileError) {
+            // Analysing waits for several pictures, which a still screen doesn't send.
+            if !isDescribed(context) {
+                connection.allow(until: .now() + patience.analysing)
+                try check(avformat_find_stream_info(context, nil))
+            }
+            let place = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
+            guard place >= 0, let stream = context.pointee.streams[Int(place)] else {
+                throw MediaFileError.rejected(reason: "it has no pictures")
+            }
+            let parameters = stream.pointee.codecpar
+            guard parameters?.pointee.codec_id == AV_CODEC_ID_H264 else {
+                throw MediaFileError.rejected(
+                    reason: "its pictures are \(name(of: stream)), and only H.264 is taken")
+            }
+            let filter = try makeFilter(for: stream)
+            let leftOut = (0..<Int(context.pointee.nb_streams)).filter { $0 != Int(place) }
+                .compactMap { context.pointee.streams[$0] }.map { name(of: $0) }
+            return Opened(context: context, filter: filter, stream: stream, leftOut: leftOut)
+        } catch {
+            var context: UnsafeMutablePointer<AVFormatContext>? = context
+            avformat_close_input(&context)
+            throw error
+        }
+    }
+
+    /// Whether the source has said all that is needed of its pictures.
+    private static func isDescribed(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
+        let place = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
+        guard place >= 0, let parameters = context.pointee.streams[Int(place)]?.pointee.codecpar else { return false }
+        return parameters.pointee.codec_id != AV_CODEC_ID_H264 || parameters.pointee.extradata_size > 0
+    }
+
+    /// Makes a byte stream of what files keep with lengths, with the parameter sets before each IDR picture.
+    private static func makeFilter(
+        for stream: UnsafeMutablePointer<AVStream>
+    ) throws(MediaFileError) -> UnsafeMutablePointer<AVBSFContext> {
+        var filter: UnsafeMutablePointer<AVBSFContext>?
+        try check(av_bsf_alloc(av_bsf_get_by_name("h264_mp4toannexb"), &filter))
+        guard let filter else { throw .outOfMemory }
+        filter.pointee.time_base_in = stream.pointee.time_base
+        var code = avcodec_parameters_copy(filter.pointee.par_in, stream.pointee.codecpar)
+        if code >= 0 { code = av_bsf_init(filter) }
+        guard code >= 0 else {
+            var filter: UnsafeMutablePointer<AVBSFContext>? = filter
+            av_bsf_free(&filter)
+            throw MediaFileError(code)
+        }
+        return filter
+    }
+
+    private static func name(of stream: UnsafeMutablePointer<AVStream>) -> String {
+        guard let parameters = stream.pointee.codecpar, let name = avcodec_get_name(parameters.pointee.codec_id) else {
+            return "unknown"
+        }
+        return String(cString: name)
+    }
+
+    /// The source's parameter sets as a byte stream.
+    private var headers: [UInt8] {
+        guard let parameters = filter.pointee.par_out, let data = parameters.pointee.extradata else { return [] }
+        return Array(UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size)))
+    }
+
+    /// The next picture; nil at the end.
+    public func next() throws(MediaFileError) -> Picture? {
+        while true {
+            let code = av_bsf_receive_packet(filter, packet)
+            if code == 0 {
+                defer { av_packet_unref(packet) }
+                if let picture = picture() { return picture }
+                brokenPictures += 1
+                continue
+            }
+            if code == shim_AVERROR_EOF { return nil }
+            if code != shim_AVERROR_EAGAIN { throw MediaFileError(code) }
+            connection.allow(until: .now() + patience.reading)
+            let read = av_read_frame(context, packet)
+            if read == shim_AVERROR_EOF {
+                try check(av_bsf_send_packet(filter, nil))
+                continue
+            }
+            guard read >= 0 else {
+                throw connection.isLate ? .rejected(reason: "nothing came in time") : MediaFileError(read)
+            }
+            guard packet.pointee.stream_index == stream.pointee.index else {
+                av_packet_unref(packet)
+                continue
+            }
+            try check(av_bsf_send_packet(filter, packet))
+        }
+    }
+
+    private func picture() -> Picture? {
+        guard let data = packet.pointee.data, packet.pointee.size > 0 else { return nil }
+        let bytes = Array(UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
+        guard var frame = try? CodedFrame(annexB: bytes) else { return nil }
+        // A server may send the parameter sets in its description alone.
+        let hasSequence = frame.units.contains { frame.bytes[$0.lowerBound] & 0x1F == 7 }
+        if frame.isRandomAccess, !hasSequence, let complete = try? CodedFrame(annexB: headers + bytes) {
+            frame = complete
+        }
+        let ticks = packet.pointee.pts == shim_AV_NOPTS_VALUE ? packet.pointee.dts : packet.pointee.pts
+        guard ticks != shim_AV_NOPTS_VALUE else { return Picture(frame: frame, time: nil) }
+        let nanoseconds = av_rescale_q(ticks, filter.pointee.time_base_out, AVRational(num: 1, den: 1_000_000_000))
+        return Picture(frame: frame, time: Interval(nanoseconds: nanoseconds))
+    }
+
+    /// Asks the source to stop sending for a while; false if it can't.
+    public func pause() -> Bool {
+        connection.allow(until: .now() + patience.connecting)
+        return av_read_pause(context) >= 0
+    }
+
+    /// Asks the source to send again; false if it doesn't.
+    public func resume() -> Bool {
+        connection.allow(until: .now() + patience.connecting)
+        return av_read_play(context) >= 0
+    }
+}
+
+private func check(_ code: Int32) throws(MediaFileError) {
+    if code < 0 { throw MediaFileError(code) }
+}

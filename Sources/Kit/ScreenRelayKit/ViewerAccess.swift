@@ -1,0 +1,60 @@
+import Rooms
+import Signalling
+
+/// Who may watch the host's rooms, for outputs that ask in a way of their own, such as RTSP. Any thread.
+public struct ViewerAccess: Sendable {
+    private struct Room {
+        let policy: AccessPolicy
+        let tokens: [String]
+    }
+
+    /// Whether the rooms have a password besides their tokens.
+    public let needsPassword: Bool
+    private let rooms: [String: Room]
+
+    /// The rules of a host, whose rooms are the same for as long as it runs.
+    public init(of host: ScreenRelayHost) {
+        let configuration = host.configuration
+        let rules = RoomAccess.rules(of: configuration, expiry: host.expiryTime)
+        let all =
+            [(configuration.room, configuration.token, configuration.presentingToken)]
+            + configuration.furtherRooms.map { ($0.name, $0.token, $0.presentingToken) }
+        needsPassword = configuration.password != nil
+        rooms = Dictionary(
+            all.map { name, viewing, presenting in
+                (
+                    name,
+                    Room(policy: rules(viewing, presenting).policy, tokens: [viewing, presenting].compactMap(\.self))
+                )
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Whether everybody may watch a room. A room that doesn't exist is open if all others are: who can't watch learns
+    /// nothing about which rooms there are.
+    public func isOpen(_ room: String) -> Bool {
+        guard let found = rooms[room] else { return rooms.values.allSatisfy(isOpen) }
+        return isOpen(found)
+    }
+
+    private func isOpen(_ room: Room) -> Bool { room.policy.isOpen && !room.policy.isExpired(at: now) }
+
+    /// Whether the links to a room have expired.
+    public func isExpired(_ room: String) -> Bool { rooms[room]?.policy.isExpired(at: now) ?? false }
+
+    /// Whether a token, and the password if the rooms have one, let a viewer into a room. Takes the same time for every
+    /// token.
+    public func admits(to room: String, token: String, password: String?) -> Bool {
+        switch rooms[room]?.policy.grant(token: token, password: password, now: now) {
+        case .viewing, .presenting: true
+        case .refused, .needsPassword, nil: false
+        }
+    }
+
+    /// The tokens that let a viewer into a room without a password, for proofs that don't tell the token.
+    public func tokens(of room: String) -> [String] {
+        guard !needsPassword, let found = rooms[room], !found.policy.isExpired(at: now) else { return [] }
+        return found.tokens
+    }
+
+    private var now: Int { SignallingConfiguration.bootTime() }
+}

@@ -1,0 +1,63 @@
+/// The answer to one request (RFC 2326 section 7).
+public struct RTSPAnswer: Hashable, Sendable {
+    /// The status codes that this server sends (section 11).
+    public enum Status: Int, Sendable {
+        case ok = 200
+        case badRequest = 400
+        case unauthorized = 401
+        case notFound = 404
+        case methodNotAllowed = 405
+        case tooLarge = 413
+        case sessionNotFound = 454
+        case notValidInThisState = 455
+        case aggregateNotAllowed = 459
+        case unsupportedTransport = 461
+        case notImplemented = 501
+        case unavailable = 503
+        case versionNotSupported = 505
+        case optionNotSupported = 551
+
+        var reason: String {
+            switch self {
+            case .ok: "OK"
+            case .badRequest: "Bad Request"
+            case .unauthorized: "Unauthorized"
+            case .notFound: "Not Found"
+            case .methodNotAllowed: "Method Not Allowed"
+            case .tooLarge: "Request Entity Too Large"
+            case .sessionNotFound: "Session Not Found"
+            case .notValidInThisState: "Method Not Valid in This State"
+            case .aggregateNotAllowed: "Aggregate Operation Not Allowed"
+            case .unsupportedTransport: "Unsupported Transport"
+            case .notImplemented: "Not Implemented"
+            case .unavailable: "Service Unavailable"
+            case .versionNotSupported: "RTSP Version Not Supported"
+            case .optionNotSupported: "Option Not Supported"
+            }
+        }
+    }
+
+    public struct Header: Hashable, Sendable {
+        var name: String
+        var value: String
+    }
+
+    public var status: Status
+    public var headers: [Header]
+    public var body: String
+
+    public init(_ status: Status, _ headers: [(String, String)] = [], body: String = "") {
+        self.status = status
+        self.headers = headers.map { Header(name: $0.0, value: $0.1) }
+        self.body = body
+    }
+
+    /// The answer as it is sent, to the request with this number.
+    public func bytes(to sequence: String?) -> [UInt8] {
+        var text = "RTSP/1.0 \(status.rawValue) \(status.reason)\r\n"
+        if let sequence { text += "CSeq: \(sequence)\r\n" }
+        for header in headers { text += "\(header.name): \(header.value)\r\n" }
+        if !body.isEmpty { text += "Content-Length: \(body.utf8.count)\r\n" }
+        return Array((text + "\r\n" + body).utf8)
+    }
+}

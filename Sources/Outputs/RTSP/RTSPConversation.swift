@@ -1,0 +1,143 @@
+/// One client's requests and the state of its session (RFC 2326 appendix A). A connection has one session at most, so
+/// requests need not name it.
+///
+/// Pure: requests go in, and it says what to do. What takes time or looks at the host is done by the caller, who then asks
+/// for the answer.
+public struct RTSPConversation: Sendable {
+    /// What a request asks for.
+    public enum Step: Sendable {
+        /// Nothing but this answer.
+        case answer(RTSPAnswer)
+        /// The description of a place; ``described(_:at:)`` is the answer.
+        case describe(RTSPPlace)
+        /// A session with the stream of a place; ``setUp(_:serverPorts:source:ssrc:)`` is the answer.
+        case setUp(RTSPPlace, RTSPTransport)
+        /// To begin to send; ``playing(sequenceNumber:timestamp:)`` is the answer.
+        case play
+        /// To stop sending for a while; ``paused()`` is the answer.
+        case pause
+        /// To end the session; ``tornDown()`` is the answer.
+        case tearDown
+    }
+
+    public enum State: Sendable {
+        case idle, ready, playing
+    }
+
+    /// For how many seconds a session stays without a sign of life.
+    public static let timeout = 60
+    static let realm = "screenrelay"
+    private static let methods = [
+        "OPTIONS", "DESCRIBE", "SETUP", "PLAY", "PAUSE", "TEARDOWN", "GET_PARAMETER", "SET_PARAMETER",
+    ]
+
+    public private(set) var state = State.idle
+    /// What the session shows; nil without one.
+    public private(set) var place: RTSPPlace?
+    public private(set) var transport: RTSPTransport?
+    /// The URL that the client calls the stream by, for the answer to PLAY.
+    private var url = ""
+    private let session: String
+
+    /// A conversation whose session, once it has one, is called `session`: letters and digits alone, since some clients
+    /// take no other.
+    public init(session: String) {
+        self.session = session
+    }
+
+    /// What to do with a request. It changes nothing yet.
+    public func step(for request: RTSPRequest) -> Step {
+        guard request.sequence != nil else { return .answer(RTSPAnswer(.badRequest)) }
+        if let wanted = request.header("require") {
+            return .answer(RTSPAnswer(.optionNotSupported, [("Unsupported", wanted)]))
+        }
+        if let named = request.session, named != session || state == .idle {
+            return .answer(RTSPAnswer(.sessionNotFound))
+        }
+        switch request.method {
+        case "OPTIONS": return .answer(RTSPAnswer(.ok, [("Public", Self.methods.joined(separator: ", "))]))
+        case "GET_PARAMETER", "SET_PARAMETER":
+            // There is no parameter; clients send an empty request as a sign of life.
+            return .answer(RTSPAnswer(.ok, state == .idle ? [] : [sessionHeader]))
+        case "DESCRIBE": return RTSPPlace(request.url).map { .describe($0) } ?? .answer(RTSPAnswer(.notFound))
+        case "SETUP": return stepForSetup(request)
+        case "PLAY": return state == .idle ? .answer(RTSPAnswer(.notValidInThisState)) : .play
+        case "PAUSE": return state == .idle ? .answer(RTSPAnswer(.notValidInThisState)) : .pause
+        case "TEARDOWN": return state == .idle ? .answer(RTSPAnswer(.sessionNotFound)) : .tearDown
+        case "ANNOUNCE", "RECORD", "REDIRECT":
+            return .answer(RTSPAnswer(.methodNotAllowed, [("Allow", Self.methods.joined(separator: ", "))]))
+        default: return .answer(RTSPAnswer(.notImplemented))
+        }
+    }
+
+    private func stepForSetup(_ request: RTSPRequest) -> Step {
+        guard state != .playing else { return .answer(RTSPAnswer(.notValidInThisState)) }
+        guard let place = RTSPPlace(request.url) else { return .answer(RTSPAnswer(.notFound)) }
+        // There is one stream, so a second one can't belong to the same session.
+        if let first = self.place, first != place { return .answer(RTSPAnswer(.aggregateNotAllowed)) }
+        guard let transport = request.header("transport").flatMap({ RTSPTransport(choosingFrom: $0) }) else {
+            return .answer(RTSPAnswer(.unsupportedTransport))
+        }
+        return .setUp(place, transport)
+    }
+
+    // MARK: Answers
+
+    /// The answer to a client that has to prove that it may watch.
+    public static func challenge(nonce: String, offersDigest: Bool) -> RTSPAnswer {
+        let digest = [("WWW-Authenticate", "Digest realm=\"\(realm)\", nonce=\"\(nonce)\"")]
+        return RTSPAnswer(
+            .unauthorized, (offersDigest ? digest : []) + [("WWW-Authenticate", "Basic realm=\"\(realm)\"")])
+    }
+
+    /// The answer with a place's description, to a request with `url`.
+    public static func described(_ text: String, at url: String) -> RTSPAnswer {
+        let base = url.prefix { $0 != "?" }
+        return RTSPAnswer(
+            .ok,
+            [("Content-Type", "application/sdp"), ("Content-Base", base.hasSuffix("/") ? String(base) : base + "/")],
+            body: text)
+    }
+
+    /// Begins the session. `url` is the request's; `ports` are the host's own, for UDP.
+    public mutating func setUp(
+        _ place: RTSPPlace, _ transport: RTSPTransport, at url: String, ports: (rtp: UInt16, rtcp: UInt16),
+        source: String, ssrc: UInt32
+    ) -> RTSPAnswer {
+        (self.place, self.transport, self.url) = (place, transport, url)
+        state = .ready
+        let digits = String(ssrc, radix: 16, uppercase: true)
+        let number = String(repeating: "0", count: 8 - digits.count) + digits
+        let text =
+            switch transport {
+            case .interleaved(let rtp, let rtcp): "RTP/AVP/TCP;unicast;interleaved=\(rtp)-\(rtcp);ssrc=\(number)"
+            case .udp(let rtp, let rtcp):
+                "RTP/AVP;unicast;client_port=\(rtp)-\(rtcp);server_port=\(ports.rtp)-\(ports.rtcp);source=\(source)"
+                    + ";ssrc=\(number)"
+            }
+        return RTSPAnswer(.ok, [("Transport", text), ("Session", "\(session);timeout=\(Self.timeout)")])
+    }
+
+    /// Notes that pictures are sent; the numbers are those of the first packet. The timestamp is nil if no picture is
+    /// there yet.
+    public mutating func playing(sequenceNumber: UInt16, timestamp: UInt32?) -> RTSPAnswer {
+        state = .playing
+        let time = timestamp.map { ";rtptime=\($0)" } ?? ""
+        return RTSPAnswer(
+            .ok,
+            [sessionHeader, ("Range", "npt=0.000-"), ("RTP-Info", "url=\(url);seq=\(sequenceNumber)\(time)")])
+    }
+
+    public mutating func paused() -> RTSPAnswer {
+        state = .ready
+        return RTSPAnswer(.ok, [sessionHeader])
+    }
+
+    public mutating func tornDown() -> RTSPAnswer {
+        let answer = RTSPAnswer(.ok, [sessionHeader])
+        self = RTSPConversation(session: session)
+        return answer
+    }
+
+    private var sessionHeader: (String, String) { ("Session", session) }
+}

@@ -1,0 +1,99 @@
+import Clocks
+import Glibc
+import LinkTransport
+import MediaTypes
+import RTSP
+import STUN
+import ScreenRelayKit
+import Synchronization
+import Threading
+import WebRTC
+
+/// The server's thread: waits for connections, requests and frames.
+final class RTSPLoop {
+    private let host: ScreenRelayHost
+    private let access: ViewerAccess
+    private let listener: LinkListener
+    private let ports: RTSPPorts
+    private let wake: WakeUp
+    private let isStopped: Flag
+    private let limits: RTSPServerLimits
+    private let counts: RTSPServer.Counts
+    private let log: EventLog
+    private let lines: LineBudget
+    private var clients: [RTSPClient] = []
+    private var frames = PacketizedFrames()
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    /// Accepting failed; it is tried again then.
+    private var acceptsFrom = MonotonicTime.zero
+
+    init(
+        _ host: ScreenRelayHost, listener: LinkListener, ports: RTSPPorts, wake: WakeUp, isStopped: Flag,
+        limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
+    ) {
+        (self.host, self.listener, self.ports, self.wake) = (host, listener, ports, wake)
+        (self.isStopped, self.limits, self.counts, self.log) = (isStopped, limits, counts, log)
+        lines = LineBudget(log)
+        access = ViewerAccess(of: host)
+    }
+
+    func run() {
+        var entries: [pollfd] = []
+        while !isStopped.isSet {
+            let now = MonotonicTime.now()
+            let accepts = now >= acceptsFrom
+            entries.removeAll(keepingCapacity: true)
+            entries.append(pollfd(wake.descriptor))
+            entries.append(pollfd(accepts ? listener.descriptor : -1))
+            entries.append(pollfd(ports.rtp.descriptor))
+            entries.append(pollfd(ports.rtcp.descriptor))
+            var deadline = accepts ? MonotonicTime.distantFuture : acceptsFrom
+            for client in clients {
+                entries.append(pollfd(client.connection.descriptor, client.events))
+                deadline = min(deadline, client.deadline)
+            }
+            waitForEvents(&entries, until: deadline)
+            if entries[0].isReady { wake.consume() }
+            if entries[2].isReady || entries[3].isReady { takeReports() }
+            for (index, client) in clients.enumerated() {
+                client.advance(Int32(entries[4 + index].revents), &frames, &buffer, now: .now())
+            }
+            if clients.contains(where: \.isOver) {
+                clients.removeAll { $0.isOver }
+                frames.keep(only: clients.compactMap(\.shownTrack))
+            }
+            if entries[1].isReady { accept() }
+            counts.sessions.store(clients.count { $0.hasSession }, ordering: .relaxed)
+        }
+        listener.close()
+        clients.removeAll()
+        counts.sessions.store(0, ordering: .relaxed)
+    }
+
+    private func takeReports() {
+        ports.receive(&buffer) { peer in
+            for client in clients { client.takeReport(from: peer) }
+        }
+    }
+
+    private func accept() {
+        while true {
+            do throws(LinkTransportError) {
+                guard let connection = try listener.accept() else { return }
+                let client = RTSPClient(
+                    connection, host: host, access: access, ports: ports, wake: wake, limits: limits, lines: lines)
+                guard clients.count < limits.connections,
+                    clients.count(where: { $0.address == client.address }) < limits.connectionsOfAddress
+                else {
+                    lines(of: client.address).warning("rtsp: too many players are connected; one is turned away")
+                    continue
+                }
+                clients.append(client)
+            } catch {
+                // Without a free descriptor, the connection stays in the queue.
+                acceptsFrom = .now() + .milliseconds(200)
+                return log.warning("rtsp: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import MediaTypes
+import STUN
+import Signalling
+import WebRTC
+
+/// The two UDP ports from which all clients get their pictures and reports: an even one, and the next.
+final class RTSPPorts {
+    let rtp: UDPSocket
+    let rtcp: UDPSocket
+    let numbers: (rtp: UInt16, rtcp: UInt16)
+
+    private static let attempts = 64
+    /// So many datagrams are taken at a time: those who send many must not keep the thread.
+    private static let mostAtOnce = 64
+
+    private init(_ rtp: consuming UDPSocket, _ rtcp: consuming UDPSocket, from number: UInt16) {
+        self.rtp = rtp
+        self.rtcp = rtcp
+        numbers = (number, number + 1)
+    }
+
+    /// Finds two free ports of the address that players connect to.
+    static func open(beside address: ListenAddress) throws(RTSPServerError) -> RTSPPorts {
+        guard let place = TransportAddress(numeric: address.address) else {
+            throw RTSPServerError("\(address.address) is not a numeric address")
+        }
+        for _ in 0..<attempts {
+            do throws(WebRTCError) {
+                let first = try UDPSocket(bindingTo: place)
+                guard let port = first.localAddress?.port, port.isMultiple(of: 2) else { continue }
+                return RTSPPorts(first, try UDPSocket(bindingTo: place.with(port: port + 1)), from: port)
+            } catch {
+                guard error.isAddressTaken else { throw RTSPServerError("\(error)") }
+            }
+        }
+        throw RTSPServerError("no two UDP ports side by side are free")
+    }
+
+    /// Sends a packet of RTP to a client. Returns false if there is no room now.
+    func sendMedia(_ packet: [UInt8], to peer: TransportAddress) -> Bool {
+        rtp.send(packet, along: NetworkPath(peer: peer, local: Self.any(like: peer)))
+    }
+
+    /// Sends a report; one that can't be sent now is lost.
+    func sendReport(_ packet: [UInt8], to peer: TransportAddress) {
+        _ = rtcp.send(packet, along: NetworkPath(peer: peer, local: Self.any(like: peer)))
+    }
+
+    /// The system chooses our address on the path to a client.
+    private static func any(like peer: TransportAddress) -> TransportAddress {
+        TransportAddress(family: peer.family, high: 0, low: 0, port: 0)
+    }
+
+    /// Takes what has come on both ports, and tells who sent reports.
+    func receive(_ buffer: inout [UInt8], onReport: (TransportAddress) -> Void) {
+        for _ in 0..<Self.mostAtOnce where rtp.receive(into: &buffer) == nil { break }
+        for _ in 0..<Self.mostAtOnce {
+            guard let received = rtcp.receive(into: &buffer) else { return }
+            onReport(received.path.peer)
+        }
+    }
+}

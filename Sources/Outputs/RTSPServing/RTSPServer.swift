@@ -1,0 +1,97 @@
+import Clocks
+import LinkTransport
+public import MediaTypes
+public import ScreenRelayKit
+public import Signalling
+import Synchronization
+public import Threading
+
+/// Why a server can't be started, in one line.
+public struct RTSPServerError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+    /// Whether another program has the port.
+    public let isTaken: Bool
+
+    init(_ description: String, isTaken: Bool = false) {
+        (self.description, self.isTaken) = (description, isTaken)
+    }
+}
+
+/// What clients of RTSP may take.
+public struct RTSPServerLimits: Sendable {
+    /// Simultaneous connections; further ones are closed at once.
+    public var connections = 256
+    /// The same for one machine.
+    public var connectionsOfAddress = 128
+    /// How long a session over UDP lasts without a sign of life, and a connection without a session without a request:
+    /// what the answers say, and a margin.
+    public var patience = Interval.seconds(70)
+    /// How long a description waits for a track's first picture.
+    public var firstPicture = Interval.seconds(5)
+
+    public init() {}
+}
+
+/// Serves the tracks of a host to players by RTSP 1.0 (RFC 2326), as `rtsp://HOST:PORT/ROOM/TRACK`, over UDP or over the
+/// players' connections.
+///
+/// A room that isn't open wants its token as the password of Basic or Digest authentication (RFC 2617). Each connection
+/// has a session of its own, which ends with it. A player that takes too little loses pictures up to the next key frame,
+/// alone.
+public final class RTSPServer: Sendable {
+    /// Where it listens, with the actual port.
+    public let address: ListenAddress
+
+    private let wake: WakeUp
+    private let isStopped: Flag
+    private let counts: Counts
+    private let thread: NamedThread
+
+    /// What other threads may know.
+    final class Counts: Sendable {
+        let sessions = Atomic<Int>(0)
+    }
+
+    /// Starts to listen. The server ends when it is stopped or released.
+    public init(
+        _ host: ScreenRelayHost, at wanted: ListenAddress, limits: RTSPServerLimits = RTSPServerLimits(),
+        log: EventLog = .silent
+    ) throws(RTSPServerError) {
+        let listener: LinkListener
+        do throws(LinkTransportError) {
+            listener = try LinkListener(at: .tcp(host: wanted.address, port: wanted.port), hasToken: true)
+        } catch {
+            if case .portTaken = error {
+                throw RTSPServerError("the port \(wanted.port) is taken by another program", isTaken: true)
+            }
+            throw RTSPServerError("\(error)")
+        }
+        guard case .tcp(_, let port) = listener.address else { throw RTSPServerError("it is not a TCP port") }
+        address = ListenAddress(address: wanted.address, port: port)
+        guard let wake = WakeUp() else { throw RTSPServerError("no file descriptor is left") }
+        let counts = Counts()
+        let isStopped = Flag()
+        let ports = try RTSPPorts.open(beside: wanted)
+        let loop = Sent(
+            RTSPLoop(
+                host, listener: listener, ports: ports, wake: wake, isStopped: isStopped, limits: limits,
+                counts: counts,
+                log: log))
+        guard let thread = NamedThread("rtsp", blocksSignals: true, body: { loop.value.run() }) else {
+            throw RTSPServerError("no thread is left")
+        }
+        (self.wake, self.isStopped, self.counts, self.thread) = (wake, isStopped, counts, thread)
+    }
+
+    deinit { stop() }
+
+    /// Ends all sessions and stops listening. Returns when that is done.
+    public func stop() {
+        isStopped.set()
+        wake.signal()
+        thread.join()
+    }
+
+    /// The sessions that are set up now.
+    public var sessions: Int { counts.sessions.load(ordering: .relaxed) }
+}

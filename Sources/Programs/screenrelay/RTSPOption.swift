@@ -1,0 +1,61 @@
+import CommandLine
+import RTSPServing
+import ScreenRelayKit
+import Signalling
+import Threading
+
+/// `--rtsp [ADDRESS:]PORT`: where players that speak RTSP get what is shared.
+struct RTSPOption {
+    static let option = Option(
+        long: "rtsp", value: .required("[ADDR:]PORT"),
+        help:
+            "also serve the rooms to players by RTSP (VLC, ffplay, cameras' recorders) at rtsp://HOST:PORT/ROOM/TRACK; the "
+            + "link's token is the password; 554 is the usual port, 0 takes any free one",
+        alsoSoughtAs: ["vlc", "player", "camera"])
+
+    /// Nil if nothing is served.
+    private let address: ListenAddress?
+    private let label: String
+
+    init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
+        guard let wanted = try options.value("rtsp", as: .listenAddress) else {
+            (address, label) = (nil, "")
+            return
+        }
+        label = "--rtsp " + (options.value("rtsp") ?? "")
+        guard configuration.isOpenToNetwork || wanted.host == nil || wanted.isLoopback else {
+            throw UsageError("\(label): other machines can reach that address; add --lan if they may")
+        }
+        address = ListenAddress(
+            address: wanted.host ?? configuration.listen.first?.address ?? "127.0.0.1", port: wanted.port)
+    }
+
+    /// Starts to serve; nil if nobody asked for it.
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(RTSPServerError) -> RTSPServer? {
+        guard let address else { return nil }
+        return try RTSPServer(host, at: address, log: log)
+    }
+
+    /// The line for an error of `start`.
+    func words(for error: RTSPServerError) -> String { "\(label): \(error)" }
+
+    /// What to tell whoever shares: how to watch the first room.
+    static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
+        guard let server else { return [] }
+        let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
+        let name = isWildcard ? host.reachableAddresses.first.flatMap(machine) ?? "127.0.0.1" : server.address.address
+        let place = ListenAddress(address: name, port: server.address.port)
+        let user = configuration.password == nil ? "viewer" : "ROOM-PASSWORD"
+        let proof = configuration.token.map { "\(user):\($0)@" } ?? ""
+        return ["Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"]
+    }
+
+    /// The machine of a link such as `http://10.0.0.7:8080/#screen`.
+    private static func machine(of link: String) -> String? {
+        let parts = link.split(separator: "/", omittingEmptySubsequences: true)
+        guard parts.count > 1, let place = try? ValueFormat.listenAddress.read(String(parts[1]), option: "") else {
+            return nil
+        }
+        return place.host
+    }
+}

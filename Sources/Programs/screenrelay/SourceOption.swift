@@ -1,0 +1,73 @@
+import CommandLine
+import Pulling
+import ScreenRelayKit
+import Threading
+
+/// `--source URL[,track=NAME]`: a server or a file whose pictures are a track.
+struct SourceOption {
+    static let option = Option(
+        long: "source", value: .required("URL"),
+        help:
+            "read a track's pictures (H.264) from rtsp://HOST/PATH, rtmp://, srt://HOST:PORT or file:NAME instead "
+            + "of a capture; ',track=NAME' at the end adds a track of that name, without it the first track is meant; the "
+            + "URL is shown without its user and path; may be repeated",
+        repeats: true, alsoSoughtAs: ["camera", "input", "pull", "ingest"])
+
+    private let sources: [(address: PullAddress, track: String?)]
+
+    /// What the first track shows; nil if a capture is its source.
+    var first: PullAddress? { sources.first { $0.track == nil }?.address }
+
+    /// Reads the options, and hides passwords from those who list processes.
+    init(_ options: ParsedOptions) throws(UsageError) {
+        let wanted = options.values("source")
+        SecretArguments.hide(wanted)
+        let label = options.place(of: "source") ?? "--source"
+        var sources: [(address: PullAddress, track: String?)] = []
+        for text in wanted {
+            let (url, name) = Self.split(text)
+            let track = try name.map { (name) throws(UsageError) in
+                try ValueFormat<String>.roomName.read(name, option: "--source: track=")
+            }
+            guard !sources.contains(where: { $0.track == track }) else {
+                throw UsageError(
+                    "\(label): two sources are for \(track.map { "the track \($0)" } ?? "the first track")")
+            }
+            do throws(PullError) {
+                sources.append((try PullAddress(url), track))
+            } catch {
+                throw UsageError("\(label): \(error)")
+            }
+        }
+        self.sources = sources
+    }
+
+    private static func split(_ text: String) -> (url: String, track: String?) {
+        let mark = ",track="
+        var index = text.endIndex
+        while index > text.startIndex {
+            index = text.index(before: index)
+            if text[index...].hasPrefix(mark) {
+                return (String(text[..<index]), String(text[index...].dropFirst(mark.count)))
+            }
+        }
+        return (text, nil)
+    }
+
+    /// Begins to read all of them; they end when they are released.
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(HostError) -> [Pull] {
+        var pulls: [Pull] = []
+        for (address, name) in sources {
+            let track =
+                if let name, name != host.firstTrack.name { try host.addTrack(name, to: host.room) } else {
+                    host.firstTrack
+                }
+            do throws(PullError) {
+                pulls.append(try Pull(address, into: track, log: log))
+            } catch {
+                throw .system("--source \(address): \(error)")
+            }
+        }
+        return pulls
+    }
+}

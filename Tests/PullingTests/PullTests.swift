@@ -1,0 +1,197 @@
+import Glibc
+import H264
+import MediaFiles
+import MediaTypes
+import Processes
+import Pulling
+import RTSPServing
+import ScreenRelayKit
+import Signalling
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@Suite("Sources of other machines and files", .serialized)
+struct PullTests {
+    private let folder: TemporaryFolder
+    private let host: ScreenRelayHost
+    private let all: [CodedFrame]
+    /// Those up to the second key frame, which is what a host keeps.
+    private let pictures: [CodedFrame]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        host = try ScreenRelayHost(HostConfiguration())
+        all = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
+        pictures = Array(all.prefix(25))
+    }
+
+    private func slices(of frames: [CodedFrame]) -> [[UInt8]] {
+        frames.flatMap { frame in frame.units.map { Array(frame.bytes[$0]) } }
+            .filter { [1, 5].contains(($0.first ?? 0) & 31) }
+    }
+
+    /// Lines that were logged.
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+
+        func contain(_ text: String) -> Bool { all.withLock { $0.contains { $0.contains(text) } } }
+
+        var log: EventLog { EventLog { [self] _, line in all.withLock { $0.append(line) } } }
+    }
+
+    private var quick: Pull.Settings {
+        var settings = Pull.Settings()
+        settings.firstWait = .milliseconds(50)
+        settings.longestWait = .milliseconds(100)
+        return settings
+    }
+
+    @Test("a file's pictures are those of the track, byte for byte", .enabled(if: FFmpeg.isAvailable))
+    func file() throws {
+        defer { host.stop() }
+        let raw = try folder.write("a.264", TestStreams.small.bytes())
+        let path = folder.file("a.mp4")
+        let made = try FFmpeg.run(["-f", "h264", "-r", "100", "-i", raw, "-c", "copy", path])
+        #expect(made.status == .exited(0))
+        let frames = Mutex<[CodedFrame]>([])
+        let reader = host.firstTrack.subscribe {}
+        let lines = Lines()
+        let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, settings: quick, log: lines.log)
+        try eventually("all pictures") {
+            frames.withLock { $0 += reader.take().map(\.coded) }
+            return pull.pictures == all.count && frames.withLock { $0.count } == all.count
+        }
+        #expect(slices(of: frames.withLock { $0 }) == slices(of: all))
+        try eventually("the end is told") { lines.contain("has ended") }
+        #expect(lines.contain("sends H.264 of 176x144"))
+    }
+
+    @Test("a server's pictures come as they are, again after it was away, and pause while nobody watches")
+    func server() throws {
+        defer { host.stop() }
+        var configuration = HostConfiguration()
+        configuration.token = nil
+        let far = try ScreenRelayHost(configuration)
+        defer { far.stop() }
+        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        let watcher = far.firstTrack.subscribe {}
+        defer { withExtendedLifetime(watcher) {} }
+        #expect(far.publish(track))
+        for picture in pictures { track.write(picture) }
+        let place = ListenAddress(address: "127.0.0.1", port: try freePort(.tcp))
+        var settings = quick
+        settings.idle = .milliseconds(200)
+        let lines = Lines()
+        let address = try PullAddress("rtsp://a:b@\(place)/screen")
+        let pull = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
+        defer { pull.stop() }
+        try eventually("it has failed") {
+            lines.contain("the source rtsp://\(place)/... has failed: Connection refused")
+        }
+
+        var reader: TrackSubscription? = host.firstTrack.subscribe {}
+        var players: RTSPServer? = try RTSPServer(far, at: place)
+        var received: [CodedFrame] = []
+        try eventually("all pictures") {
+            received += reader?.take().map(\.coded) ?? []
+            return received.count >= pictures.count - 1
+        }
+        // libavformat knows the end of a picture by the beginning of the next.
+        #expect(slices(of: received) == slices(of: Array(pictures.dropLast())))
+
+        players?.stop()
+        try eventually("the end is told") { host.firstTrack.sourceState != .live }
+        players = try RTSPServer(far, at: place)
+        try eventually("it is back") {
+            track.write(pictures[0])
+            return !(reader?.take() ?? []).isEmpty && host.firstTrack.sourceState == .live
+        }
+
+        reader = nil
+        var before = -1
+        try eventually("nothing comes any more") {
+            defer { before = pull.pictures }
+            for picture in pictures.prefix(3) { track.write(picture) }
+            poll(nil, 0, 300)
+            return pull.pictures == before
+        }
+        #expect(players?.sessions == 1)
+        reader = host.firstTrack.subscribe {}
+        try eventually("it goes on") {
+            track.write(pictures[0])
+            return pull.pictures > before
+        }
+        players?.stop()
+    }
+
+    @Test("what isn't H.264 is said so, and so is a file that isn't there", .enabled(if: FFmpeg.isAvailable))
+    func others() throws {
+        defer { host.stop() }
+        let path = folder.file("a.mkv")
+        let made = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=1", "-c:v", "mpeg4", path,
+        ])
+        #expect(made.status == .exited(0))
+        for (address, words) in [
+            (path, "has failed: its pictures are mpeg4, and only H.264 is taken"),
+            (folder.file("none.mp4"), "has failed: No such file or directory"),
+            (try folder.write("b.mp4", [1, 2, 3]), "has failed: "),
+        ] {
+            let lines = Lines()
+            let pull = try Pull(
+                try PullAddress("file:" + address), into: host.firstTrack, settings: quick, log: lines.log)
+            try eventually(words) { lines.contain(words) }
+            pull.stop()
+        }
+    }
+
+    @Test("a server that says nothing is given up, and a stop ends it at once")
+    func silent() throws {
+        defer { host.stop() }
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        let port = try bindToLoopback(listener)
+        #expect(listen(listener, 8) == 0)
+        var settings = quick
+        settings.patience.connecting = .milliseconds(300)
+        let lines = Lines()
+        let address = try PullAddress("rtsp://127.0.0.1:\(port)/a")
+        let pull = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
+        try eventually("it has failed") { lines.contain("has failed: no answer in time") }
+        pull.stop()
+        settings.patience.connecting = .seconds(600)
+        let endless = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
+        poll(nil, 0, 100)
+        endless.stop()
+    }
+
+    @Test(
+        "a URL is shown without what may be secret",
+        arguments: [
+            ("rtsp://user:secret@camera:554/stream?key=a", "rtsp://camera:554/..."),
+            ("RTMP://h/app/key", "rtmp://h/..."),
+            ("srt://h:9000?passphrase=a", "srt://h:9000/..."), ("file:/srv/a b.mp4", "file:/srv/a b.mp4"),
+            ("rtsp://[::1]:80", "rtsp://[::1]:80"),
+        ])
+    func shown(url: String, words: String) throws {
+        #expect(try PullAddress(url).description == words)
+    }
+
+    @Test(
+        "and a bad one is refused in one line, without it",
+        arguments: [
+            "rtsp:/secret", "secret", "ftp://h/secret", "rtsp://", "rtsp://:80/secret", "rtsp://a:b/c@h/secret",
+            "file:",
+        ])
+    func bad(url: String) {
+        do {
+            let address = try PullAddress(url)
+            Issue.record("\(address)")
+        } catch {
+            #expect(!error.description.contains("secret") && !error.description.contains("\n"))
+        }
+    }
+}

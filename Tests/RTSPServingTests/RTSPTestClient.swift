@@ -1,0 +1,174 @@
+import Glibc
+import MediaTypes
+import TestSupport
+
+/// A client of RTSP that sends exactly the bytes it is told, and reads one answer at a time.
+final class RTSPTestClient {
+    struct Answer {
+        var status: Int
+        var headers: [String: String]
+        /// All values of WWW-Authenticate.
+        var challenges: [String]
+        var body: String
+    }
+
+    private let descriptor: Int32
+    private var bytes: [UInt8] = []
+    /// The interleaved packets that came between the answers.
+    private(set) var packets: [(channel: UInt8, bytes: [UInt8])] = []
+    /// Whether the server has closed the connection.
+    private(set) var isClosed = false
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = loopbackAddress(port: port)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw FileError(path: "127.0.0.1:\(port)", errno: errno) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Takes so little at a time that the server soon has to wait.
+    func takeLittle() {
+        var size: Int32 = 64 << 10
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) {
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Sends a request, and waits for its answer.
+    func ask(_ line: String, _ number: Int, _ headers: String...) throws -> Answer {
+        send((["\(line) RTSP/1.0", "CSeq: \(number)"] + headers).joined(separator: "\r\n") + "\r\n\r\n")
+        let answer = try answer()
+        guard answer.headers["cseq"] == "\(number)" else { throw DeadlineMissed(what: "the answer to \(number)") }
+        return answer
+    }
+
+    /// The next answer.
+    func answer() throws -> Answer {
+        try eventually("an answer") {
+            try receive()
+            return takeItem()
+        }
+    }
+
+    /// Reads what has come, and puts packets aside.
+    func receive() throws {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 { bytes += buffer[..<count] }
+        if count == 0 || count < 0 && errno != EAGAIN { isClosed = true }
+        takePackets()
+    }
+
+    private func takePackets() {
+        while bytes.count >= 4, bytes[0] == 0x24 {
+            let end = 4 + Int(bytes[2]) << 8 + Int(bytes[3])
+            guard bytes.count >= end else { return }
+            packets.append((bytes[1], Array(bytes[4..<end])))
+            bytes.removeFirst(end)
+        }
+    }
+
+    private func takeItem() -> Answer? {
+        guard bytes.first != 0x24 else { return nil }
+        var end = 0
+        while end + 3 < bytes.count, Array(bytes[end..<(end + 4)]) != [13, 10, 13, 10] { end += 1 }
+        guard end + 3 < bytes.count else { return nil }
+        let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")
+        var answer = Answer(status: 0, headers: [:], challenges: [], body: "")
+        answer.status = Int(lines[0].split(separator: " ")[1]) ?? 0
+        for line in lines.dropFirst() {
+            let name = line.prefix { $0 != ":" }.lowercased()
+            let value = String(line.dropFirst(name.count + 2))
+            if name == "www-authenticate" { answer.challenges.append(value) }
+            answer.headers[name] = value
+        }
+        let length = Int(answer.headers["content-length"] ?? "0") ?? 0
+        guard bytes.count >= end + 4 + length else { return nil }
+        answer.body = String(decoding: bytes[(end + 4)..<(end + 4 + length)], as: UTF8.self)
+        bytes.removeFirst(end + 4 + length)
+        takePackets()
+        return answer
+    }
+}
+
+/// Two UDP ports side by side, the first one odd.
+final class OddPorts {
+    let number: UInt16
+    private let rtp: Int32
+    private let rtcp: Int32
+
+    init() throws {
+        func open(_ port: UInt16) -> (descriptor: Int32, port: UInt16)? {
+            let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = loopbackAddress(port: port)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
+                }
+            }
+            if result == 0 { return (descriptor, UInt16(bigEndian: address.sin_port)) }
+            close(descriptor)
+            return nil
+        }
+        (rtp, rtcp, number) = try eventually("two ports") {
+            guard let first = open(0) else { return nil }
+            if !first.port.isMultiple(of: 2), let second = open(first.port + 1) {
+                return (first.descriptor, second.descriptor, first.port)
+            }
+            close(first.descriptor)
+            return nil
+        }
+    }
+
+    deinit {
+        close(rtp)
+        close(rtcp)
+    }
+
+    /// The packets of media that have come.
+    func takeMedia() -> [[UInt8]] { take(rtp).map(\.bytes) }
+
+    /// The reports that have come, and the port that they came from.
+    func takeReports() -> [(bytes: [UInt8], port: UInt16)] { take(rtcp) }
+
+    private func take(_ descriptor: Int32) -> [(bytes: [UInt8], port: UInt16)] {
+        var result: [(bytes: [UInt8], port: UInt16)] = []
+        var buffer = [UInt8](repeating: 0, count: 2048)
+        while true {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let count = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT), $0, &length)
+                }
+            }
+            guard count >= 0 else { return result }
+            result.append((Array(buffer[..<count]), UInt16(bigEndian: address.sin_port)))
+        }
+    }
+
+    /// Sends a report to this port of the server.
+    func report(to port: UInt16) {
+        var address = loopbackAddress(port: port)
+        // A receiver's report about nothing (RFC 3550 section 6.4.2).
+        let bytes: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 1]
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(rtcp, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
