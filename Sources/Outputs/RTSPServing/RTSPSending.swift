@@ -31,6 +31,9 @@ final class RTSPSending {
     private static let pause = Interval.milliseconds(2)
     /// The frames before the newest one at the start are shown this long after each other.
     private static let hurry: Int64 = 90
+    /// Players look at some twenty pictures before they show one. A still screen has none, so the source is asked for
+    /// them at first.
+    private static let firstPictures = (count: 25, spacing: Interval.milliseconds(40))
     private static let canonicalName = "screenrelay"
 
     private let track: HostedTrack
@@ -49,6 +52,9 @@ final class RTSPSending {
     private var needsKeyFrame = true
     /// When to ask for a first frame again; nil once there was one.
     private var asksAgain: MonotonicTime?
+    /// How many pictures are still asked for at the start, and when the next one is.
+    private var wantedPictures = 0
+    private var wantsPictureAt = MonotonicTime.zero
     private var datagrams: [[UInt8]] = []
     private var datagramsFrom = MonotonicTime.zero
     private var packet: [UInt8] = []
@@ -77,7 +83,7 @@ final class RTSPSending {
         guard frames != nil else { return .distantFuture }
         return min(
             reports.deadline, datagrams.isEmpty ? .distantFuture : datagramsFrom, budget.deadline ?? .distantFuture,
-            asksAgain ?? .distantFuture)
+            asksAgain ?? .distantFuture, wantedPictures > 0 ? wantsPictureAt : .distantFuture)
     }
 
     /// Begins, or begins again, with the frames since the last key frame: at once, whenever they were made.
@@ -91,6 +97,7 @@ final class RTSPSending {
             let early = there[there.count - 1].time + -Self.hurry * Int64(there.count - 1 - index)
             return (frame, later(early))
         }
+        (wantedPictures, wantsPictureAt) = (Self.firstPictures.count, now)
         asksAgain = there.isEmpty ? now + Self.askInterval : nil
         if there.isEmpty { track.requestStart() }
     }
@@ -116,6 +123,11 @@ final class RTSPSending {
         if let time = asksAgain, now >= time {
             track.requestKeyFrame()
             asksAgain = now + Self.askInterval
+        }
+        if wantedPictures > 0, now >= wantsPictureAt {
+            track.requestPicture()
+            wantedPictures -= 1
+            wantsPictureAt = now + Self.firstPictures.spacing
         }
         sendDatagrams(ports, now: now)
         // What doesn't go out stays in the track's queue, which is bounded.
