@@ -62,6 +62,22 @@ struct RTSPServerTests {
         return units.filter { [1, 5].contains(($0.first ?? 0) & 31) }
     }
 
+    /// A host that is not open, with a still screen.
+    private final class OtherHost {
+        let host: ScreenRelayHost
+        private let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        private let watcher: TrackSubscription
+
+        init(_ configuration: HostConfiguration, showing pictures: [CodedFrame]) throws {
+            host = try ScreenRelayHost(configuration)
+            watcher = host.firstTrack.subscribe {}
+            #expect(host.publish(track))
+            for picture in pictures { track.write(picture) }
+        }
+
+        deinit { host.stop() }
+    }
+
     /// Sets up a session over the connection, and begins to play.
     private func play(_ client: RTSPTestClient, _ server: RTSPServer) throws {
         let url = "rtsp://127.0.0.1:\(server.address.port)/live.264"
@@ -96,7 +112,7 @@ struct RTSPServerTests {
         let serverPorts = try #require(
             transport.split(separator: ";").first { $0.hasPrefix("server_port=") }?.dropFirst(12).split(separator: "-")
                 .compactMap { UInt16($0) })
-        #expect(server.sessions == 1)
+        try eventually("the session counts") { server.sessions == 1 }
         client.send("PLAY \(url) RTSP/1.0\r\nCSeq: 4\r\nRange: npt=0.000-\r\n\r\n")
         let info = try #require(try client.answer().headers["rtp-info"])
         #expect(info.hasPrefix("url=\(url)/track1;seq="))
@@ -136,14 +152,9 @@ struct RTSPServerTests {
         defer { host.stop() }
         var configuration = HostConfiguration()
         if !hasToken { configuration.token = nil }
-        let host = try ScreenRelayHost(configuration)
-        defer { host.stop() }
-        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        let watcher = host.firstTrack.subscribe {}
-        #expect(host.publish(track))
-        for picture in pictures { track.write(picture) }
-        defer { withExtendedLifetime(watcher) {} }
-        let server = try serve(host)
+        let other = try OtherHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try serve(other.host)
         let user = configuration.token.map { "viewer:\($0)@" } ?? ""
         let folder = try TemporaryFolder()
         let raw = folder.file("played.264")
@@ -163,14 +174,9 @@ struct RTSPServerTests {
     func tokens() throws {
         host.stop()
         let configuration = HostConfiguration()
-        let host = try ScreenRelayHost(configuration)
-        defer { host.stop() }
-        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        let watcher = host.firstTrack.subscribe {}
-        #expect(host.publish(track))
-        for picture in pictures { track.write(picture) }
-        defer { withExtendedLifetime(watcher) {} }
-        let server = try serve(host)
+        let other = try OtherHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try serve(other.host)
         let client = try RTSPTestClient(port: server.address.port)
         for room in ["screen", "nowhere"] {
             let refused = try client.ask("DESCRIBE rtsp://h/\(room)", 1)
@@ -198,14 +204,9 @@ struct RTSPServerTests {
         host.stop()
         var configuration = HostConfiguration()
         configuration.password = "Sesam"
-        let host = try ScreenRelayHost(configuration)
-        defer { host.stop() }
-        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        let watcher = host.firstTrack.subscribe {}
-        #expect(host.publish(track))
-        for picture in pictures { track.write(picture) }
-        defer { withExtendedLifetime(watcher) {} }
-        let server = try serve(host)
+        let other = try OtherHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try serve(other.host)
         let client = try RTSPTestClient(port: server.address.port)
         #expect(try client.ask("DESCRIBE rtsp://h/screen", 1).challenges == ["Basic realm=\"screenrelay\""])
         let token = try #require(configuration.token)
@@ -256,7 +257,7 @@ struct RTSPServerTests {
     func vanished() throws {
         defer { host.stop() }
         var limits = RTSPServerLimits()
-        limits.patience = .milliseconds(600)
+        limits.patience = .seconds(3)
         let server = try serve(limits: limits)
         track.write(pictures[0])
         let ports = try OddPorts()
@@ -268,7 +269,7 @@ struct RTSPServerTests {
             setUp.headers["transport"]?.split(separator: ";").first { $0.hasPrefix("server_port=") }?
                 .split(separator: "-").last.flatMap { UInt16($0) })
         #expect(try silent.ask("PLAY \(url)", 2).status == 200)
-        let end = now() + .milliseconds(1500)
+        let end = now() + .milliseconds(4500)
         while now() < end {
             ports.report(to: port)
             poll(nil, 0, 50)
