@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import H264
 import MediaTypes
@@ -60,22 +59,6 @@ struct RTSPServerTests {
             payloads = []
         }
         return units.filter { [1, 5].contains(($0.first ?? 0) & 31) }
-    }
-
-    /// A host that is not open, with a still screen.
-    private final class OtherHost {
-        let host: ScreenRelayHost
-        private let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        private let watcher: TrackSubscription
-
-        init(_ configuration: HostConfiguration, showing pictures: [CodedFrame]) throws {
-            host = try ScreenRelayHost(configuration)
-            watcher = host.firstTrack.subscribe {}
-            #expect(host.publish(track))
-            for picture in pictures { track.write(picture) }
-        }
-
-        deinit { host.stop() }
     }
 
     /// Sets up a session over the connection, and begins to play.
@@ -152,7 +135,7 @@ struct RTSPServerTests {
         defer { host.stop() }
         var configuration = HostConfiguration()
         if !hasToken { configuration.token = nil }
-        let other = try OtherHost(configuration, showing: pictures)
+        let other = try StillHost(configuration, showing: pictures)
         defer { withExtendedLifetime(other) {} }
         let server = try serve(other.host)
         let user = configuration.token.map { "viewer:\($0)@" } ?? ""
@@ -168,52 +151,6 @@ struct RTSPServerTests {
         // It ends as soon as another one comes.
         #expect(slices(of: received) == slices(of: Array(pictures.prefix(24))))
         try eventually("the session has ended") { server.sessions == 0 }
-    }
-
-    @Test("without the token there is nothing, nor for a room that doesn't exist, and whoever guesses is cut off")
-    func tokens() throws {
-        host.stop()
-        let configuration = HostConfiguration()
-        let other = try OtherHost(configuration, showing: pictures)
-        defer { withExtendedLifetime(other) {} }
-        let server = try serve(other.host)
-        let client = try RTSPTestClient(port: server.address.port)
-        for room in ["screen", "nowhere"] {
-            let refused = try client.ask("DESCRIBE rtsp://h/\(room)", 1)
-            #expect(refused.status == 401)
-            #expect(refused.challenges.count == 2 && refused.challenges[1] == "Basic realm=\"screenrelay\"")
-        }
-        let token = try #require(configuration.token)
-        let right = base64("viewer:\(token)")
-        #expect(try client.ask("DESCRIBE rtsp://h/screen", 2, "Authorization: Basic \(right)").status == 200)
-        #expect(try client.ask("DESCRIBE rtsp://h/nowhere", 3, "Authorization: Basic \(right)").status == 401)
-        #expect(try client.ask("SETUP rtsp://h/screen/track1", 4, "Transport: RTP/AVP/TCP").status == 401)
-        for number in 5..<12 {
-            #expect(
-                try client.ask("DESCRIBE rtsp://h/screen", number, "Authorization: Basic \(base64("a:b"))").status
-                    == 401)
-        }
-        try eventually("it is cut off") {
-            try client.receive()
-            return client.isClosed
-        }
-    }
-
-    @Test("a room's password is the user's name, by Basic alone")
-    func password() throws {
-        host.stop()
-        var configuration = HostConfiguration()
-        configuration.password = "Sesam"
-        let other = try OtherHost(configuration, showing: pictures)
-        defer { withExtendedLifetime(other) {} }
-        let server = try serve(other.host)
-        let client = try RTSPTestClient(port: server.address.port)
-        #expect(try client.ask("DESCRIBE rtsp://h/screen", 1).challenges == ["Basic realm=\"screenrelay\""])
-        let token = try #require(configuration.token)
-        let wrong = try client.ask("DESCRIBE rtsp://h/screen", 2, "Authorization: Basic \(base64("viewer:\(token)"))")
-        #expect(wrong.status == 401)
-        let right = try client.ask("DESCRIBE rtsp://h/screen", 3, "Authorization: Basic \(base64("Sesam:\(token)"))")
-        #expect(right.status == 200)
     }
 
     @Test("a player that stops reading delays nobody, and goes on with a key frame")
@@ -348,5 +285,3 @@ extension CodedFrame {
             captureTime: captureTime, format: format)
     }
 }
-
-private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }

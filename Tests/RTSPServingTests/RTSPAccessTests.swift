@@ -1,0 +1,63 @@
+import Foundation
+import H264
+import MediaTypes
+import RTSPServing
+import ScreenRelayKit
+import Signalling
+import TestSupport
+import Testing
+
+@Suite("Who may watch by RTSP")
+struct RTSPAccessTests {
+    private let pictures: [CodedFrame]
+
+    init() throws {
+        pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))
+    }
+
+    @Test("without the token there is nothing, nor for a room that doesn't exist, and whoever guesses is cut off")
+    func tokens() throws {
+        let configuration = HostConfiguration()
+        let other = try StillHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try RTSPServer(other.host, at: ListenAddress(address: "127.0.0.1", port: 0))
+        let client = try RTSPTestClient(port: server.address.port)
+        for room in ["screen", "nowhere"] {
+            let refused = try client.ask("DESCRIBE rtsp://h/\(room)", 1)
+            #expect(refused.status == 401)
+            #expect(refused.challenges.count == 2 && refused.challenges[1] == "Basic realm=\"screenrelay\"")
+        }
+        let token = try #require(configuration.token)
+        let right = base64("viewer:\(token)")
+        #expect(try client.ask("DESCRIBE rtsp://h/screen", 2, "Authorization: Basic \(right)").status == 200)
+        #expect(try client.ask("DESCRIBE rtsp://h/nowhere", 3, "Authorization: Basic \(right)").status == 401)
+        #expect(try client.ask("SETUP rtsp://h/screen/track1", 4, "Transport: RTP/AVP/TCP").status == 401)
+        for number in 5..<12 {
+            #expect(
+                try client.ask("DESCRIBE rtsp://h/screen", number, "Authorization: Basic \(base64("a:b"))").status
+                    == 401)
+        }
+        try eventually("it is cut off") {
+            try client.receive()
+            return client.isClosed
+        }
+    }
+
+    @Test("a room's password is the user's name, by Basic alone")
+    func password() throws {
+        var configuration = HostConfiguration()
+        configuration.password = "Sesam"
+        let other = try StillHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try RTSPServer(other.host, at: ListenAddress(address: "127.0.0.1", port: 0))
+        let client = try RTSPTestClient(port: server.address.port)
+        #expect(try client.ask("DESCRIBE rtsp://h/screen", 1).challenges == ["Basic realm=\"screenrelay\""])
+        let token = try #require(configuration.token)
+        let wrong = try client.ask("DESCRIBE rtsp://h/screen", 2, "Authorization: Basic \(base64("viewer:\(token)"))")
+        #expect(wrong.status == 401)
+        let right = try client.ask("DESCRIBE rtsp://h/screen", 3, "Authorization: Basic \(base64("Sesam:\(token)"))")
+        #expect(right.status == 200)
+    }
+}
+
+private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }

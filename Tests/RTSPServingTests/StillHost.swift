@@ -1,0 +1,19 @@
+import MediaTypes
+import ScreenRelayKit
+import Testing
+
+/// A host that is not open, with a still screen.
+final class StillHost {
+    let host: ScreenRelayHost
+    private let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+    private let watcher: TrackSubscription
+
+    init(_ configuration: HostConfiguration, showing pictures: [CodedFrame]) throws {
+        host = try ScreenRelayHost(configuration)
+        watcher = host.firstTrack.subscribe {}
+        #expect(host.publish(track))
+        for picture in pictures { track.write(picture) }
+    }
+
+    deinit { host.stop() }
+}
