@@ -1,3 +1,4 @@
+import Glibc
 import MediaTypes
 import RateControl
 import TestSupport
@@ -73,6 +74,27 @@ struct RateControllerTests {
             if picture > 0 { #expect(quantizer == 20) }
             controller.coded(.change, macroblocks: Self.screen, quantizer: quantizer, byteCount: 5_000, now: now)
         }
+    }
+
+    @Test("a scroll in a small window stays as fine as it began, however many pages turn in it")
+    func smallScroll() {
+        var controller = Self.controller(4_000_000)
+        let macroblocks = 900
+        var coarsest = 0
+        for number in 0..<1_800 {
+            // Thirty pictures a second; each page is another one after two seconds.
+            let now = Self.at(Int64(number) * 33)
+            guard case .encode(let quantizer) = controller.decide(.change, macroblocks: macroblocks, now: now) else {
+                continue
+            }
+            let isPage = number % 60 == 0
+            let bytes = isPage ? 900 * 15.0 * pow(1.06, Double(28 - quantizer)) : 900
+            controller.coded(
+                .change, macroblocks: macroblocks, quantizer: quantizer, byteCount: Int(bytes), isMoved: !isPage,
+                now: now)
+            if number > 60 { coarsest = max(coarsest, quantizer) }
+        }
+        #expect(coarsest <= 22)
     }
 
     @Test("after two seconds of waiting the coarsest picture comes, also where the rate fell and the debt is large")

@@ -33,6 +33,8 @@ struct MotionHistory: Sendable {
         var busyUntil: MonotonicTime?
         var quantizer: Int?
         var isBurst = false
+        /// Whether its last picture was mostly the one before, moved.
+        var isMoved = false
     }
 
     /// A motion is over after this long without a change.
@@ -77,6 +79,13 @@ struct MotionHistory: Sendable {
         return changedSince - lastLarge <= Self.rest && now - changedSince <= Self.flowGap / 2
     }
 
+    /// Whether a picture requested at `now` follows one of its extent that was mostly moved, as in a scroll.
+    func isMoving(_ macroblocks: Int, _ now: MonotonicTime) -> Bool {
+        let trace = trace(Extent(macroblocks))
+        guard trace.isMoved, let busyUntil = trace.busyUntil else { return false }
+        return now - busyUntil <= Self.rest
+    }
+
     /// Limits `quantizer` to the step that the last picture of this motion and extent allows.
     func steady(_ quantizer: Int, _ macroblocks: Int, _ now: MonotonicTime) -> Int {
         let trace = trace(Extent(macroblocks))
@@ -98,7 +107,9 @@ struct MotionHistory: Sendable {
         set(trace, extent)
     }
 
-    mutating func coded(_ kind: PictureKind, _ macroblocks: Int, quantizer: Int, _ now: MonotonicTime) {
+    mutating func coded(
+        _ kind: PictureKind, _ macroblocks: Int, quantizer: Int, isMoved: Bool, _ now: MonotonicTime
+    ) {
         if kind == .keyFrame {
             lastWhole = now
             isAfterKeyFrame = true
@@ -110,7 +121,7 @@ struct MotionHistory: Sendable {
             lastWhole = now
             isAfterKeyFrame = false
         }
-        set(Trace(busyUntil: now, quantizer: quantizer, isBurst: isBurst), extent)
+        set(Trace(busyUntil: now, quantizer: quantizer, isBurst: isBurst, isMoved: isMoved), extent)
     }
 
     mutating func forgetQuantizers() {

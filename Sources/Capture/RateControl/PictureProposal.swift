@@ -27,7 +27,8 @@ extension RateController {
         }
 
         var quantizer = finest
-        if pace != .burst, macroblocks >= QualityTradeoff.largeShare {
+        let isLargeMotion = pace != .burst && macroblocks >= QualityTradeoff.largeShare
+        if isLargeMotion || motion.isMoving(macroblocks, now) {
             quantizer = max(finest, QualityTradeoff.motionFloor)
         }
         var proposal = offer(quantizer, kind, pace, expectation, macroblocks, now)
@@ -98,6 +99,9 @@ extension RateController {
     private func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
         let pace = motion.pace(kind, macroblocks, now)
         guard kind == .change else { return pace }
+        // In a scroll, only a page that turns costs anything, and it may take as long as one after a rest. Or each page
+        // would make the pictures after it coarser, which cost next to nothing and so never show that they needn't be.
+        if motion.isMoving(macroblocks, now) { return .burst }
         if macroblocks >= QualityTradeoff.largeShare, !expectations.isFilm { return .burst }
         return pace == .sustained && isVideo ? .video : pace
     }

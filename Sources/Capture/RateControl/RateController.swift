@@ -156,7 +156,7 @@ public struct RateController: Sendable {
         // A picture that was sent only because it had waited too long says little about the quantizers of those that
         // follow.
         let measure = record.isEmergency ? min(quantizer, QualityTradeoff.coarsestMeasure) : quantizer
-        motion.coded(kind, macroblocks, quantizer: measure, now)
+        motion.coded(kind, macroblocks, quantizer: measure, isMoved: isMoved, now)
     }
 
     /// How many macroblocks one picture of refinement to the finest quantizer may code now; 0 if it may code none yet,
