@@ -39,13 +39,18 @@ public struct TailProbe: Sendable {
     /// before a picture has come that can be the first, nor until that should have been repaired if it was lost.
     static let countedPackets = 10_000
     private static let withPadding = 40...countedPackets - packetsInMotion
-    /// How long no padding is sent after a request, whose sender knows of its gap, and after a picture of more packets than
-    /// that. libwebrtc forgets padding from behind a gap that is 100 packets older than what comes (`kMaxPaddingAge`), and
-    /// then nothing is shown either. So a gap should be repaired before there has been so much.
+    /// libwebrtc forgets padding from behind a gap that is 100 packets older than what comes (`kMaxPaddingAge`), and then
+    /// nothing is shown either. So none is sent so many packets after one that was requested within this time, and may
+    /// still be missing, nor for a while after a picture of many packets.
+    static let mostPacketsAfterGap = 60
     static let pause = (afterRequest: Interval.milliseconds(60), afterLargePicture: Interval.milliseconds(300))
     private static let leastPaddingSpacing = Interval.milliseconds(2)
-    /// Where so many packets in a row are requested, losses come in bursts; that is forgotten after a while.
-    static let burst = (leastPackets: 5, isRecentFor: Interval.seconds(10))
+    /// Losses come in bursts where so many of the requested packets follow another requested one, and they are at least
+    /// half of all: of losses that are independent of each other, their share is that of the losses. It is forgotten
+    /// after a while.
+    static let burst = (leastPairs: 2, isRecentFor: Interval.seconds(10))
+    /// When so many packets have been requested, they count for half.
+    private static let manyRequests = 64
 
     /// The time at which to call `poll`; nil if there is nothing to probe for.
     public private(set) var deadline: MonotonicTime?
@@ -61,6 +66,11 @@ public struct TailProbe: Sendable {
     private var paddingLeft = 0
     private var pausedUntil = MonotonicTime.zero
     private var lastBurstAt: MonotonicTime?
+    /// What was requested lately: how many packets, and how many of them follow another one.
+    private var requests = (packets: 0, pairs: 0)
+    private var lastRequestAt = MonotonicTime.zero
+    /// The oldest packet of the requests that came one after another.
+    private var oldestRequested: SequenceNumber?
     private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
     /// The last packet of the picture that libwebrtc counts from.
@@ -98,7 +108,7 @@ public struct TailProbe: Sendable {
             if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission,
                 Self.withPadding.contains(count), now >= pausedUntil
             {
-                let room = Int64(paddingRoom) * interval.milliseconds / 1000
+                let room = min(Int64(paddingRoom) * interval.milliseconds / 1000, Int64(roomAfterGap(at: now)))
                 paddingLeft = max(0, min(Self.packetsInMotion - packetCount, Int(room)))
                 paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
             }
@@ -110,14 +120,26 @@ public struct TailProbe: Sendable {
 
     /// Notes the packets that the peer requests, in the order of a NACK.
     public mutating func requested(_ numbers: [SequenceNumber], at now: MonotonicTime) {
-        pausedUntil = max(pausedUntil, now + Self.pause.afterRequest)
-        if paddingLeft > 0, deadline != nil, let lastPictureAt { deadline = lastPictureAt + delay }
-        paddingLeft = 0
-        var run = 1
-        for (number, next) in zip(numbers, numbers.dropFirst()) {
-            run = number.next == next ? run + 1 : 1
-            if run >= Self.burst.leastPackets { lastBurstAt = now }
+        if now - lastRequestAt >= Self.pause.afterRequest { oldestRequested = nil }
+        for number in numbers where (oldestRequested?.distance(to: number) ?? -1) < 0 { oldestRequested = number }
+        if now - lastRequestAt > Self.burst.isRecentFor { requests = (0, 0) }
+        lastRequestAt = now
+        let pairs = zip(numbers, numbers.dropFirst()).count { $0.next == $1 }
+        requests = (requests.packets + numbers.count, requests.pairs + pairs)
+        if pairs > 0, requests.pairs >= Self.burst.leastPairs, requests.pairs * 2 >= requests.packets {
+            lastBurstAt = now
         }
+        if requests.packets > Self.manyRequests { requests = (requests.packets / 2, requests.pairs / 2) }
+        if paddingLeft > roomAfterGap(at: now) {
+            paddingLeft = 0
+            if deadline != nil, let lastPictureAt { deadline = lastPictureAt + delay }
+        }
+    }
+
+    /// How many packets of padding may follow the picture, as far as a gap behind it allows.
+    private func roomAfterGap(at now: MonotonicTime) -> Int {
+        guard let oldestRequested, now - lastRequestAt < Self.pause.afterRequest else { return Self.packetsInMotion }
+        return max(0, Self.mostPacketsAfterGap - oldestRequested.distance(to: lastSequenceNumber))
     }
 
     /// Notes the highest sequence number in a reception report of the stream. If it is the picture's last packet or a
