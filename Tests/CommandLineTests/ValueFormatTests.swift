@@ -92,6 +92,13 @@ struct ValueFormatTests {
         ] {
             #expect(read(text, .listenAddress) == nil, "\(text)")
         }
+        let words = "not an address to listen on; write it like"
+        #expect(
+            complaint("--listen", "x", .listenAddress)
+                == "--listen x: \(words) 127.0.0.1:8080, [::1]:8080 or 8080")
+        #expect(
+            complaint("--rtsp", "x", .listenAddress(example: 554))
+                == "--rtsp x: \(words) 127.0.0.1:554, [::1]:554 or 554")
     }
 
     @Test("a room's name has up to 64 letters, digits, '-', '_' and '.'")

@@ -48,7 +48,7 @@ extension EndToEnd {
                     .split(separator: "@").last?.split(separator: "/").first?.split(separator: ":").last)
             for (words, code, reason) in [
                 (["--rtsp", "\(port)"], 69, "--rtsp \(port): the port \(port) is taken by another program"),
-                (["--rtsp", "x"], 64, "not an address to listen on"),
+                (["--rtsp", "x"], 64, "not an address to listen on; write it like 127.0.0.1:554"),
                 (["--rtsp", "192.0.2.1:554"], 64, "other machines can reach that address; add --lan if they may"),
                 (["--source", "ftp://h/Sesam"], 64, "--source: nothing is read by ftp"),
                 (["--source", "file:a", "--source", "file:b"], 64, "two sources are for the first track"),

@@ -26,9 +26,12 @@ public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
 
 extension ValueFormat where Value == ListenArgument {
     /// An address and a port, or a port alone (`8080`, `:8080`); `localhost` means 127.0.0.1.
-    public static var listenAddress: ValueFormat<ListenArgument> {
-        ValueFormat(orProblem: "not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or 8080") {
-            text in
+    public static var listenAddress: ValueFormat<ListenArgument> { listenAddress(example: 8080) }
+
+    /// The same, for an option with another usual port, which is the one in its error's examples.
+    public static func listenAddress(example: UInt16) -> ValueFormat<ListenArgument> {
+        let examples = "127.0.0.1:\(example), [::1]:\(example) or \(example)"
+        return ValueFormat(orProblem: "not an address to listen on; write it like \(examples)") { text in
             let host: String
             let portText: String
             if let colon = text.lastIndex(of: ":") {

@@ -18,7 +18,7 @@ struct RTSPOption {
     private let label: String
 
     init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
-        guard let wanted = try options.value("rtsp", as: .listenAddress) else {
+        guard let wanted = try options.value("rtsp", as: .listenAddress(example: 554)) else {
             (address, label) = (nil, "")
             return
         }
