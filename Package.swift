@@ -306,7 +306,7 @@ let package = Package(
             [
                 "WebRTC", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "MediaSessions", "TrackHub",
                 "Threading", "H264", "MediaTypes",
-                "ByteCoding", "CLinux", "Processes", "TestSupport",
+                "ByteCoding", "Processes", "TestSupport",
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),
         tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),

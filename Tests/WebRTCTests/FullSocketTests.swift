@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import MediaTypes
 import Processes
@@ -119,8 +118,7 @@ struct FullSocketTests {
     /// Gives the socket that is bound to `port` the smallest send buffer that the kernel knows.
     private func shrinkSendBuffer(ofSocketAt port: UInt16) -> Bool {
         for descriptor in Int32(3)..<1024 {
-            var local = shim_endpoint()
-            guard shim_udp_local(descriptor, &local) == 0, local.port == port else { continue }
+            guard TransportAddress(localEndOf: descriptor)?.port == port else { continue }
             var room: Int32 = 1
             return setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size)) == 0
         }

@@ -1,3 +1,4 @@
+import CLinux
 import Clocks
 import Glibc
 import LinkTransport
@@ -9,6 +10,7 @@ import ScreenRelayKit
 import SecureTransport
 import Threading
 import TrackHub
+import WebRTC
 
 /// One player's connection, and its session. Belongs to the server's thread.
 final class RTSPClient {
@@ -62,11 +64,19 @@ final class RTSPClient {
     ) {
         (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)
         (self.wake, self.limits) = (wake, limits)
-        remote = SocketEnd(of: connection.descriptor, .remote)?.address ?? TransportAddress(ipv4: 0, 0, 0, 0, port: 0)
+        remote = TransportAddress(peerOf: connection.descriptor) ?? TransportAddress(ipv4: 0, 0, 0, 0, port: 0)
         log = lines(of: remote.host)
-        local = SocketEnd(of: connection.descriptor, .local)?.address.host ?? "0.0.0.0"
+        local = TransportAddress(localEndOf: connection.descriptor)?.host ?? "0.0.0.0"
         conversation = RTSPConversation(session: randomDigits(16))
-        SocketEnd.keepLittleUnsent(connection.descriptor)
+        keepLittleUnsent()
+    }
+
+    /// Makes the kernel accept little more than the peer has room for, so that a slow player isn't sent seconds of old
+    /// pictures.
+    private func keepLittleUnsent() {
+        var value: Int32 = 128 << 10
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(connection.descriptor, Int32(IPPROTO_TCP), shim_TCP_NOTSENT_LOWAT, &value, size)
     }
 
     var hasSession: Bool { conversation.state != .idle }

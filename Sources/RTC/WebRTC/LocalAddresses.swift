@@ -71,22 +71,14 @@ public enum LocalAddresses {
         return found
     }
 
+    /// The address with another port; nil if it is link-local or no IP address.
     private static func transportAddress(
         _ address: UnsafeMutablePointer<sockaddr>, port: UInt16
     ) -> TransportAddress? {
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET:
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { four in
-                TransportAddress(bytes: withUnsafeBytes(of: four.pointee.sin_addr) { Array($0) }, port: port)
-            }
-        case AF_INET6:
-            return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { six in
-                let bytes = withUnsafeBytes(of: six.pointee.sin6_addr) { Array($0) }
-                let isLinkLocal = bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80
-                return isLinkLocal ? nil : TransportAddress(bytes: bytes, port: port)
-            }
-        default:
-            return nil
-        }
+        var end = shim_endpoint()
+        guard shim_endpoint_from(address, &end) == 0 else { return nil }
+        let isLinkLocal = end.is_ipv6 != 0 && end.address.0 == 0xfe && end.address.1 & 0xc0 == 0x80
+        end.port = port
+        return isLinkLocal ? nil : TransportAddress(end)
     }
 }

@@ -34,11 +34,7 @@ package struct UDPSocket: ~Copyable {
     }
 
     /// The address that the socket is bound to, with the port that the kernel chose if 0 was requested.
-    package var localAddress: TransportAddress? {
-        var local = shim_endpoint()
-        guard shim_udp_local(descriptor, &local) == 0 else { return nil }
-        return TransportAddress(local)
-    }
+    package var localAddress: TransportAddress? { TransportAddress(localEndOf: descriptor) }
 
     /// A received datagram's length in bytes, and its two endpoints.
     package struct Received {
@@ -115,7 +111,19 @@ extension shim_endpoint {
 }
 
 extension TransportAddress {
-    fileprivate init(_ endpoint: shim_endpoint) {
+    /// The address that a socket is bound to; nil if it isn't an IP socket.
+    package init?(localEndOf descriptor: Int32) { self.init(socketEnd: descriptor, isPeer: false) }
+
+    /// The address of a socket's peer; nil if it isn't an IP socket, or isn't connected any more.
+    package init?(peerOf descriptor: Int32) { self.init(socketEnd: descriptor, isPeer: true) }
+
+    private init?(socketEnd descriptor: Int32, isPeer: Bool) {
+        var end = shim_endpoint()
+        guard shim_socket_end(descriptor, isPeer ? 1 : 0, &end) == 0 else { return nil }
+        self.init(end)
+    }
+
+    init(_ endpoint: shim_endpoint) {
         self = withUnsafeBytes(of: endpoint.address) { bytes in
             if endpoint.is_ipv6 == 0 {
                 let low = UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))

@@ -80,7 +80,7 @@ static inline int shim_set_parent_death_signal(int signal_number) {
     return prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
-/// One end of a UDP exchange; IPv4 addresses stand in the first four bytes, whatever family the socket has.
+/// One end of a socket. An IPv4 address stands in the first four bytes, whatever family the socket has.
 struct shim_endpoint {
     uint8_t is_ipv6;
     uint8_t address[16];
@@ -88,9 +88,10 @@ struct shim_endpoint {
     uint32_t scope;
 };
 
-static inline void shim_endpoint_from(const struct sockaddr_storage *from, struct shim_endpoint *to) {
+/// Fills `to` with `from`; 0, or -1 where that is no IP address.
+static inline int shim_endpoint_from(const struct sockaddr *from, struct shim_endpoint *to) {
     memset(to, 0, sizeof *to);
-    if (from->ss_family == AF_INET6) {
+    if (from->sa_family == AF_INET6) {
         const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
         to->port = ntohs(six->sin6_port);
         if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
@@ -100,11 +101,13 @@ static inline void shim_endpoint_from(const struct sockaddr_storage *from, struc
             to->scope = six->sin6_scope_id;
             memcpy(to->address, six->sin6_addr.s6_addr, 16);
         }
-    } else {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)from;
-        to->port = ntohs(four->sin_port);
-        memcpy(to->address, &four->sin_addr, 4);
+        return 0;
     }
+    if (from->sa_family != AF_INET) return -1;
+    const struct sockaddr_in *four = (const struct sockaddr_in *)from;
+    to->port = ntohs(four->sin_port);
+    memcpy(to->address, &four->sin_addr, 4);
+    return 0;
 }
 
 /// Fills `to` with `from` in the form that a socket of `family` takes; returns its length, 0 where it can't.
@@ -155,13 +158,13 @@ static inline int shim_udp_socket(int family, const struct shim_endpoint *local)
     return fd;
 }
 
-/// The local end of a bound socket; 0, or -1 and errno.
-static inline int shim_udp_local(int fd, struct shim_endpoint *out) {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) return -1;
-    shim_endpoint_from(&address, out);
-    return 0;
+/// The local end of a socket, or its peer's; 0, or -1 where it has none or is no IP socket.
+static inline int shim_socket_end(int fd, int is_peer, struct shim_endpoint *out) {
+    struct sockaddr_storage storage;
+    struct sockaddr *address = (struct sockaddr *)&storage;
+    socklen_t length = sizeof storage;
+    if ((is_peer ? getpeername(fd, address, &length) : getsockname(fd, address, &length)) < 0) return -1;
+    return shim_endpoint_from(address, out);
 }
 
 struct shim_pktinfo4 { int index; uint8_t specified[4]; uint8_t address[4]; };
@@ -184,7 +187,7 @@ static inline ssize_t shim_udp_receive(
     message.msg_controllen = sizeof control.bytes;
     ssize_t count = recvmsg(fd, &message, 0);
     if (count < 0) return count;
-    shim_endpoint_from(&from, peer);
+    shim_endpoint_from((struct sockaddr *)&from, peer);
     memset(local, 0, sizeof *local);
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
         if (part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_PKTINFO) {
