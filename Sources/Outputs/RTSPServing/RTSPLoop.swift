@@ -60,10 +60,10 @@ final class RTSPLoop {
             }
             if clients.contains(where: \.isOver) {
                 clients.removeAll { $0.isOver }
-                frames.keep(only: clients.compactMap(\.shownTrack))
+                frames.keep(only: clients.compactMap(\.session.track))
             }
             if entries[1].isReady { accept() }
-            counts.sessions.store(clients.count { $0.hasSession }, ordering: .relaxed)
+            counts.sessions.store(clients.count { $0.session.isSetUp }, ordering: .relaxed)
         }
         listener.close()
         clients.removeAll()
@@ -72,7 +72,7 @@ final class RTSPLoop {
 
     private func takeReports() {
         ports.receive(&buffer) { peer in
-            for client in clients { client.takeReport(from: peer) }
+            for client in clients { client.session.takeReport(from: peer) }
         }
     }
 
@@ -80,15 +80,15 @@ final class RTSPLoop {
         while true {
             do throws(LinkTransportError) {
                 guard let connection = try listener.accept() else { return }
-                let client = RTSPClient(
+                let session = RTSPSession(
                     connection, host: host, access: access, ports: ports, wake: wake, limits: limits, lines: lines)
                 guard clients.count < limits.connections,
-                    clients.count(where: { $0.address == client.address }) < limits.connectionsOfAddress
+                    clients.count(where: { $0.session.address == session.address }) < limits.connectionsOfAddress
                 else {
-                    lines(of: client.address).warning("rtsp: too many players are connected; one is turned away")
+                    lines(of: session.address).warning("rtsp: too many players are connected; one is turned away")
                     continue
                 }
-                clients.append(client)
+                clients.append(RTSPClient(connection, session))
             } catch {
                 // Without a free descriptor, the connection stays in the queue.
                 acceptsFrom = .now() + .milliseconds(200)
