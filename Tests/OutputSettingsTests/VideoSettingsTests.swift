@@ -50,8 +50,8 @@ struct VideoSettingsTests {
     @Test(
         "what no encoder takes is refused",
         arguments: [
-            (\VideoSettings.framesPerSecond, 0), (\.framesPerSecond, 61), (\.keyFrameInterval, 0),
-            (\.keyFrameInterval, 601), (\.bitRate.bitsPerSecond, 1000), (\.bitRate.bitsPerSecond, 200_000_000),
+            (\VideoSettings.framesPerSecond, 0), (\.framesPerSecond, 61), (\.picturesPerKeyFrame, 0),
+            (\.picturesPerKeyFrame, 601), (\.bitRate.bitsPerSecond, 1000), (\.bitRate.bitsPerSecond, 200_000_000),
         ] as [(any WritableKeyPath<VideoSettings, Int> & Sendable, Int)])
     func senseless(_ path: any WritableKeyPath<VideoSettings, Int> & Sendable, _ value: Int) {
         var settings = VideoSettings()

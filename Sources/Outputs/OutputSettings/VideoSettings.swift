@@ -16,7 +16,7 @@ public struct VideoSettings: Hashable, Sendable {
     /// The most pictures a second, 1 to 60.
     public var framesPerSecond = 24
     /// The pictures from one key frame to the next.
-    public var keyFrameInterval = 72
+    public var picturesPerKeyFrame = 72
     public var bitRate = BitRate(bitsPerSecond: 1_024_000)
     /// The rate to which `bitRate` may fall while the path carries less; nil keeps it, and pictures are left out
     /// instead.
@@ -33,9 +33,9 @@ public struct VideoSettings: Hashable, Sendable {
         guard (1...60).contains(framesPerSecond) else {
             throw VideoSettingsError("\(framesPerSecond) pictures a second; there can be 1 to 60")
         }
-        guard (1...600).contains(keyFrameInterval) else {
+        guard (1...600).contains(picturesPerKeyFrame) else {
             throw VideoSettingsError(
-                "\(keyFrameInterval) pictures from one key frame to the next; there can be 1 to 600")
+                "\(picturesPerKeyFrame) pictures from one key frame to the next; there can be 1 to 600")
         }
         guard (64_000...100_000_000).contains(bitRate.bitsPerSecond) else {
             throw VideoSettingsError("\(kilobits(bitRate)); there can be 64 kbit/s to 100 Mbit/s")

@@ -242,7 +242,7 @@ private struct SettingsCoder {
         do throws(VideoEncodingError) {
             let encoder = try currentEncoder(for: scaled, rate)
             if encoder.configuration.rate != .average(rate) { try encoder.reconfigure(bitRate: rate) }
-            let isKeyFrame = forcesKeyFrame || sinceKeyFrame >= settings.keyFrameInterval
+            let isKeyFrame = forcesKeyFrame || sinceKeyFrame >= settings.picturesPerKeyFrame
             ticks += 1
             let frame = try encoder.accessUnit(of: scaled, forceIDR: isKeyFrame, time: MediaTime(ticks: ticks))
             sinceKeyFrame = frame.isRandomAccess ? 1 : sinceKeyFrame + 1

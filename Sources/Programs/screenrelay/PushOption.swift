@@ -104,7 +104,7 @@ struct PushOption {
             }
             settings.lowestBitRate = rate
         case "fps": settings.framesPerSecond = try number(value, word)
-        case "gop": settings.keyFrameInterval = try number(value, word)
+        case "gop": settings.picturesPerKeyFrame = try number(value, word)
         case "profile":
             guard let profile = ProfileLevel(rawValue: value) else {
                 let names = ProfileLevel.allCases.map(\.rawValue).joined(separator: ", ")
