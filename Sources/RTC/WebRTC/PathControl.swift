@@ -9,6 +9,10 @@ struct PathControl {
     static let highest = BitRate(bitsPerSecond: 100_000_000)
     /// What a datagram has around its RTP packet: the tag of SRTP, and the headers of UDP and IPv4.
     private static let overhead = 16 + 8 + 20
+    /// What a packet of padding takes of the path: ``overhead``, the header of RTP, up to 20 bytes of extensions (the
+    /// transport-wide number, and a MID of 12 letters) and one byte of padding. With a browser's MID, which has one
+    /// letter, it is 8 bytes less, so that padding rather keeps below its share.
+    private static let paddingByteCount = overhead + RTPPacketHeader.byteCount + 20 + 1
     /// An estimate from here on is no limit for a screen; it is one that the path has not shown its end at.
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
     /// A link with a longer queue is full.
@@ -78,8 +82,8 @@ struct PathControl {
     /// make worse. Only transport-wide feedback tells of a queue.
     var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueDelay < Self.fullQueue }
 
-    /// How many packets of padding may be sent in a second: with 77 bytes each, they take a tenth of the path.
-    var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 6160 : 0 }
+    /// How many packets of padding may be sent in a second: together they take a tenth of the path.
+    var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 10 / (8 * Self.paddingByteCount) : 0 }
 
     // MARK: Feedback
 
