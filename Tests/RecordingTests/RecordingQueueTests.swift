@@ -11,27 +11,27 @@ import Threading
 @Suite("The queue in front of a recording")
 struct RecordingQueueTests {
     /// What a queue's handler heard.
-    private final class Events: Sendable {
+    final class Events: Sendable {
         private let events = Mutex<[RecordingQueue.Event]>([])
         var all: [RecordingQueue.Event] { events.withLock { $0 } }
         func add(_ event: RecordingQueue.Event) { events.withLock { $0.append(event) } }
     }
 
-    private let folder: TemporaryFolder
-    private let events = Events()
+    let folder: TemporaryFolder
+    let events = Events()
     private let received = Received()
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    private func queue(_ path: String, limit: Int = 16 << 20, isLossless: Bool = false) throws -> RecordingQueue {
+    func queue(_ path: String, limit: Int = 16 << 20, isLossless: Bool = false) throws -> RecordingQueue {
         let header = RecordingHeader(start: .zero, wallClock: 3)
         let file = try RecordingFile(creating: path, overwriting: true, header: header)
         return try RecordingQueue(file, limit: limit, isLossless: isLossless) { [events] in events.add($0) }
     }
 
-    private func picture(_ number: Int, size: Int = 1_000) throws -> LinkBytes {
+    func picture(_ number: Int, size: Int = 1_000) throws -> LinkBytes {
         try #require(LinkBytes(try message(of: size, picture: number), form: .extended))
     }
 
@@ -41,7 +41,7 @@ struct RecordingQueueTests {
         return try #require(LinkBytes(MessageEncoder(epoch: 1).encode(.picture(notice)), form: .extended))
     }
 
-    private func time(_ milliseconds: Int) -> MonotonicTime { .zero + .milliseconds(Int64(milliseconds)) }
+    func time(_ milliseconds: Int) -> MonotonicTime { .zero + .milliseconds(Int64(milliseconds)) }
 
     /// Reads all that comes, on a thread of its own: the writing one is held back no more.
     private func drain(_ file: StalledFile) -> NamedThread? {
@@ -202,30 +202,6 @@ struct RecordingQueueTests {
         #expect(reading.items.count == 11)
     }
 
-    @Test("a recording that reaches its size limit ends there in good order, says so once, and takes no more")
-    func sizeLimit() throws {
-        for limit in [3_000, 3_071, 3_072, 3_100, 1_000_000] {
-            let path = folder.file("limited \(limit)")
-            let events = Events()
-            let file = try RecordingFile(creating: path, sizeLimit: UInt64(limit))
-            let queue = try RecordingQueue(file) { events.add($0) }
-            queue.beginConnection(at: now())
-            // One that goes to the file in one piece with others, and one that goes there by itself.
-            for number in 0..<2_000 { queue.add(try picture(number, size: number == 500 ? 300_000 : 1_000), at: now()) }
-            #expect(!queue.close())
-            let failure = RecordingFileError.limitReached(path: path, limit: UInt64(limit))
-            #expect(queue.failure == failure)
-            #expect(events.all == [.stopped(failure)])
-            let bytes = try fileBytes(path)
-            #expect(bytes.count <= limit && bytes.count > limit - 302_000, "\(bytes.count)")
-            #expect(queue.counters.fileBytes == UInt64(bytes.count))
-            let reading = Reading(bytes)
-            #expect(reading.stream.hasEnd && reading.stream.fault == nil)
-            // The connection and the end are no messages.
-            #expect(reading.items.count == Int(queue.counters.messages) + 2)
-        }
-    }
-
     @Test("a new file that gets no message is gone in the end, so that the next recording can have its name")
     func nothing() throws {
         let path = folder.file("nothing")
@@ -251,42 +227,6 @@ struct RecordingQueueTests {
         try folder.write("other", [1, 2, 3])
         queue.close()
         #expect(try fileBytes(other) == [1, 2, 3])
-    }
-
-    @Test("who reads the pipe of a recording may go: recording stops, and says so once")
-    func brokenPipe() throws {
-        let file = try StalledFile()
-        let queue = try queue(file.path)
-        file.close()
-        queue.add(try picture(0), at: time(0))
-        try eventually("it has stopped", holds: { queue.failure != nil })
-        queue.add(try picture(1), at: time(1))
-        queue.close()
-        #expect(events.all == [.stopped(.system(call: "write", path: file.path, code: EPIPE))])
-    }
-
-    @Test(
-        "on a full disk recording stops, says so in one line, and the file is readable",
-        .enabled(if: SmallDisk.isAvailable, "only root may mount the small disk that this needs"))
-    func fullDisk() throws {
-        let disk = try SmallDisk(kilobytes: 256)
-        let path = disk.path + "/recording"
-        let queue = try queue(path)
-        for number in 0..<400 { queue.add(try picture(number), at: time(number)) }
-        queue.add(try picture(400, size: 400_000), at: time(400))
-        try eventually("it has stopped", holds: { queue.failure != nil })
-        #expect(queue.hasRoom)
-        queue.add(try picture(401), at: time(401))
-        queue.close()
-        let bytes = try fileBytes(path)
-        let reading = Reading(bytes)
-        #expect(reading.stream.fault == nil)
-        #expect(!reading.stream.hasEnd)
-        #expect(reading.items.count > 200)
-        #expect(events.all == [.stopped(.diskFull(path: path, written: UInt64(bytes.count)))])
-        #expect(queue.counters.fileBytes == UInt64(bytes.count))
-        let words = queue.failure?.description ?? ""
-        #expect(words.contains("full") && words.contains(path) && !words.contains("\n"))
     }
 }
 

@@ -14,23 +14,23 @@ import TrackHub
 struct MediaServerTests {
     let loopback = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
 
-    private func makeServer(limit: Int = 16) throws -> MediaServer {
+    func makeServer(limit: Int = 16) throws -> MediaServer {
         try MediaServer(MediaServerConfiguration(bind: loopback, sessionLimit: limit), log: .silent)
     }
 
-    private func makeHub() -> (hub: TrackHub, source: RecordingSource) {
+    func makeHub() -> (hub: TrackHub, source: RecordingSource) {
         let hub = TrackHub(origin: now())
         let source = RecordingSource()
         hub.connect(source: source)
         return (hub, source)
     }
 
-    private func publish(_ unit: CodedFrame, on hub: TrackHub) -> CodedFrame {
+    func publish(_ unit: CodedFrame, on hub: TrackHub) -> CodedFrame {
         hub.publish(unit, epoch: 1, arrival: now())
         return unit
     }
 
-    private func address(of server: MediaServer) -> TransportAddress {
+    func address(of server: MediaServer) -> TransportAddress {
         TransportAddress(ipv4: 127, 0, 0, 1, port: server.port)
     }
 
@@ -212,106 +212,6 @@ struct MediaServerTests {
             return !source.rates.isEmpty
         }
         #expect(try #require(source.rates.first).bitsPerSecond < 20_000_000)
-    }
-
-    @Test("an occupied port is an error that says so")
-    func occupiedPort() throws {
-        let first = try makeServer()
-        defer { first.stop() }
-        let configuration = MediaServerConfiguration(bind: address(of: first))
-        let error = try #require(throws: WebRTCError.self) { try MediaServer(configuration, log: .silent) }
-        guard case .cannotBind(let address, let number, _) = error else {
-            Issue.record("\(error)")
-            return
-        }
-        #expect(address.port == first.port)
-        #expect(number == EADDRINUSE)
-        #expect(error.description.contains("\(first.port)"))
-    }
-
-    @Test("offers that can't be used and viewers beyond the limit are refused without a trace")
-    func refusals() throws {
-        let server = try makeServer(limit: 1)
-        defer { server.stop() }
-        let (hub, source) = makeHub()
-        for offer in ["", "v=0\r\n", "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n"] {
-            #expect(throws: MediaRefusal.self) {
-                try server.open(offer: offer, watching: WatchedSource(video: hub)) { _ in }
-            }
-        }
-        #expect(hub.viewers == 0 && source.watched == [false])
-        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        let refusal = try #require(throws: MediaRefusal.self) {
-            try SocketViewer(of: server, watching: hub, at: address(of: server))
-        }
-        #expect("\(refusal)" == "the limit of 1 viewers is reached")
-        #expect(hub.viewers == 1)
-        server.close(viewer.id)
-        try eventually("room for another") { viewer.end != nil }
-        _ = try SocketViewer(of: server, watching: hub, at: address(of: server))
-    }
-
-    @Test("a check for an unknown name gets no answer, and garbage disturbs nobody")
-    func garbage() throws {
-        let server = try makeServer()
-        defer { server.stop() }
-        let (hub, _) = makeHub()
-        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        let stranger = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        try viewer.connect()
-        stranger.send(CheckRequest(username: "nobody:Qm3+", password: "0123456789012345678901").bytes)
-        var random = SeededRandom(seed: 11)
-        for index in 0..<200 {
-            var datagram = (0..<Int.random(in: 0...1500, using: &random)).map { _ in
-                UInt8.random(in: .min ... .max, using: &random)
-            }
-            // Each kind of first byte, or any.
-            if index % 5 < 3, datagram.count > 1 { datagram[0] = [0, 22, 128][index % 5] }
-            (index.isMultiple(of: 2) ? viewer : stranger).send(datagram)
-        }
-        let last = publish(Pictures.idr(50_000, captured: now()), on: hub)
-        try eventually("the picture") {
-            viewer.pump()
-            return viewer.shows(last)
-        }
-        #expect(viewer.end == nil)
-        stranger.pump()
-        #expect(stranger.receivedDatagrams == 0)
-    }
-
-    @Test("DTLS, RTCP and RTP from an address that no check has proved are ignored")
-    func unprovedAddress() throws {
-        let server = try makeServer()
-        defer { server.stop() }
-        let (hub, source) = makeHub()
-        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        let stranger = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        // A handshake without a check before it.
-        stranger.viewer.startDTLS(now: now())
-        stranger.pump()
-        try viewer.connect()
-        let first = publish(Pictures.idr(50_000, captured: now()), on: hub)
-        try eventually("the picture") {
-            viewer.pump()
-            return viewer.shows(first)
-        }
-        // Genuine requests and a genuine goodbye of the viewer's, from another's address.
-        let asked = source.keyFrameRequests
-        let request = RTCPPacket.pictureLossIndication(
-            PictureLossIndication(sender: SSRC(1), media: viewer.viewer.settings.media))
-        for _ in 0..<5 { stranger.send(try #require(viewer.viewer.protected([request]))) }
-        viewer.viewer.close()
-        for datagram in viewer.viewer.takeOutgoing() { stranger.send(datagram) }
-        let last = publish(Pictures.delta(500, seed: 2, captured: now()), on: hub)
-        try eventually("the next picture") {
-            viewer.pump()
-            return viewer.shows(last)
-        }
-        #expect(viewer.viewer.pictures.count == 2, "the stranger's request was not served")
-        #expect(viewer.end == nil)
-        stranger.pump()
-        #expect(stranger.receivedDatagrams == 0)
-        #expect(source.keyFrameRequests == asked)
     }
 
     @Test("one socket serves viewers over IPv6 and IPv4", .enabled(if: hasIPv6))

@@ -1,0 +1,57 @@
+import MediaTypes
+import Synchronization
+import Testing
+import TrackHub
+
+/// A track's source that remembers what it was asked, and hears what the host's own encoder is asked.
+final class RecordingSource: PictureSource, TrackObserver {
+    private struct State {
+        var changesChroma = false
+        var returnsTo444 = 0
+        var keyFrameRequests = 0
+        var pictureRequests = 0
+        var watched: [Bool] = []
+        var rates: [BitRate] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// How often somebody was asked for a key frame: the source, the host's own encoder or both.
+    var keyFrameRequests: Int { state.withLock { $0.keyFrameRequests } }
+    var pictureRequests: Int { state.withLock { $0.pictureRequests } }
+    var watched: [Bool] { state.withLock { $0.watched } }
+    var rates: [BitRate] { state.withLock { $0.rates } }
+    /// How often it was asked for 4:4:4 again.
+    var returnsTo444: Int { state.withLock { $0.returnsTo444 } }
+
+    let makesKeyFrames = true
+    let restsUnwatched = false
+    var changesChroma: Bool {
+        get { state.withLock { $0.changesChroma } }
+        set { state.withLock { $0.changesChroma = newValue } }
+    }
+
+    func perform(_ action: TrackAction) {
+        if case .makeKeyFrame = action { state.withLock { $0.keyFrameRequests += 1 } }
+    }
+
+    func requestKeyFrame() {}
+    func requestPicture() { state.withLock { $0.pictureRequests += 1 } }
+    func setWatched(_ isWatched: Bool) { state.withLock { $0.watched.append(isWatched) } }
+    func setTargetBitRate(_ rate: BitRate) { state.withLock { $0.rates.append(rate) } }
+    func setChroma(_ format: ChromaFormat) { state.withLock { $0.returnsTo444 += format == .yuv444 ? 1 : 0 } }
+}
+
+extension TrackHub {
+    /// Makes `source` the track's.
+    func connect(source: RecordingSource) {
+        connect(source)
+        #expect(attach(source, now: .zero))
+    }
+
+    /// Delivers a frame of the track's source.
+    @discardableResult
+    func publish(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
+        source.flatMap { deliver(frame, from: $0, epoch: epoch, arrival: arrival) }
+    }
+}
