@@ -78,7 +78,7 @@ class Process:
 
 
 def printed_link(share):
-    """The first link that a `screenrelay share` prints; its standard output is a pipe."""
+    """The first link that a `screenrelay share`, or what stands in for it, prints; its standard output is a pipe."""
     output, data, deadline = share.child.stdout, b"", time.monotonic() + 20
     while time.monotonic() < deadline:
         ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
@@ -92,7 +92,7 @@ def printed_link(share):
                     if word.startswith("http") and "#" in word:
                         return word
     share.require_running()
-    raise Failure("screenrelay share printed no link")
+    raise Failure("%s printed no link" % share.name)
 
 
 def thread_times(pid):

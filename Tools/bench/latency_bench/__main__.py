@@ -1,6 +1,5 @@
 """Measures the delay from a shared screen to a browser's, pixel to pixel."""
 
-import dataclasses
 import json
 import os
 import statistics
@@ -10,7 +9,6 @@ import time
 
 from capture_bench.display import Display
 from capture_bench.limits import at_least, at_most
-from capture_bench.options import SIZES, Parser
 from capture_bench.outcome import carry_out, conclude
 from capture_bench.processes import TROUBLE, Failure, Process
 from capture_bench.report import table
@@ -21,8 +19,9 @@ from network_bench.room import Room, busy_time
 from network_bench.viewer import SCRIPT
 
 from . import framebuffer
+from .beside import WebRTCBinRoom, require_webrtcbin
+from .options import parse
 
-SCENES = ["typing", "scroll", "full", "drag", "video"]
 #: By scene: p50 and p95 of the delay in ms, and pictures a second.
 LIMITS = {"typing": (16, 24, None), "scroll": (15, 22, None), "full": (33, 50, 25)}
 #: How far from it the page's own figure may be, in ms at p50.
@@ -35,65 +34,16 @@ COLUMNS = ["scene", "delay p50 ms", "p95 ms", "p99 ms", "largest ms", "shown/s",
 STAGES = ["waiting", "encoding", "link", "sending"]
 
 
-@dataclasses.dataclass
-class Options:
-    scenes: list
-    seconds: float
-    runs: int
-    size: tuple
-    bit_rate: int
-    share: list
-    out: str
-    check: bool
-    programs: str
-    keep: bool = False
-
-
-def parse(arguments):
-    parser = Parser(
-        prog="Tools/bench/latency",
-        description="Measures the delay from a shared screen to a browser's on the same machine: from the X server's "
-        "painting of a counter until the framebuffer of the X server in which Chromium has its window shows it, both "
-        "read from memory twice a millisecond on one clock. Beside it stand what the page itself says, and how long the "
-        "stages of a picture's way to the network take: waiting, encoding, link and sending. Writes latency.json.",
-        epilog="exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing; "
-        "70 a measurement failed twice.")
-    parser.add_argument("--scene", default="typing,scroll,full", metavar="LIST",
-                        help="which of %s (typing,scroll,full)" % ",".join(SCENES))
-    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="how long a scene counts (20)")
-    parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each, of which medians are told (3)")
-    parser.add_argument("--size", choices=["1280x720"] + sorted(SIZES), default="1920x1080", help="of both screens")
-    parser.add_argument("--bitrate", type=int, default=4_000_000, metavar="BITS", help="of the share (4000000)")
-    parser.add_argument("--share", action="append", default=[], metavar="OPTION",
-                        help="an option of screenrelay share, as in --share=--chroma=444; may be repeated")
-    parser.add_argument("--out", default="latency-bench", metavar="DIR", help="where to write (latency-bench)")
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a limit is missed, and print which")
-    parser.add_argument("--programs", default=None, metavar="DIR",
-                        help="where screenrelay, screenrelay-capture and screenrelay-scene are; without it they are "
-                        "built")
-    given = parser.parse_args(arguments)
-    scenes = given.scene.split(",")
-    for name in scenes:
-        if name not in SCENES:
-            parser.error("--scene %s: '%s' is none of %s" % (given.scene, name, ", ".join(SCENES)))
-    if not 1 <= given.seconds <= 600:
-        parser.error("--seconds %g: from 1 to 600" % given.seconds)
-    if given.runs < 1:
-        parser.error("--runs %d: at least 1" % given.runs)
-    return Options(scenes, given.seconds, given.runs, tuple(int(side) for side in given.size.split("x")), given.bitrate,
-                   given.share, given.out, given.check, given.programs)
-
-
-def measure(bench, scene, folder):
-    """One run: the figures of a scene."""
+def measure(bench, room_type, scene, folder):
+    """One run: the figures of a scene, which this type of Room sends."""
     own, theirs = (os.path.join(folder, name) for name in ("screen", "browser"))
     started = []
     try:
         for one in (own, theirs):
             os.makedirs(one)
         seconds = LEAD + bench.options.seconds
-        room = Room(bench, scene, scene.ticks(seconds + 0.5), None, own, bench.options.bit_rate,
-                    display_options=framebuffer.options(own))
+        room = room_type(bench, scene, scene.ticks(seconds + 0.5), None, own, bench.options.bit_rate,
+                         display_options=framebuffer.options(own))
         started.append(room)
         display = Display(scene.size, theirs, framebuffer.options(theirs))
         started.append(display)
@@ -144,7 +94,9 @@ def measure(bench, scene, folder):
 def _place(page, scene):
     """Where on its screen the page shows the video: x, y and scale."""
     deadline = time.monotonic() + 40
-    while not page.evaluate("window.screenRelay?.phase === 'playing' && !!window.networkBench.firstShown"):
+    # The page of another sender tells no phase.
+    plays = "(window.screenRelay?.phase ?? 'playing') === 'playing' && !!window.networkBench.firstShown"
+    while not page.evaluate(plays):
         if time.monotonic() > deadline:
             raise Failure("the page does not play within 40 s")
         time.sleep(0.1)
@@ -184,13 +136,13 @@ def _figures(seen, start, seconds):
             "look_p99_ms": seen["gap_p99_ms"], "look_max_ms": seen["gap_max_ms"]}
 
 
-def run_twice(bench, scene):
+def run_twice(bench, room_type, scene, label):
     for attempt in (1, 2):
         folder = bench.new_folder()
         try:
-            return measure(bench, scene, folder)
+            return measure(bench, room_type, scene, folder)
         except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (scene.name, "" if attempt == 1 else " again", error))
+            bench.say("%s failed%s: %s" % (label, "" if attempt == 1 else " again", error))
         finally:
             bench.forget(folder)
     return None
@@ -216,40 +168,74 @@ def main():
 
 
 def measure_all(options, folder):
-    rows, failures, found, busy, document = [], [], [], [], {}
+    document, failures = {}, []
     chromium()
+    if options.beside:
+        require_webrtcbin()
     bench = Bench(options, folder)
     for name in options.scenes:
-        runs = []
+        # They take turns, so that what else this machine does falls on both.
+        room_types = {name: Room}
+        if options.beside:
+            room_types[beside(name, options)] = WebRTCBinRoom
+        runs = {label: [] for label in room_types}
         for number in range(options.runs):
-            bench.say("%s, run %d of %d" % (name, number + 1, options.runs))
-            figures = run_twice(bench, bench.scene(name))
-            if figures:
-                runs.append(figures)
-            else:
-                failures.append("%s, run %d" % (name, number + 1))
-        if not runs:
-            continue
-        known = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
-        medians = {key: statistics.median(values) if values else None for key, values in known.items()}
-        document[name] = {"medians": medians, "runs": runs}
-        found += checks(name, medians)
-        busy += [run["busy"] for run in runs]
-        said = medians["page_says_ms"]
-        rows.append([name] + ["%.1f" % medians[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms",
-                                                                "shown_per_second")]
-                    + ["%.0f %%" % (100 * medians["drawn_share"]), "–" if said is None else "%.1f" % said]
-                    + ["%.0f" % medians[key] for key in ("host_cpu", "capture_cpu")]
-                    + [" + ".join("–" if medians[name + "_ms"] is None else "%.1f" % medians[name + "_ms"]
-                                  for name in STAGES)])
+            for label, room_type in room_types.items():
+                bench.say("%s, run %d of %d" % (label, number + 1, options.runs))
+                figures = run_twice(bench, room_type, bench.scene(name), label)
+                if figures:
+                    runs[label].append(figures)
+                else:
+                    failures.append("%s, run %d" % (label, number + 1))
+        document.update({label: {"medians": medians(some), "runs": some} for label, some in runs.items() if some})
+    # Only scenes have limits, and so only the share.
+    found = [one for label, entry in document.items() for one in checks(label, entry["medians"])]
+    write(options, document, found)
+    return conclude(failures, found, options.check)
+
+
+def beside(name, options):
+    """What the row of the other sender is called."""
+    return "%s, %s" % (name, options.beside)
+
+
+def medians(runs):
+    known = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
+    return {key: statistics.median(values) if values else None for key, values in known.items()}
+
+
+def write(options, document, found):
+    """Writes latency.json, and prints the table and what follows from it."""
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "latency.json"), "w") as file:
         limits = [vars(one) for one in found]
         json.dump({"options": vars(options), "scenes": document, "limits": limits}, file, indent=1)
-    print("\n".join(table(COLUMNS, rows)))
+    print("\n".join(table(COLUMNS, [row(label, entry["medians"]) for label, entry in document.items()])))
+    for name in options.scenes:
+        if name in document and beside(name, options) in document:
+            print("\n" + comparison(name, options.beside, *(document[label]["medians"]
+                                                            for label in (name, beside(name, options)))))
+    busy = [run["busy"] for entry in document.values() for run in entry["runs"]]
     if busy:
         print("\nThis machine was %.0f %% busy." % (100 * statistics.median(busy)))
-    return conclude(failures, found, options.check)
+
+
+def row(label, figures):
+    """A row of the table; what a sender doesn't tell is a dash."""
+    said = figures["page_says_ms"]
+    return ([label] + ["%.1f" % figures[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")]
+            + ["%.0f %%" % (100 * figures["drawn_share"]), "–" if said is None else "%.1f" % said]
+            + ["%.0f" % figures[key] for key in ("host_cpu", "capture_cpu")]
+            + [" + ".join("–" if figures[stage + "_ms"] is None else "%.1f" % figures[stage + "_ms"]
+                          for stage in STAGES)])
+
+
+def comparison(name, other, ours, theirs):
+    """How many times the share's delay and processor time another sender takes."""
+    def times(*keys):
+        return sum(theirs[key] for key in keys) / sum(ours[key] for key in keys)
+    return "%s: %s takes %.1f times the share's delay at p50, %.1f times at p95, %.1f times its processor time." % (
+        name, other, times("p50_ms"), times("p95_ms"), times("host_cpu", "capture_cpu"))
 
 
 sys.exit(main())

@@ -29,21 +29,25 @@ class Room:
             if has_moved:
                 self.shown.start()
                 self.shown.wait_for_end()
-            command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
-                       "--bitrate", str(bit_rate), *bench.options.share]
-            if network:
-                command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
-            else:
-                command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
-            # Neither the user's settings nor his other shares are touched.
-            own = {name: folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
-            prefix = network.prefix if network else []
-            self.share = Process("screenrelay share", prefix + command, os.path.join(folder, "share.log"), own,
-                                 stdout=subprocess.PIPE)
-            self.printed_link = printed_link(self.share)
+            self.start_share(bench, network, bit_rate)
         except BaseException:
             self.close()
             raise
+
+    def start_share(self, bench, network, bit_rate):
+        """Starts what shares the display, and learns the link that it prints."""
+        command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
+                   "--bitrate", str(bit_rate), *bench.options.share]
+        if network:
+            command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
+        else:
+            command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
+        # Neither the user's settings nor his other shares are touched.
+        own = {name: self.folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
+        prefix = network.prefix if network else []
+        self.share = Process("screenrelay share", prefix + command, os.path.join(self.folder, "share.log"), own,
+                             stdout=subprocess.PIPE)
+        self.printed_link = printed_link(self.share)
 
     def link(self, address):
         """The room's link for a viewer who reaches the host at this address."""
