@@ -98,9 +98,10 @@ let package = Package(
         // Codecs: one wrapper a library.
         shell("Codecs", "VideoEncoding", ["MediaTypes"]),
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
-        shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "MediaTypes"]),
+        shell("Codecs", "LibAVMessages", ["CLibAV"]),
+        shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
-        shell("Codecs", "MediaFiles", ["CLibAV", "Clocks", "H264", "MediaTypes"]),
+        shell("Codecs", "MediaFiles", ["CLibAV", "Clocks", "H264", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
@@ -190,7 +191,8 @@ let package = Package(
             "Outputs", "Pushing",
             [
                 "OutputLife", "OutputSettings", "ScreenRelayKit", "MediaFiles", "X264Encoding", "VideoEncoding",
-                "VideoDecoding", "ColorConversion", "TrackHub", "CodecTable", "Threading", "Clocks", "MediaTypes",
+                "VideoDecoding", "ColorConversion", "TrackHub", "CodecTable", "SecureTransport", "ByteCoding",
+                "Threading", "Clocks", "CLinux", "MediaTypes",
             ]),
 
         pure("Outputs", "RTSP", ["MediaTypes"]),
@@ -313,8 +315,8 @@ let package = Package(
         tests(
             "PushingTests",
             [
-                "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "Processes", "H264", "MediaTypes",
-                "TestSupport",
+                "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "Processes", "ByteCoding", "Threading",
+                "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "PullingTests",

@@ -173,6 +173,67 @@ extension EndToEnd {
             #expect(try eventually("the end", { desktop.host.child.poll() }) == .exited(0))
         }
 
+        @Test("pushes are added, listed, changed and stopped, and neither an answer nor the log has the key of one")
+        func pushes() throws {
+            let file = folder.file("admin")
+            let host = try RunningProgram.host(
+                "unix:" + folder.file("s.sock"), ["--admin-token-file", file, "--log", "debug"])
+            let client = try client(of: try host.printedLink())
+            let admin = try token(in: file)
+            @discardableResult
+            func ask(
+                _ method: String, _ path: String, _ status: Int, _ body: [String: Any]? = nil
+            ) throws -> JSONValue {
+                let request = Request(
+                    method: method, path: "/api/pushes" + path, headers: admin, body: body, status: status)
+                return try self.ask([request], client)[0]
+            }
+            #expect(try ask("GET", "", 200)["pushes"].array?.isEmpty == true)
+            let server = "rtmp://127.0.0.1:\(try freePort(.tcp))/live/"
+            #expect(try ask("POST", "", 201, ["url": server + "Sesam"])["id"].int == 1)
+            #expect(try ask("POST", "", 201, ["url": "srt://127.0.0.1:9", "preset": "low1"])["id"].int == 2)
+            let listed = try ask("GET", "", 200)["pushes"]
+            #expect(listed.array?.count == 2 && listed[0]["to"].string == server + "...")
+            // The control socket gives the same.
+            func printed() throws -> [JSONValue] {
+                let words = ["screenrelay", "push", "list", "--json", "--pid", "\(host.child.processID)"]
+                let output = try CommandLineRun(words).output
+                return try JSONDecoder().decode(JSONValue.self, from: Data(output.utf8))["pushes"].array ?? []
+            }
+            #expect(try printed().map { $0["to"] } == listed.array?.map { $0["to"] })
+
+            try ask("POST", "/1/reload", 200, ["preset": "low2"])
+            try ask("POST", "/1/reload", 200, [:])
+            try ask("POST", "/1/restart", 200)
+            for id in 1...2 { try ask("DELETE", "/\(id)", 200) }
+            try eventually(
+                "they have ended", holds: { try printed().allSatisfy { $0["state"].string == "disconnected" } })
+            #expect(try ask("GET", "", 200)["pushes"].array?.count == 2)
+            let bodies: [[String: Any]] = [
+                [:], ["url": 3], ["url": server + "Sesam key"], ["url": server + "Sesam", "name": "desk"],
+                ["url": server + "Sesam", "preset": ""],
+            ]
+            for body in bodies { try ask("POST", "", 400, body) }
+            for url in ["http://live.example/app/Sesam", "live.example/Sesam", "file:" + folder.file("talk.mp4")] {
+                try ask("POST", "", 422, ["url": url])
+            }
+            try ask("POST", "", 422, ["url": server + "Sesam", "preset": "huge"])
+            try ask("POST", "/1/reload", 422, ["preset": "huge"])
+            try ask("POST", "/2/reload", 422, ["preset": "low1,adapt=64k"])
+            try ask("POST", "/1/reload", 400, ["preset": "low1 low2"])
+            try ask("POST", "/1/reload", 415)
+            for (method, path) in [("DELETE", "/7"), ("POST", "/7/restart"), ("DELETE", "/x")] {
+                try ask(method, path, 404)
+            }
+            try ask("POST", "/7/reload", 404, ["preset": "low1"])
+            for (method, path) in [("DELETE", ""), ("GET", "/1"), ("GET", "/1/restart"), ("PUT", "/1/reload")] {
+                try ask(method, path, 405)
+            }
+            try self.ask([Request(method: "POST", path: "/api/pushes", headers: [:], status: 401)], client)
+            for text in [client.child.output?.text ?? "", host.log, host.output] { #expect(!text.contains("Sesam")) }
+            #expect(host.log.contains("/api: push add ..."))
+        }
+
         @Test("the end of the links is foretold, told when it comes, and everything says since when they are over")
         func expiry() throws {
             let file = folder.file("admin")

@@ -39,7 +39,7 @@ extension EndToEnd {
             }
             func states() throws -> [String] {
                 let rows = try push(["list"]).output.split(separator: "\n").dropFirst()
-                return rows.map { $0.split(separator: " ").dropFirst(2).first.map(String.init) ?? "" }
+                return rows.map { $0.split(separator: " ").dropFirst(3).first.map(String.init) ?? "" }
             }
             #expect(try push(["list"]).output == "nothing is pushed\n")
             let port = try freePort(.tcp)
@@ -58,19 +58,45 @@ extension EndToEnd {
             #expect(!desktop.host.log.contains("Sesam") && !desktop.host.output.contains("Sesam"))
             let missing = try push(["stop", "7"])
             #expect(missing.status == .exited(69) && missing.errorLine?.contains("there is no push 7") == true)
-            for words in [["begin"], ["stop"], ["stop", "x"], ["add", "http://Sesam"], ["list", "--preset", "low1"]] {
+            for words in [
+                ["begin"], ["stop"], ["stop", "x"], ["add", "http://Sesam"], ["list", "--preset", "low1"],
+                ["reload"], ["reload", "x"], ["reload", "1", "--preset", "huge"],
+            ] {
                 let run = try push(words)
                 #expect(run.status == .exited(64) && run.errorLine?.contains("Sesam") == false, "\(run.errorOutput)")
             }
         }
 
-        @Test("a server that isn't there is a line, and no reason to end")
+        @Test("a push gets other settings while it runs, and says why it can't")
+        func reload() throws {
+            let port = try freePort(.tcp)
+            let server = try MediaReceiver(.rtmp, port: port, in: folder)
+            let desktop = try SharedDesktop(options: ["--push", server.url, "--push", "srt://127.0.0.1:9"])
+            func reload(_ words: [String]) throws -> CommandLineRun {
+                let process = ["--pid", "\(desktop.host.child.processID)"]
+                return try CommandLineRun(["screenrelay", "push", "reload"] + words + process)
+            }
+            try eventually("it is connected") { desktop.host.output.contains("/live/... is connected") }
+            try eventually("some pictures are there") { (try? fileBytes(server.file))?.count ?? 0 > 20_000 }
+            for words in [["1", "--preset", "size=320x240,bitrate=300k"], ["1"]] {
+                let run = try reload(words)
+                #expect(run.status == .exited(0) && run.output.hasPrefix("reloading push 1 to rtmp://127.0.0.1:"))
+            }
+            let missing = try reload(["7", "--preset", "low1"])
+            #expect(missing.status == .exited(69) && missing.errorLine?.contains("there is no push 7") == true)
+            let adapting = try reload(["2", "--preset", "low1,adapt=64k"])
+            #expect(adapting.status == .exited(69))
+            #expect(adapting.errorLine?.contains("adapt= and adapt-fps= work with rtmp and rtmps alone") == true)
+        }
+
+        @Test("a server that isn't there is a line for the first try and for the end, and no reason to end the share")
         func refused() throws {
             let url = "rtmp://127.0.0.1:\(try freePort(.tcp))/live/Sesam"
-            let desktop = try SharedDesktop(options: ["--push", url])
+            let desktop = try SharedDesktop(options: ["--push", url, "--push-tries", "1"])
             try eventually("the failure") {
                 desktop.host.output.contains("/live/... has failed: Connection refused\n")
             }
+            #expect(desktop.host.output.contains("has lost its connection, and tries again: Connection refused\n"))
             #expect(desktop.host.child.poll() == nil && !desktop.host.output.contains("Sesam"))
             #expect(desktop.host.stop() == .exited(0))
         }
@@ -93,6 +119,10 @@ extension EndToEnd {
                 (
                     address + ["--preset", "high1,profile=baseline3.0"],
                     "baseline3.0 takes at most 720x480, not 720x1280"
+                ),
+                (
+                    address + ["--preset", "high1,adapt-fps=9"],
+                    "a lowest of 9 pictures a second; it must be 10 or more, and at most 24"
                 ),
                 (address + ["--preset", "size=big"], "'size=big' isn't a size; write it like size=1280x720"),
                 (["--preset", "high1"] + address, "--preset: must follow the --push that it is for"),

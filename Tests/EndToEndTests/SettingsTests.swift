@@ -77,6 +77,64 @@ extension EndToEnd {
             #expect(run.errorLine?.contains("--udp-port no: not a port") == true, "\(run.errorOutput)")
         }
 
+        @Test("each [push NAME] of one is a push of that name, besides those of the command line")
+        func pushes() throws {
+            let server = "rtmp://127.0.0.1:\(try freePort(.tcp))"
+            let path = try config(
+                "[push desk]\nurl=\(server)/live/Sesam\ntries=0\n"
+                    + "[push attic]\nurl=file:\(folder.file("attic.mp4"))\npreset=low1\n")
+            let desktop = try SharedDesktop(options: ["--config", path, "--push", server + "/app/key"])
+            for words in [
+                "the push to \(server)/app/... has failed: ", "the push desk to \(server)/live/... has failed: ",
+                "the push attic to file:\(folder.file("attic.mp4")) is connected",
+            ] {
+                try eventually("'\(words)'", holds: { desktop.host.output.contains(words) })
+            }
+            let words = ["screenrelay", "push", "list", "--pid", "\(desktop.host.child.processID)"]
+            let json = try CommandLineRun(words + ["--json"]).output
+            #expect(json.contains(#""id":2,"name":"desk","to":"\#(server)/live/...""#), "\(json)")
+            #expect(json.contains(#""id":3,"name":"attic","to":"file:"#) && !json.contains("Sesam"))
+            let table = try CommandLineRun(words).output
+            #expect(table.contains(" attic ") && !table.contains("Sesam"), "\(table)")
+            #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
+        }
+
+        @Test(
+            "a mistake in a push of one names its file, group and key, and nothing of its URL",
+            arguments: [
+                ("preset=low1", ":1: [push desk] has no url; write it like url=rtmp://HOST/APP/KEY", Int32(64)),
+                ("url=http://live.example/app/Sesam", ":2: [push desk] url: nothing is pushed by http", 64),
+                (
+                    "url=rtmp://live.example/app/Sesam\npreset=huge",
+                    ":3: [push desk] preset huge: no preset is called 'huge'", 64
+                ),
+                (
+                    "url=rtmp://live.example/app/Sesam\ntries=9", ":3: [push desk] tries 9: not a number of tries", 64
+                ),
+                ("url=rtmp://live.example/app/Sesam\n[push desk]", ":3: [push desk] is there twice", 64),
+                ("url rtmp://live.example/app/Sesam", ":2: 'url rtmp://...' is not a setting", 65),
+            ])
+        func pushMistakes(_ lines: String, _ says: String, _ exitCode: Int32) throws {
+            let path = try config("[push desk]\n\(lines)\n")
+            let run = try CommandLineRun(["screenrelay", "host", "--config", path] + RunningProgram.anyPorts)
+            #expect(run.status == .exited(exitCode))
+            let line = try #require(run.errorLine)
+            #expect(line.contains(path + says) && !line.contains("Sesam"), "\(line)")
+        }
+
+        @Test("one with a push that others can read is refused as a password's file is, with 77")
+        func privacy() throws {
+            for key in ["[push desk]\nurl", "[share]\npush"] {
+                let path = try config(key + "=rtmp://live.example/app/Sesam\n")
+                #expect(chmod(path, 0o644) == 0)
+                let run = try CommandLineRun(["screenrelay", "host", "--config", path] + RunningProgram.anyPorts)
+                #expect(run.status == .exited(77))
+                let line = try #require(run.errorLine)
+                #expect(line.contains(path + ":2: ") && line.contains("chmod 600"), "\(line)")
+                #expect(!line.contains("Sesam"))
+            }
+        }
+
         @Test(
             "a mistake in one names its file, line and key",
             arguments: [

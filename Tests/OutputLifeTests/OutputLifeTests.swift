@@ -54,7 +54,7 @@ struct OutputLifeTests {
             var course = Course()
             _ = course.happens(.start)
             if isConnected { _ = course.happens(.opened(attempt: 1)) }
-            #expect(course.happens(.failed(attempt: 1, Self.refused)) == [.fail(Self.refused)])
+            #expect(course.happens(.failed(attempt: 1, Self.refused)) == [.tell(.error, because: Self.refused)])
             #expect(course.life.state == .error)
             #expect(course.life.deadline == .distantFuture)
             #expect(course.happens(.start) == [.tell(.connecting), .open(attempt: 2)])
@@ -70,14 +70,31 @@ struct OutputLifeTests {
         for number in 1...3 {
             let told = course.happens(.failed(attempt: number, Self.refused))
             // It is told once that the output tries again.
-            #expect(told == (number == 1 ? [.tell(.autoReconnecting)] : []))
+            #expect(told == (number == 1 ? [.tell(.autoReconnecting, because: Self.refused)] : []))
             let (wait, actions) = course.waits()
             #expect(wait >= .seconds(2) * Int64(number - 1) && wait <= .seconds(2) * Int64(number))
             #expect(actions == [.open(attempt: number + 1)])
             #expect(course.life.state == .autoReconnecting)
         }
-        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.fail(Self.refused)])
+        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.tell(.error, because: Self.refused)])
         #expect(course.life.state == .error)
+    }
+
+    @Test("the reason of each try is told, but the same one only once")
+    func reasons() {
+        var course = Course(tries: 3)
+        _ = course.happens(.start)
+        let unreachable = OutputFailure("network is unreachable")
+        for (number, (failure, isNews)) in [
+            (Self.refused, true), (Self.refused, false), (unreachable, true),
+        ].enumerated() {
+            let told = course.happens(.failed(attempt: number + 1, failure))
+            #expect(told == (isNews ? [.tell(.autoReconnecting, because: failure)] : []))
+            _ = course.waits()
+        }
+        #expect(course.happens(.opened(attempt: 4)) == [.tell(.connected)])
+        // Without a try left, the same reason is told as an error.
+        #expect(course.happens(.failed(attempt: 4, unreachable)) == [.tell(.error, because: unreachable)])
     }
 
     @Test("more than three tries are not taken")
@@ -88,7 +105,7 @@ struct OutputLifeTests {
             _ = course.happens(.failed(attempt: number, Self.refused))
             _ = course.waits()
         }
-        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.fail(Self.refused)])
+        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.tell(.error, because: Self.refused)])
     }
 
     @Test("a connection that lasted counts the tries anew, and one that ends at once doesn't")
@@ -100,7 +117,7 @@ struct OutputLifeTests {
             _ = course.waits()
             #expect(course.happens(.opened(attempt: 2)) == [.tell(.connected)])
             course.now = course.now + lasts
-            let isOver = course.happens(.failed(attempt: 2, Self.refused)) == [.fail(Self.refused)]
+            let isOver = course.happens(.failed(attempt: 2, Self.refused)) == [.tell(.error, because: Self.refused)]
             #expect(isOver == (lasts < .seconds(10)))
         }
     }
@@ -110,11 +127,12 @@ struct OutputLifeTests {
         var course = Course(tries: 3)
         _ = course.happens(.start)
         let failure = OutputFailure("no such protocol", isFinal: true)
-        #expect(course.happens(.failed(attempt: 1, failure)) == [.fail(failure)])
+        #expect(course.happens(.failed(attempt: 1, failure)) == [.tell(.error, because: failure)])
     }
 
     @Test("an attempt that nobody answers is given up after its time")
     func timeout() {
+        let late = OutputFailure("no answer within 10 s")
         var course = Course(tries: 1)
         _ = course.happens(.start)
         // It may wait for the first picture for any time.
@@ -122,12 +140,12 @@ struct OutputLifeTests {
         #expect(course.happens(.dialled(attempt: 1)) == [])
         let (wait, actions) = course.waits()
         #expect(wait == .seconds(10))
-        #expect(actions == [.abandon(attempt: 1), .tell(.autoReconnecting)])
+        #expect(actions == [.abandon(attempt: 1), .tell(.autoReconnecting, because: late)])
         _ = course.waits()
         #expect(course.happens(.dialled(attempt: 1)) == [])
         #expect(course.life.deadline == .distantFuture)
         _ = course.happens(.dialled(attempt: 2))
-        #expect(course.waits().1 == [.abandon(attempt: 2), .fail(OutputFailure("no answer within 10 s"))])
+        #expect(course.waits().1 == [.abandon(attempt: 2), .tell(.error, because: late)])
     }
 
     @Test("a stop ends an attempt and a wait at once, and what waits is sent for a while only")
@@ -165,9 +183,9 @@ struct OutputLifeTests {
         _ = course.happens(.failed(attempt: 3, Self.refused))
         #expect(course.happens(.restart) == [.tell(.connecting), .open(attempt: 4)])
         // The tries are counted anew.
-        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.tell(.autoReconnecting)])
+        #expect(course.happens(.failed(attempt: 4, Self.refused)) == [.tell(.autoReconnecting, because: Self.refused)])
         _ = course.waits()
-        #expect(course.happens(.failed(attempt: 5, Self.refused)) == [.fail(Self.refused)])
+        #expect(course.happens(.failed(attempt: 5, Self.refused)) == [.tell(.error, because: Self.refused)])
         #expect(course.happens(.restart) == [.tell(.connecting), .open(attempt: 6)])
     }
 

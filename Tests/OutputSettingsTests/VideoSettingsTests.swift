@@ -68,6 +68,42 @@ struct VideoSettingsTests {
         }
     }
 
+    @Test("the lowest number of pictures a second is 10 or more, and not above the highest")
+    func lowestPictures() throws {
+        var settings = VideoSettings()
+        for (pictures, isRight) in [(10, true), (24, true), (9, false), (25, false)] {
+            settings.lowestFramesPerSecond = pictures
+            #expect(((try? settings.check()) != nil) == isRight, "\(pictures)")
+        }
+        settings.framesPerSecond = 5
+        settings.lowestFramesPerSecond = 10
+        #expect(throws: VideoSettingsError.self) { try settings.check() }
+    }
+
+    @Test("on a slow path the bit rate falls first, and below its floor the pictures become fewer")
+    func pace() {
+        func rate(_ kilobits: Int) -> BitRate { BitRate(bitsPerSecond: kilobits * 1000) }
+        var adapting = settings(.high, 1280, 720, fps: 30, kilobits: 900)
+        #expect(adapting.adaptation?.lowest == nil)
+        adapting.lowestBitRate = rate(300)
+        #expect(adapting.adaptation?.lowest == rate(300) && adapting.adaptation?.highest == rate(900))
+        adapting.lowestFramesPerSecond = 10
+        #expect(adapting.adaptation?.lowest == rate(100) && adapting.adaptation?.highest == rate(900))
+        for (kilobits, bitRate, pictures) in [
+            (900, 900, 30), (450, 450, 30), (300, 300, 30), (200, 300, 20), (100, 300, 10),
+        ] {
+            let pace = adapting.pace(at: rate(kilobits))
+            #expect(pace.bitRate == rate(bitRate) && pace.framesPerSecond == pictures, "\(kilobits): \(pace)")
+        }
+        // With its bit rate fixed, the pictures fall at once.
+        adapting.lowestBitRate = nil
+        #expect(adapting.adaptation?.lowest == rate(300) && adapting.adaptation?.highest == rate(900))
+        for (kilobits, pictures) in [(900, 30), (450, 15), (1, 10)] {
+            let pace = adapting.pace(at: rate(kilobits))
+            #expect(pace.bitRate == rate(900) && pace.framesPerSecond == pictures, "\(kilobits): \(pace)")
+        }
+    }
+
     @Test("all presets are within their limits, and lie as the source does")
     func presets() throws {
         for preset in VideoPreset.allCases {

@@ -20,7 +20,9 @@ struct PushAddressTests {
         "an address that can't be used is refused in one line",
         arguments: [
             ("", "isn't a URL"), ("live.example/app/key", "isn't a URL"), ("rtmp:live.example", "isn't a URL"),
-            ("http://live.example/app/key", "nothing is pushed by http"), ("rtmp:///app/key", "names no host"),
+            (
+                "http://live.example/app/key", "by http; it can be one of rtmp, rtmps, srt, rtsp, file, object"
+            ), ("rtmp:///app/key", "names no host"),
             ("rtmp://:1935/app/key", "names no host"), ("rtmp://live.example", "no path"),
             ("rtmp://live.example/", "no path"), ("rtsp://live.example?key=1", "no path"),
             ("srt://live.example?passphrase=key", "no port"), ("srt://[::1]", "no port"),

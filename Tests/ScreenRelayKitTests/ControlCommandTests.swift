@@ -19,6 +19,7 @@ struct ControlCommandTests {
         ("sharpen", .sharpen), ("rooms", .rooms), ("link", .link),
         ("kick 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .kick("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),
         ("push list", .push(.list)), ("push stop 1", .push(.stop(1))), ("push restart 64", .push(.restart(64))),
+        ("push reload 2", .push(.reload(2, preset: nil))), ("push reload 3 low1", .push(.reload(3, preset: "low1"))),
         ("push add rtmp://a.example/app/key", .push(.add(url: "rtmp://a.example/app/key", preset: nil))),
         (
             "push add srt://a.example:9 high1,fps=30",
@@ -53,7 +54,8 @@ struct ControlCommandTests {
             "rooms json", "link json", "kick", "kick ", "kick a b", "rate fps==1",
             "push", "push list all", "push add", "push add a b c", "push add  a", "push stop", "push stop +1",
             "push stop 01",
-            "push restart 0", "push restart x",
+            "push restart 0", "push restart x", "push reload", "push reload low1", "push reload 0 low1",
+            "push reload 1 ", "push reload 1 low1 low2",
         ])
     func refused(_ line: String) {
         #expect(ControlCommand(line: line) == nil)

@@ -15,12 +15,14 @@ public final class MediaReceiver {
     public let process: ChildProcess
 
     /// Starts the server, and waits until it listens.
-    public init(_ transport: Transport, port: UInt16, in folder: TemporaryFolder) throws {
+    public init(
+        _ transport: Transport, port: UInt16, in folder: TemporaryFolder, host: String = "127.0.0.1"
+    ) throws {
         url =
             switch transport {
-            case .rtmp: "rtmp://127.0.0.1:\(port)/live/key"
-            case .srt: "srt://127.0.0.1:\(port)"
-            case .rtsp: "rtsp://127.0.0.1:\(port)/live"
+            case .rtmp: "rtmp://\(host):\(port)/live/key"
+            case .srt: "srt://\(host):\(port)"
+            case .rtsp: "rtsp://\(host):\(port)/live"
             }
         file = folder.file("received-\(port)-\(now().nanoseconds).mkv")
         let input =
@@ -33,7 +35,7 @@ public final class MediaReceiver {
             "ffmpeg", ["-hide_banner", "-nostdin", "-v", "error"] + input + ["-c", "copy", "-f", "matroska", file])
         launch.standardError = .text(limit: 1 << 16)
         process = try ChildProcess(launch)
-        let table = transport == .srt ? "/proc/net/udp" : "/proc/net/tcp"
+        let table = (transport == .srt ? "/proc/net/udp" : "/proc/net/tcp") + (host.hasPrefix("[") ? "6" : "")
         try eventually("ffmpeg listens") { try Self.isBound(port, in: table) }
     }
 

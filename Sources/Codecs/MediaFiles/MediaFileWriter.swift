@@ -1,4 +1,5 @@
 import CLibAV
+import LibAVMessages
 import MediaTypes
 
 /// Writes one track into a container file that players can open, with libavformat and without re-encoding.
@@ -31,14 +32,16 @@ public final class MediaFileWriter {
         try self.init(address: "file:" + path, container: container, track: track)
     }
 
-    /// Opens `address`, a URL of a protocol that libavformat knows, and writes the header.
+    /// Opens `address`, a URL of a protocol that libavformat knows, with options of that protocol, and writes the
+    /// header.
     public init(
-        address: String, container: MediaContainer, track: MediaTrack, connection: MediaConnection? = nil
+        address: String, options protocolOptions: [String: String] = [:], container: MediaContainer, track: MediaTrack,
+        connection: MediaConnection? = nil
     ) throws(MediaFileError) {
         guard let configuration = track.format.codec.configuration(track.headers) else {
             throw .rejected(reason: "its headers can't be read")
         }
-        av_log_set_level(AV_LOG_FATAL)
+        _ = LibAVMessage.isKept
         var made: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&made, nil, container.formatName, address)
         guard code >= 0, let made else { throw MediaFileError(code) }
@@ -63,13 +66,15 @@ public final class MediaFileWriter {
         if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 {
             var options: OpaquePointer?
             defer { av_dict_free(&options) }
+            for (name, value) in protocolOptions { av_dict_set(&options, name, value, 0) }
             if connection != nil {
                 av_dict_set_int(&options, "send_buffer_size", Self.sendBuffer, 0)
-                // By itself libavformat takes any certificate.
-                av_dict_set(&options, "tls_verify", "1", 0)
+                Certificates.check(in: &options)
             }
-            try check(
-                avio_open2(&made.pointee.pb, address, AVIO_FLAG_WRITE, &made.pointee.interrupt_callback, &options))
+            LibAVMessage.clear()
+            let opened = avio_open2(
+                &made.pointee.pb, address, AVIO_FLAG_WRITE, &made.pointee.interrupt_callback, &options)
+            if opened < 0 { throw MediaFileError(connecting: opened) }
         }
         // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0

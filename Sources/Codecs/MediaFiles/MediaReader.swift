@@ -1,6 +1,7 @@
 import CLibAV
 import Clocks
 import H264
+import LibAVMessages
 public import MediaTypes
 
 /// Reads the pictures of a file or of another machine with libavformat, as they are.
@@ -43,7 +44,7 @@ public final class MediaReader {
     public init(
         address: String, connection: MediaConnection, patience: Patience = Patience()
     ) throws(MediaFileError) {
-        av_log_set_level(AV_LOG_FATAL)
+        _ = LibAVMessage.isKept
         guard let packet = av_packet_alloc() else { throw .outOfMemory }
         let opened: Opened
         do throws(MediaFileError) {
@@ -87,13 +88,13 @@ public final class MediaReader {
         defer { av_dict_free(&options) }
         // Packets over the connection are never lost; a server that has only UDP is asked for that next.
         av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0)
-        // By itself libavformat takes any certificate.
-        av_dict_set(&options, "tls_verify", "1", 0)
+        Certificates.check(in: &options)
         connection.allow(until: .now() + patience.connecting)
         var context: UnsafeMutablePointer<AVFormatContext>? = made
+        LibAVMessage.clear()
         // Frees the context if it fails.
         let code = avformat_open_input(&context, address, nil, &options)
-        guard code >= 0, let context else { throw MediaFileError(code) }
+        guard code >= 0, let context else { throw MediaFileError(connecting: code) }
         do throws(MediaFileError) {
             // Analysing waits for several pictures, which a still screen doesn't send.
             if !isDescribed(context) {

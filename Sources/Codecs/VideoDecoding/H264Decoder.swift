@@ -1,5 +1,6 @@
 import CLibAV
 import H264
+import LibAVMessages
 public import MediaTypes
 
 /// Decodes H.264 with libavcodec on one thread, and outputs every picture as soon as the stream allows.

@@ -89,6 +89,9 @@ struct PullRun: Sendable {
     func run() {
         var wait = settings.firstWait
         var lastReason = ""
+        if address.takesAnyCertificate {
+            log.warning("the source \(address) is taken with any certificate: RTSP by libavformat doesn't check it")
+        }
         while !shared.isStopped.isSet {
             let before = shared.pictures.load(ordering: .relaxed)
             let reason = read()

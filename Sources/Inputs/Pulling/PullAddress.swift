@@ -6,6 +6,8 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
     public let description: String
     /// Whether it ends, and has to be read at the pace of its own clock.
     let isFile: Bool
+    /// Whether nothing checks the server's certificate, because libavformat has no option for that.
+    var takesAnyCertificate: Bool { url.hasPrefix("rtsps:") }
 
     private static let schemes = ["rtsp", "rtsps", "rtmp", "rtmps", "srt"]
 

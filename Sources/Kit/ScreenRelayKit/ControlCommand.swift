@@ -36,6 +36,8 @@ public enum ControlCommand: Hashable, Sendable {
         /// Stop or restart the push with this number.
         case stop(Int)
         case restart(Int)
+        /// Give the push with this number the preset of `--preset`; with nil, it passes the frames on as they are.
+        case reload(Int, preset: String?)
     }
 
     /// A change of a source's highest frame rate and bit rate.
@@ -87,7 +89,7 @@ extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     static let usage =
         "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID, push list, "
-        + "push add URL PRESET, push stop N, push restart N"
+        + "push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -146,7 +148,7 @@ extension ControlCommand {
 }
 
 extension ControlCommand.PushOrder {
-    /// Parses `list`, `add URL`, `add URL PRESET`, `stop N` and `restart N`.
+    /// Parses `list`, `add URL`, `add URL PRESET`, `stop N`, `restart N`, `reload N` and `reload N PRESET`.
     fileprivate init?(words: [String]) {
         guard !words.contains("") else { return nil }
         switch (words.first, words.count) {
@@ -159,6 +161,9 @@ extension ControlCommand.PushOrder {
         case ("restart", 2):
             guard let number = Self.number(words[1]) else { return nil }
             self = .restart(number)
+        case ("reload", 2...3):
+            guard let number = Self.number(words[1]) else { return nil }
+            self = .reload(number, preset: words.count == 3 ? words[2] : nil)
         default: return nil
         }
     }
@@ -174,6 +179,7 @@ extension ControlCommand.PushOrder {
         case .add(let url, let preset): "add \(url)" + (preset.map { " \($0)" } ?? "")
         case .stop(let number): "stop \(number)"
         case .restart(let number): "restart \(number)"
+        case .reload(let number, let preset): "reload \(number)" + (preset.map { " \($0)" } ?? "")
         }
     }
 }

@@ -156,8 +156,8 @@ private final class ControlLoop {
         }
         log.info("control: \(command.lineWithoutSecrets)")
         switch answer(command) {
-        case .done(let text): try reply("ok " + text, to: one, limit: command.answerLimit)
-        case .refused(let reason): try reply("error " + reason, to: one)
+        case .done(let text, made: _): try reply("ok " + text, to: one, limit: command.answerLimit)
+        case .refused(let reason, _): try reply("error " + reason, to: one)
         }
     }
 

@@ -5,7 +5,7 @@ public import MediaTypes
 /// A pure value without a clock: what happened goes in, with its time on the caller's monotonic clock, and actions come
 /// out. Two threads must not use it at once.
 public struct OutputLife: Sendable {
-    /// What doesn't change while the output runs.
+    /// How often an output tries, and how long it waits.
     public struct Settings: Hashable, Sendable {
         /// How often it tries again by itself after a failure, 0 to 3.
         public var tries = 0
@@ -47,10 +47,9 @@ public struct OutputLife: Sendable {
         case close(attempt: Int)
         /// End the attempt or the connection at once.
         case abandon(attempt: Int)
-        /// Tell the user of the new state; `error` is told by `fail`.
-        case tell(OutputState)
-        /// Tell the user that the output has ended with this error.
-        case fail(OutputFailure)
+        /// Tell the user of the new state; of `error` and `autoReconnecting` with the reason, and again if another try
+        /// fails for another reason.
+        case tell(OutputState, because: OutputFailure? = nil)
     }
 
     private enum Phase {
@@ -71,10 +70,12 @@ public struct OutputLife: Sendable {
     public private(set) var state = OutputState.unknown
     /// How often it has tried again since it last worked.
     public private(set) var triesMade = 0
-    private let settings: Settings
+    /// May be set at any time, and counts from what happens next on.
+    public var settings: Settings
     private var phase = Phase.idle
     private var attempt = 0
-    private var lastFailure: OutputFailure?
+    /// What the user was told as the reason of `state`.
+    private var reason: OutputFailure?
 
     /// Creates the life of an output that has not been started.
     public init(_ settings: Settings = Settings()) {
@@ -97,16 +98,13 @@ public struct OutputLife: Sendable {
         switch event {
         case .start:
             guard state.isOver else { return [] }
-            triesMade = 0
-            return open(as: .connecting, now)
+            return begin()
         case .restart:
             guard state != .unknown else { return [] }
-            triesMade = 0
-            return abandoned() + open(as: .connecting, now)
+            return abandoned() + begin()
         case .networkChanged(let goesOn):
             guard !state.isOver, state != .disconnecting else { return [] }
-            triesMade = 0
-            return goesOn ? abandoned() + open(as: .connecting, now) : abandoned() + end(as: .disconnected)
+            return abandoned() + (goesOn ? begin() : end(as: .disconnected))
         case .stop: return stop(now)
         case .dialled(let attempt):
             if attempt == self.attempt, case .opening = phase { phase = .opening(until: now + settings.connectTimeout) }
@@ -131,16 +129,22 @@ public struct OutputLife: Sendable {
         case .opening:
             let failure = OutputFailure("no answer within \(settings.connectTimeout.milliseconds / 1000) s")
             return abandoned() + failed(failure, now, random)
-        case .waiting: return open(as: .autoReconnecting, now)
+        case .waiting: return open()
         case .closing: return abandoned() + end(as: .disconnected)
         case .idle, .open: return []
         }
     }
 
-    private mutating func open(as new: OutputState, _ now: MonotonicTime) -> [Action] {
+    /// The first attempt after the user's wish.
+    private mutating func begin() -> [Action] {
+        triesMade = 0
+        return change(to: .connecting) + open()
+    }
+
+    private mutating func open() -> [Action] {
         attempt += 1
         phase = .opening(until: .distantFuture)
-        return change(to: new) + [.open(attempt: attempt)]
+        return [.open(attempt: attempt)]
     }
 
     private mutating func stop(_ now: MonotonicTime) -> [Action] {
@@ -164,13 +168,11 @@ public struct OutputLife: Sendable {
         case .open, .opening: break
         }
         guard !failure.isFinal, triesMade < min(settings.tries, Self.mostTries) else {
-            phase = .idle
-            state = .error
-            return [.fail(failure)]
+            return end(as: .error, because: failure)
         }
         triesMade += 1
         phase = .waiting(until: now + Self.wait(before: triesMade, random: random))
-        return change(to: .autoReconnecting)
+        return change(to: .autoReconnecting, because: failure)
     }
 
     /// The wait before the first, second and third try: up to 2 s, 2 to 4 s, and 4 to 6 s.
@@ -185,14 +187,14 @@ public struct OutputLife: Sendable {
         }
     }
 
-    private mutating func end(as new: OutputState) -> [Action] {
+    private mutating func end(as new: OutputState, because failure: OutputFailure? = nil) -> [Action] {
         phase = .idle
-        return change(to: new)
+        return change(to: new, because: failure)
     }
 
-    private mutating func change(to new: OutputState) -> [Action] {
-        guard new != state else { return [] }
-        state = new
-        return [.tell(new)]
+    private mutating func change(to new: OutputState, because failure: OutputFailure? = nil) -> [Action] {
+        guard new != state || failure != reason else { return [] }
+        (state, reason) = (new, failure)
+        return [.tell(new, because: failure)]
     }
 }

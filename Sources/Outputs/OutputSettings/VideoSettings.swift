@@ -21,6 +21,9 @@ public struct VideoSettings: Hashable, Sendable {
     /// The rate to which `bitRate` may fall while the path carries less; nil keeps it, and pictures are left out
     /// instead.
     public var lowestBitRate: BitRate?
+    /// The pictures a second, 10 or more, to which `framesPerSecond` may fall while the path carries less than the
+    /// lowest bit rate; nil keeps it.
+    public var lowestFramesPerSecond: Int?
     public var profileLevel = ProfileLevel.high
 
     /// Pictures of the source's size, at 24 a second and 1,024 kbit/s.
@@ -43,6 +46,11 @@ public struct VideoSettings: Hashable, Sendable {
         if let lowestBitRate, lowestBitRate > bitRate || lowestBitRate.bitsPerSecond < 64_000 {
             throw VideoSettingsError(
                 "a lowest rate of \(kilobits(lowestBitRate)); there can be 64 kbit/s to \(kilobits(bitRate))")
+        }
+        if let lowestFramesPerSecond, lowestFramesPerSecond < 10 || lowestFramesPerSecond > framesPerSecond {
+            throw VideoSettingsError(
+                "a lowest of \(lowestFramesPerSecond) pictures a second; it must be 10 or more, and at most "
+                    + "\(framesPerSecond), the highest")
         }
         if let size { try check(size) }
         guard let limits = profileLevel.limits else { return }
@@ -69,6 +77,23 @@ public struct VideoSettings: Hashable, Sendable {
     }
 
     private func kilobits(_ rate: BitRate) -> String { "\(rate.bitsPerSecond / 1000) kbit/s" }
+
+    /// The rates between which an encoder follows its path; nil if it keeps its rate.
+    public var adaptation: (lowest: BitRate, highest: BitRate)? {
+        guard lowestBitRate != nil || lowestFramesPerSecond != nil else { return nil }
+        let pictures = lowestFramesPerSecond ?? framesPerSecond
+        let lowest = (lowestBitRate ?? bitRate).bitsPerSecond * pictures / max(framesPerSecond, 1)
+        return (BitRate(bitsPerSecond: lowest), bitRate)
+    }
+
+    /// What an encoder is set to so that it sends at `rate`: first its bit rate falls, and below the lowest one there
+    /// are fewer pictures, each as large as before.
+    public func pace(at rate: BitRate) -> (bitRate: BitRate, framesPerSecond: Int) {
+        let floor = lowestBitRate ?? bitRate
+        guard rate < floor else { return (rate, framesPerSecond) }
+        let pictures = framesPerSecond * rate.bitsPerSecond / floor.bitsPerSecond
+        return (floor, max(lowestFramesPerSecond ?? framesPerSecond, pictures))
+    }
 
     /// The size of the output for a source of this size: upright if the source is, and with even sides.
     public func outputSize(for source: PictureSize) -> PictureSize {

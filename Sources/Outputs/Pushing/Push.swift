@@ -4,7 +4,7 @@ public import OutputSettings
 public import ScreenRelayKit
 import Threading
 
-/// What doesn't change while a push runs.
+/// How a push works; ``Push/reload(_:)`` changes it.
 public struct PushSettings: Sendable {
     /// How often it tries again by itself after a failure, 0 to 3.
     public var tries = 0
@@ -18,17 +18,38 @@ public struct PushSettings: Sendable {
     public var keyFrameInterval = Interval.seconds(3)
     /// How the pictures are encoded once more; nil passes the source's frames on as they are.
     public var video: VideoSettings?
+    /// Is asked for each connection for the address of a host's name, as text of IPv4 or IPv6; nil leaves the name to
+    /// the system, which also looks up all names if this is nil.
+    ///
+    /// It is called on a thread of the connection alone, and may block: after ``connectTimeout``, or when the push is
+    /// stopped, nobody waits for it any more. It isn't asked by RTMPS: libavformat would tell the server no name, and
+    /// many servers have no certificate to show then. An RTMP server is told the host's name as ever; an RTSP server
+    /// sees the address in the requests' URL.
+    public var resolve: (@Sendable (String) -> String?)?
+    /// Decides about a push to another machine when the way there may have changed. True, the default, begins another
+    /// connection at once: the old one belongs to an address or a path that is gone, and would hang until the time for
+    /// sending is over. After ``NetworkChange/lost`` there is nothing to connect to, so true waits as long as that time
+    /// allows. False ends the push. Called on the push's own thread; it must not block.
+    public var goesOnAfterNetworkChange: @Sendable (NetworkChange) -> Bool = { _ in true }
 
     /// Settings by which nothing is tried again.
     public init() {}
+
+    /// Checks all that can be checked before the size of the source is known.
+    func check() throws(OutputError) {
+        do throws(VideoSettingsError) {
+            try video?.check()
+        } catch {
+            throw OutputError("\(error)")
+        }
+    }
 }
 
 /// What a push tells its user.
 public enum PushEvent: Sendable {
-    /// It is in another state; for ``OutputState/error``, `failed` comes instead.
-    case changed(OutputState)
-    /// It has ended because of an error.
-    case failed(OutputFailure)
+    /// It is in another state; ``OutputState/error`` and ``OutputState/autoReconnecting`` come with their reason, and
+    /// the latter once more if another try fails for another reason.
+    case changed(OutputState, because: OutputFailure?)
     /// What it does, at regular times while it is connected.
     case status(PushStatus)
     /// A fifth of the pictures or more hasn't been sent for three seconds.
@@ -52,12 +73,16 @@ public struct PushStatus: Hashable, Sendable {
 /// don't wait for the network.
 public final class Push: Sendable {
     /// Where it goes.
-    public let address: PushAddress
-    private let mailbox: Mailbox<Order>
+    public let target: PushTarget
+    let mailbox: Mailbox<Order>
     private let listeners: PushListeners
+    /// Ends the news of the network.
+    private let unsubscribe: (@Sendable () -> Void)?
 
     enum Order: Sendable {
         case event(OutputLife.Event)
+        case networkChanged(NetworkChange)
+        case reload(PushSettings)
         case end
     }
 
@@ -67,28 +92,35 @@ public final class Push: Sendable {
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit, or if the process has no thread or descriptor left.
     public init(
-        _ track: HostedTrack, to address: PushAddress, settings: PushSettings = PushSettings(),
+        _ track: HostedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputError) {
-        do throws(VideoSettingsError) {
-            try settings.video?.check()
-        } catch {
-            throw OutputError("\(error)")
-        }
-        self.address = address
+        try settings.check()
+        self.target = target
         listeners = PushListeners(onEvent)
         guard let mailbox = Mailbox<Order>() else { throw OutputError("no file descriptor is left for a push") }
         self.mailbox = mailbox
-        let control = PushControl(track, to: address, settings: settings, mailbox: mailbox, listeners: listeners)
+        let control = PushControl(track, to: target, settings: settings, mailbox: mailbox, listeners: listeners)
         let taken = Sent(control)
         let thread = NamedThread("push control", blocksSignals: true) {
             var control = taken.value
             control.run()
         }
         guard thread != nil else { throw OutputError("no thread is left for a push") }
+        unsubscribe =
+            target.isRemote ? NetworkChanges.shared()?.subscribe { mailbox.post(.networkChanged($0)) } : nil
+    }
+
+    /// Prepares a push to an address that stays the same.
+    public convenience init(
+        _ track: HostedTrack, to address: PushAddress, settings: PushSettings = PushSettings(),
+        onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
+    ) throws(OutputError) {
+        try self.init(track, to: PushTarget(address), settings: settings, onEvent: onEvent)
     }
 
     deinit {
+        unsubscribe?()
         mailbox.post(.end)
     }
 
@@ -98,9 +130,22 @@ public final class Push: Sendable {
     /// Begins anew at once, whatever it does.
     public func restart() { mailbox.post(.event(.restart)) }
 
+    /// Takes other settings. If it isn't running, they are for its next start or try.
+    ///
+    /// The connection goes on if `video`, `sendTimeout` and `keyFrameInterval` are the same. If its encoder adapts its
+    /// rate, before and after, the bit rate and how far the rates may fall may differ too. Otherwise it begins anew at
+    /// once, which viewers of the other service may see as a short break.
+    ///
+    /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
+    public func reload(_ settings: PushSettings) throws(OutputError) {
+        try settings.check()
+        mailbox.post(.reload(settings))
+    }
+
     /// What it is doing.
     public var state: OutputState { listeners.state }
-    /// Why it has failed, if it is in ``OutputState/error``.
+    /// Why it has failed, if it is in ``OutputState/error``, or why it tries again, if it is in
+    /// ``OutputState/autoReconnecting``.
     public var failure: OutputFailure? { listeners.failure }
     /// What it did last, if it is connected and has been for long enough.
     public var status: PushStatus? { listeners.status }
@@ -113,7 +158,14 @@ extension ScreenRelayHost {
     ///
     /// - Throws: ``OutputError`` if the process has no thread or descriptor left.
     public func push(to address: PushAddress, settings: PushSettings = PushSettings()) throws(OutputError) -> Push {
-        let push = try Push(firstTrack, to: address, settings: settings)
+        try push(to: PushTarget(address), settings: settings)
+    }
+
+    /// Pushes the first track of the host to `target`, in the same way.
+    ///
+    /// - Throws: ``OutputError`` if the process has no thread or descriptor left.
+    public func push(to target: PushTarget, settings: PushSettings = PushSettings()) throws(OutputError) -> Push {
+        let push = try Push(firstTrack, to: target, settings: settings)
         push.start()
         return push
     }

@@ -47,11 +47,16 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
     public init(_ text: String) throws(OutputError) {
-        guard text.utf8.count <= Self.longest else { throw OutputError("its URL has more than \(Self.longest) bytes") }
+        try Self.check(text)
+        self = try text.lowercased().hasPrefix("file:") ? Self.file(String(text.dropFirst(5))) : Self.server(text)
+    }
+
+    /// Checks what holds for each URL.
+    static func check(_ text: String) throws(OutputError) {
+        guard text.utf8.count <= longest else { throw OutputError("its URL has more than \(longest) bytes") }
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
             throw OutputError("its URL has a space or a control character")
         }
-        self = try text.lowercased().hasPrefix("file:") ? Self.file(String(text.dropFirst(5))) : Self.server(text)
     }
 
     /// A file, given as `talk.mp4`, `/srv/talk.mp4` or `///srv/talk.mp4`.
@@ -73,7 +78,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         }
         guard let found = protocols.first(where: { $0.scheme == scheme }) else {
             let known = protocols.map(\.scheme).joined(separator: ", ")
-            throw OutputError("nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), file")
+            throw OutputError("nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), file, object")
         }
         let rest = parts[1].dropFirst(2)
         let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex

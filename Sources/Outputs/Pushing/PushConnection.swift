@@ -37,7 +37,8 @@ final class PushConnection: Sendable {
     private static let longestSilence = Interval.seconds(5)
 
     let attempt: Int
-    private let address: PushAddress
+    private let target: PushTarget
+    private let resolve: (@Sendable (String) -> String?)?
     private let source: PushSource
     private let sendTimeout: Interval
     private let keyFrameInterval: Interval
@@ -69,12 +70,13 @@ final class PushConnection: Sendable {
     /// Begins an attempt; nil if the process has no descriptor or thread left. `report` is called on the attempt's
     /// thread, and `wake` on the source's when ``collect()`` has something to do.
     init?(
-        _ attempt: Int, to address: PushAddress, of source: PushSource, settings: PushSettings,
+        _ attempt: Int, to target: PushTarget, of source: PushSource, settings: PushSettings,
         wake collects: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
         guard let wake = WakeUp() else { return nil }
         self.attempt = attempt
-        self.address = address
+        self.target = target
+        resolve = settings.resolve
         self.source = source
         self.wake = wake
         self.report = report
@@ -163,8 +165,9 @@ final class PushConnection: Sendable {
             return
         }
         report(.dialled(attempt: attempt))
+        guard let (address, place) = findAddress() else { return }
         do throws(MediaFileError) {
-            var stream = try PushStream(first, to: address, connection: connection)
+            var stream = try PushStream(first, to: address, at: place, connection: connection)
             shared.withLock { $0.meter = OutputMeter(at: MonotonicTime.now()) }
             report(.opened(attempt: attempt))
             try write(first, to: &stream)
@@ -178,6 +181,19 @@ final class PushConnection: Sendable {
             if connection.isAbandoned { return }
             let reason = connection.isLate ? "it takes nothing more" : "\(error)"
             report(.failed(attempt: attempt, OutputFailure(reason)))
+        }
+    }
+
+    /// Where this attempt goes; nil once it has failed or is abandoned.
+    private func findAddress() -> (address: PushAddress, place: ResolvedAddress)? {
+        do throws(OutputError) {
+            let address = try target.find(connection)
+            let place = try address.resolved(by: resolve)
+            if connection.isAbandoned { return nil }
+            return (address, place)
+        } catch {
+            if !connection.isAbandoned { report(.failed(attempt: attempt, OutputFailure("\(error)"))) }
+            return nil
         }
     }
 
@@ -218,14 +234,17 @@ private struct PushStream: ~Copyable {
     private let clockRate: ClockRate
 
     /// Connects, and sends what comes before the first frame.
-    init(_ first: TrackFrame, to address: PushAddress, connection: MediaConnection) throws(MediaFileError) {
+    init(
+        _ first: TrackFrame, to address: PushAddress, at place: ResolvedAddress, connection: MediaConnection
+    ) throws(MediaFileError) {
         var facts = first.format.codec.coding.makeReader()
         guard let found = facts.read(first.coded) else { throw .rejected(reason: "the track's headers can't be read") }
         let track = MediaTrack(
             format: found.format, headers: found.headers,
             changesHeaders: address.container == .fragmentedMP4, longestStep: .zero, lastDuration: .zero)
         writer = try MediaFileWriter(
-            address: address.place(), container: address.container, track: track, connection: connection)
+            address: place.url, options: place.options, container: address.container, track: track,
+            connection: connection)
         reader = first.format.codec.coding.makeReader()
         firstTicks = first.time.ticks
         clockRate = first.format.clockRate

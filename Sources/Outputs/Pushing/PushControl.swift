@@ -8,8 +8,8 @@ import Threading
 /// What runs on a push's control thread: its life, and what that asks for.
 struct PushControl {
     private let track: HostedTrack
-    private let address: PushAddress
-    private let settings: PushSettings
+    private let target: PushTarget
+    private var settings: PushSettings
     private let mailbox: Mailbox<Push.Order>
     private let listeners: PushListeners
     private var life: OutputLife
@@ -19,18 +19,15 @@ struct PushControl {
     private var statusDue = MonotonicTime.distantFuture
 
     init(
-        _ track: HostedTrack, to address: PushAddress, settings: PushSettings, mailbox: Mailbox<Push.Order>,
+        _ track: HostedTrack, to target: PushTarget, settings: PushSettings, mailbox: Mailbox<Push.Order>,
         listeners: PushListeners
     ) {
         self.track = track
-        self.address = address
+        self.target = target
         self.settings = settings
         self.mailbox = mailbox
         self.listeners = listeners
-        var living = OutputLife.Settings()
-        living.tries = settings.tries
-        living.connectTimeout = settings.connectTimeout
-        life = OutputLife(living)
+        life = OutputLife(settings.life)
     }
 
     mutating func run() {
@@ -39,7 +36,9 @@ struct PushControl {
             mailbox.wake.wait(until: min(life.deadline, statusDue, second))
             for order in mailbox.take() {
                 switch order {
-                case .event(let event): perform(life.handle(event, at: MonotonicTime.now(), random: .random(in: 0..<1)))
+                case .event(let event): handle(event)
+                case .networkChanged(let change): networkChanged(change)
+                case .reload(let settings): reload(settings)
                 case .end:
                     connection?.abandon()
                     listeners.finish()
@@ -53,20 +52,50 @@ struct PushControl {
         }
     }
 
+    private mutating func handle(_ event: OutputLife.Event) {
+        perform(life.handle(event, at: MonotonicTime.now(), random: .random(in: 0..<1)))
+    }
+
+    private mutating func networkChanged(_ change: NetworkChange) {
+        guard !life.state.isOver else { return }
+        let goesOn = settings.goesOnAfterNetworkChange(change)
+        // Without a way nothing can be connected to, and if the old one is back soon, the connection goes on.
+        if goesOn, change == .lost { return }
+        handle(.networkChanged(goesOn: goesOn))
+    }
+
+    private mutating func reload(_ new: PushSettings) {
+        let old = settings
+        settings = new
+        life.settings = new.life
+        guard connection != nil, life.state != .disconnecting else { return }
+        guard new.sendTimeout == old.sendTimeout, new.keyFrameInterval == old.keyFrameInterval,
+            new.video == old.video || changesRates(from: old.video)
+        else { return handle(.restart) }
+        if life.state == .connected { statusDue = MonotonicTime.now() + new.statusPeriod }
+    }
+
+    /// Gives the encoder of this push alone the rates of the present settings; false if it needs another encoder.
+    private mutating func changesRates(from old: VideoSettings?) -> Bool {
+        guard var current = adapting, let old, let new = settings.video, let rates = new.adaptation,
+            new.withoutRates == old.withoutRates
+        else { return false }
+        current.rate = AdaptiveRate(lowest: rates.lowest, highest: rates.highest)
+        current.encoder.setPace(new.pace(at: rates.highest))
+        adapting = current
+        return true
+    }
+
     private mutating func perform(_ actions: [OutputLife.Action]) {
         for action in actions {
             switch action {
             case .open(let attempt): open(attempt)
             case .close: connection?.close()
             case .abandon: drop()
-            case .tell(let state):
-                if state == .disconnected || state == .autoReconnecting { drop() }
+            case .tell(let state, let failure):
+                if state.isOver || state == .autoReconnecting { drop() }
                 statusDue = state == .connected ? MonotonicTime.now() + settings.statusPeriod : .distantFuture
-                listeners.tell(.changed(state))
-            case .fail(let failure):
-                drop()
-                statusDue = .distantFuture
-                listeners.tell(.failed(failure))
+                listeners.tell(.changed(state, because: failure))
             }
         }
     }
@@ -79,8 +108,8 @@ struct PushControl {
 
     private mutating func open(_ attempt: Int) {
         let mailbox = mailbox
-        connection = makeSource().flatMap { [address, settings] in
-            PushConnection(attempt, to: address, of: $0, settings: settings) {
+        connection = makeSource().flatMap { [target, settings] in
+            PushConnection(attempt, to: target, of: $0, settings: settings) {
                 mailbox.wake.signal()
             } report: {
                 mailbox.post(.event($0))
@@ -95,20 +124,20 @@ struct PushControl {
     private mutating func makeSource() -> PushSource? {
         adapting = nil
         guard let video = settings.video else { return .track(track) }
-        guard let lowest = video.lowestBitRate else { return Reencoder.shared(track, video).map { .encoder($0) } }
+        guard let rates = video.adaptation else { return Reencoder.shared(track, video).map { .encoder($0) } }
         guard let encoder = Reencoder(track, video) else { return nil }
-        adapting = (encoder, AdaptiveRate(lowest: lowest, highest: video.bitRate), 0, MonotonicTime.now())
+        adapting = (encoder, AdaptiveRate(lowest: rates.lowest, highest: rates.highest), 0, MonotonicTime.now())
         return .encoder(encoder)
     }
 
     /// Once a second.
     private mutating func adapt(to backlog: PushConnection.Backlog, _ now: MonotonicTime) {
-        guard var current = adapting, now - current.at >= .milliseconds(900) else { return }
+        guard var current = adapting, let video = settings.video, now - current.at >= .milliseconds(900) else { return }
         let bits = Double(backlog.sentByteCount - current.sentByteCount) * 8 / (now - current.at).seconds
         let hasChanged = current.rate.update(
             queueAge: backlog.age, sent: BitRate(bitsPerSecond: Int(bits)), at: now)
         (current.sentByteCount, current.at) = (backlog.sentByteCount, now)
-        if hasChanged { current.encoder.setRate(current.rate.rate) }
+        if hasChanged { current.encoder.setPace(video.pace(at: current.rate.rate)) }
         adapting = current
     }
 
@@ -124,5 +153,24 @@ struct PushControl {
                 PushStatus(
                     rates: connection.takeRates(now), queueAge: backlog.age, queueByteCount: backlog.byteCount,
                     sentPictures: backlog.sentPictures, droppedPictures: backlog.droppedPictures)))
+    }
+}
+
+extension PushSettings {
+    fileprivate var life: OutputLife.Settings {
+        var life = OutputLife.Settings()
+        life.tries = tries
+        life.connectTimeout = connectTimeout
+        return life
+    }
+}
+
+extension VideoSettings {
+    /// The same, without what an encoder that adapts its rate can change while it runs.
+    fileprivate var withoutRates: VideoSettings {
+        var settings = self
+        settings.bitRate = VideoSettings().bitRate
+        (settings.lowestBitRate, settings.lowestFramesPerSecond) = (nil, nil)
+        return settings
     }
 }

@@ -43,8 +43,7 @@ final class PushListeners: Sendable {
     func tell(_ event: PushEvent) {
         let listeners = shared.withLock { state in
             switch event {
-            case .changed(let new): (state.output, state.failure, state.status) = (new, nil, nil)
-            case .failed(let failure): (state.output, state.failure, state.status) = (.error, failure, nil)
+            case .changed(let new, let failure): (state.output, state.failure, state.status) = (new, failure, nil)
             case .status(let status): state.status = status
             case .weakNetwork: break
             }

@@ -65,8 +65,9 @@ final class Reencoder: Sendable {
 
     func requestKeyFrame() { work.requestKeyFrame() }
 
-    /// Changes the bit rate from the next picture on.
-    func setRate(_ rate: BitRate) { work.setRate(rate) }
+    /// Changes the bit rate and the pictures a second from the next picture on. Each picture gets its share of the bit
+    /// rate at the settings' pictures a second, so fewer pictures need less than the bit rate.
+    func setPace(_ pace: (bitRate: BitRate, framesPerSecond: Int)) { work.setPace(pace) }
 }
 
 /// What the thread of a ``Reencoder`` does, and what it is given.
@@ -78,7 +79,7 @@ private final class Work: Sendable {
 
     private struct Shared {
         var needsKeyFrame = false
-        var rate: BitRate
+        var pace: (bitRate: BitRate, framesPerSecond: Int)
         var isOver = false
         var failure: OutputFailure?
         var takers: [Int: Taker] = [:]
@@ -97,10 +98,10 @@ private final class Work: Sendable {
         self.track = track
         self.settings = settings
         self.wake = wake
-        shared = Mutex(Shared(rate: settings.bitRate))
+        shared = Mutex(Shared(pace: (settings.bitRate, settings.framesPerSecond)))
     }
 
-    func setRate(_ rate: BitRate) { shared.withLock { $0.rate = rate } }
+    func setPace(_ pace: (bitRate: BitRate, framesPerSecond: Int)) { shared.withLock { $0.pace = pace } }
 
     var hasFailed: Bool { shared.withLock { $0.failure != nil } }
 
@@ -140,15 +141,15 @@ private final class Work: Sendable {
 
     func run() {
         let begin = MonotonicTime.now()
-        let period = Interval(nanoseconds: 1_000_000_000 / Int64(settings.framesPerSecond))
         let subscription = track.subscribe { [wake] in wake.signal() }
         var pictures = NewestPicture()
         var coder = SettingsCoder(settings)
         var number: UInt64 = 0
         var due = begin
         while true {
-            let (needsKeyFrame, isOver) = shared.withLock { ($0.needsKeyFrame, $0.isOver) }
+            let (needsKeyFrame, isOver, pace) = shared.withLock { ($0.needsKeyFrame, $0.isOver, $0.pace) }
             if isOver { return }
+            let period = Interval(nanoseconds: 1_000_000_000 / Int64(pace.framesPerSecond))
             do throws(VideoDecodingError) {
                 for frame in subscription.take() where try !pictures.take(frame) { track.requestKeyFrame() }
             } catch {
@@ -165,12 +166,12 @@ private final class Work: Sendable {
             // A picture that comes a little late doesn't make the next one late.
             due = now - due < period ? due + period : now + period
             guard let picture = pictures.next() else { continue }
-            let (isKeyFrame, rate, takers) = shared.withLock { shared in
+            let (isKeyFrame, takers) = shared.withLock { shared in
                 defer { shared.needsKeyFrame = false }
-                return (shared.needsKeyFrame, shared.rate, Array(shared.takers.values))
+                return (shared.needsKeyFrame, Array(shared.takers.values))
             }
             do throws(OutputFailure) {
-                let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, rate: rate)
+                let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, rate: pace.bitRate)
                 let frame = TrackFrame(
                     number: number, coded: coded,
                     time: MediaTime(ticks: TrackFormat(codec: .h264).clockRate.ticks(in: now - begin)), arrival: now)

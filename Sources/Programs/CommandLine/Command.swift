@@ -59,11 +59,14 @@ public struct Option: Sendable {
     /// Whether `--help`, manual pages, completion and the settings template leave it out, because only our own tools
     /// use it.
     public var isHidden: Bool
+    /// Whether its values may have secrets. A settings file that has it must be readable by its owner alone.
+    public var isSecret: Bool
 
     /// An option with these properties.
     public init(
         long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil,
-        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = [], isHidden: Bool = false
+        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = [], isHidden: Bool = false,
+        isSecret: Bool = false
     ) {
         self.long = long
         self.short = short
@@ -74,6 +77,7 @@ public struct Option: Sendable {
         self.choices = choices
         self.alsoSoughtAs = alsoSoughtAs
         self.isHidden = isHidden
+        self.isSecret = isSecret
     }
 }
 
@@ -85,7 +89,7 @@ public struct Operands: Sendable {
     public var count: ClosedRange<Int>
     /// What the operands are. May be empty.
     public var help: String
-    /// The possible values, or empty if any is allowed.
+    /// The possible or most likely values, for completion.
     public var choices: [String]
 
     /// Operands with this name.

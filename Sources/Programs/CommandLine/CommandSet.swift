@@ -8,13 +8,18 @@ public struct CommandSet: Sendable {
     public var version: String
     /// The program's commands, in the order of `--help`.
     public var commands: [Command]
+    /// The kinds of groups in its settings files that have names of their own.
+    public var namedGroups: [NamedGroup]
 
     /// A program with these properties.
-    public init(program: String, summary: String, version: String, commands: [Command]) {
+    public init(
+        program: String, summary: String, version: String, commands: [Command], namedGroups: [NamedGroup] = []
+    ) {
         self.program = program
         self.summary = summary
         self.version = version
         self.commands = commands
+        self.namedGroups = namedGroups
     }
 
     /// What a command line asks for.

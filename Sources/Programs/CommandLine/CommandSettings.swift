@@ -10,6 +10,8 @@ public struct CommandSettings: Sendable {
 
     /// The settings by their options' long names.
     public private(set) var options: [String: Setting] = [:]
+    /// The groups with names, such as `[push NAME]`, that the command uses, in the file's order.
+    public internal(set) var groups: [SettingsGroup] = []
 
     /// No settings.
     public init() {}
@@ -36,6 +38,8 @@ public struct SettingsDocument: Sendable {
 
     /// The file's path, for error messages.
     public var path: String
+    /// Whether only this user and root can read the file.
+    public var isPrivate = true
     /// The groups and their line numbers, including groups without keys.
     public var groups: [(name: String, line: Int)]
     /// All entries.
@@ -51,7 +55,9 @@ extension CommandSet {
     /// - Throws: an error if any group or key in the file is unknown or any value is invalid, whichever command it is
     ///   for, so that a mistake is found before the day on which that command is used.
     public func settings(in document: SettingsDocument, for name: String) throws(UsageError) -> CommandSettings {
-        for (group, line) in document.groups { try check(group: group, "\(document.path):\(line)") }
+        for (group, line) in document.groups where !isNamed(group) {
+            try check(group: group, "\(document.path):\(line)")
+        }
         var settings = CommandSettings()
         for group in [Self.groupForAll, name] {
             for entry in document.entries where entry.group == group {
@@ -65,7 +71,9 @@ extension CommandSet {
                 }
             }
         }
-        for entry in document.entries { try check(entry, document) }
+        for entry in document.entries where !isNamed(entry.group) { try check(entry, document) }
+        let kinds = namedGroups.filter { $0.commands.contains(name) }.map(\.kind)
+        settings.groups = try groupsWithNames(in: document).filter { kinds.contains($0.kind) }
         return settings
     }
 
@@ -81,7 +89,8 @@ extension CommandSet {
         let known = [Self.groupForAll] + commandsWithSettings.map(\.name)
         if known.contains(group) { return }
         let near = nearest(to: group, among: known).map { "did you mean [\($0)]? " } ?? ""
-        throw UsageError("\(place): unknown group [\(printable(group))]; \(near)the groups are \(list(known))")
+        let all = known + namedGroups.map { "\($0.kind) NAME" }
+        throw UsageError("\(place): unknown group [\(printable(group))]; \(near)the groups are \(list(all))")
     }
 
     private func check(_ entry: SettingsDocument.Entry, _ document: SettingsDocument) throws(UsageError) {
@@ -91,10 +100,11 @@ extension CommandSet {
             let names = owners.flatMap { $0.settable.map(\.long) }
             let near = nearest(to: entry.key, among: names).map { "did you mean \($0)? " } ?? ""
             throw UsageError(
-                "\(place): unknown setting '\(printable(entry.key))' in [\(entry.group)]; \(near)"
+                "\(place): unknown setting '\(printable(withoutURL(entry.key)))' in [\(entry.group)]; \(near)"
                     + "'\(program) config' shows them all")
         }
         _ = try option.values(of: entry, "\(place): \(entry.key)")
+        try document.checkPrivacy(of: option, "\(place): \(entry.key)")
     }
 
     private func list(_ words: [String]) -> String { words.joined(separator: ", ") }
@@ -138,7 +148,7 @@ extension Option {
     public static let noConfig = Option(long: "no-config", help: "read no settings file")
 
     /// The values that an entry gives this option, or nil for a switch that is off.
-    fileprivate func values(of entry: SettingsDocument.Entry, _ place: String) throws(UsageError) -> [String]? {
+    func values(of entry: SettingsDocument.Entry, _ place: String) throws(UsageError) -> [String]? {
         let problem: String
         switch value {
         case .none:

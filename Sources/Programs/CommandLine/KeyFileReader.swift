@@ -44,7 +44,7 @@ struct KeyFileReader {
     }
 
     private func fault(_ line: Line, _ number: Int, _ reason: String) -> SettingsFileError {
-        .misplaced(path: document.path, line: number, reason: "'\(String(line).prefix(60))' \(reason)")
+        .misplaced(path: document.path, line: number, reason: "'\(withoutURL(String(line)).prefix(60))' \(reason)")
     }
 
     private static func groupName(_ line: Line) -> String? {

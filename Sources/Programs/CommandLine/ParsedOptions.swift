@@ -7,6 +7,8 @@ public struct ParsedOptions: Sendable {
     private let order: [String]
     /// By long name: the file, line and key of an option from a settings file, for error messages.
     private var places: [String: String] = [:]
+    /// The groups with names of the settings file, such as `[push NAME]`.
+    public private(set) var groups: [SettingsGroup] = []
     /// The arguments after the options, in order.
     public let operands: [String]
 
@@ -95,6 +97,7 @@ extension ParsedOptions {
             result.given[long] = setting.values
             result.places[long] = setting.place
         }
+        result.groups = settings.groups
         return result
     }
 

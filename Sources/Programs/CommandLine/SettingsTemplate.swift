@@ -9,13 +9,20 @@ extension CommandSet {
         ]
         for command in commandsWithSettings where name == nil || command.name == name {
             lines += ["", "[\(command.name)]"]
-            for option in command.settable where !option.isHidden {
-                lines += wrapped(option.help, indent: 2).map { "#" + $0.dropFirst() }
-                lines.append("#\(option.long)=\(option.settingExample)")
-            }
+            for option in command.settable where !option.isHidden { lines += self.lines(of: option) }
+        }
+        for group in namedGroups where name == nil || group.commands.contains(name ?? "") {
+            lines += ["", "#[\(group.kind) NAME]"] + comment(group.help)
+            for key in group.keys { lines += self.lines(of: key) }
         }
         return lines.joined(separator: "\n") + "\n"
     }
+
+    private func lines(of option: Option) -> [String] {
+        comment(option.help) + ["#\(option.long)=\(option.settingExample)"]
+    }
+
+    private func comment(_ text: String) -> [String] { wrapped(text, indent: 2).map { "#" + $0.dropFirst() } }
 }
 
 extension Option {

@@ -43,9 +43,12 @@ extension ValueFormat where Value == String {
     }
 
     /// A room's name as it is used in links and file names: at most 64 letters, digits, `-`, `_` and `.`.
-    public static var roomName: ValueFormat<String> {
+    public static var roomName: ValueFormat<String> { plainName("room name") }
+
+    /// A name of the same form. `what` names it in the error, such as "room name".
+    public static func plainName(_ what: String) -> ValueFormat<String> {
         ValueFormat(
-            orProblem: "not a room name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start"
+            orProblem: "not a \(what); use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start"
         ) { text in
             let allowed = text.utf8.allSatisfy { byte in
                 switch byte {

@@ -11,7 +11,7 @@ enum Program {
         program: name,
         summary: "Shares an X screen in a room, where everyone who has the link sees it in a browser.",
         version: screenRelayVersion,
-        commands: commandsWithSettings + Control.commands + SetupCommands.commands)
+        commands: commandsWithSettings + Control.commands + SetupCommands.commands, namedGroups: [PushOption.group])
 
     /// The commands that read settings files.
     static let commandsWithSettings = [

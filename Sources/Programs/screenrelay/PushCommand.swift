@@ -1,24 +1,30 @@
 import CommandLine
 import Foundation
+import OutputSettings
 import ScreenRelayKit
 
 /// `screenrelay push`: what a running share or host also sends to other servers.
 enum PushCommand {
     static let command = Control.command(
-        "push", "Sends what a running share or host shows to another server too, or lists, stops and restarts that.",
+        "push", "Sends what a running share or host shows to another server too, or lists, stops and changes that.",
         [
             Option(
                 long: "preset", value: .required("PRESET"),
-                help: "encode the pictures once more, as with share --preset"),
+                help: "with add and reload: encode the pictures once more, as with share --preset",
+                choices: VideoPreset.allCases.map(\.rawValue)),
             Option(long: "json", help: "for programs: with list, one JSON object per line (Protocol/control.md)"),
         ],
         operands: Operands(
             name: "ACTION", count: 1...2,
-            help: "'list', 'add URL', 'stop NUMBER' or 'restart NUMBER', with a number of the list"),
+            help:
+                "'list', 'add URL', 'stop NUMBER', 'restart NUMBER' or 'reload NUMBER', with a number of the list; "
+                + "reload gives a push the settings of --preset, or none, while it runs",
+            choices: ["list", "add", "stop", "restart", "reload"]),
         examples: [
             Example("screenrelay push add rtmp://live.example/app/key", "Begins another push."),
             Example("screenrelay push list", "Shows the pushes and what they do."),
             Example("screenrelay push stop 1", "Stops the first one."),
+            Example("screenrelay push reload 2 --preset low3", "Makes the second one smaller while it runs."),
         ])
 
     /// What the user wants, once its URL is hidden from those who list processes.
@@ -30,19 +36,26 @@ enum PushCommand {
             _ = try PushOption.read(words[1], preset: preset, place: "push add")
             return .add(url: words[1], preset: preset)
         }
-        if preset != nil { throw UsageError("--preset: only 'push add URL' takes it") }
         let number = words.count == 2 ? Int(words[1]) : nil
+        if words.first == "reload", let number, number > 0 {
+            if let preset { _ = try PushOption.preset.read(preset, option: "--preset") }
+            return .reload(number, preset: preset)
+        }
+        if preset != nil { throw UsageError("--preset: only 'push add URL' and 'push reload NUMBER' take it") }
         switch (words.first, number) {
         case ("list", nil) where words.count == 1: return .list
         case ("stop", let number?) where number > 0: return .stop(number)
         case ("restart", let number?) where number > 0: return .restart(number)
-        default: throw UsageError("push: write 'list', 'add URL', 'stop NUMBER' or 'restart NUMBER'")
+        default:
+            throw UsageError(
+                "push: write 'list', 'add URL', 'stop NUMBER', 'restart NUMBER' or 'reload NUMBER'")
         }
     }
 
     private struct Document: Decodable {
         struct Push: Decodable {
             var id: Int
+            var name: String?
             var to: String
             var state: String
             var reason: String?
@@ -62,10 +75,10 @@ enum PushCommand {
         }
         guard !document.pushes.isEmpty else { return "nothing is pushed\n" }
         var table = TextTable()
-        table.add(["NUMBER", "TO", "STATE", "PICTURES/S", "BITS/S", "WAITING", "LEFT OUT"])
+        table.add(["NUMBER", "NAME", "TO", "STATE", "PICTURES/S", "BITS/S", "WAITING", "LEFT OUT"])
         for push in document.pushes {
             table.add([
-                "\(push.id)", push.to, push.state + (push.reason.map { ": \($0)" } ?? ""),
+                "\(push.id)", push.name ?? "-", push.to, push.state + (push.reason.map { ": \($0)" } ?? ""),
                 push.picturesPerSecond.map(String.init) ?? "-", push.bitsPerSecond.map { rateWords(Double($0)) } ?? "-",
                 push.queueMilliseconds.map { "\($0) ms" } ?? "-", push.droppedPictures.map(String.init) ?? "-",
             ])

@@ -3,67 +3,106 @@ import MediaTypes
 import OutputSettings
 import Pushing
 
-/// `--push URL [--preset PRESET]`: where the first track also goes, besides the room.
+/// `--push URL [--preset PRESET]`, and `[push NAME]` in a settings file: where the first track also goes, besides the
+/// room.
 struct PushOption {
     static let options = [
         Option(
             long: "push", value: .required("URL"),
             help:
                 "also send the first track to this server or file: rtmp://HOST/APP/KEY, rtmps://, srt://HOST:PORT, "
-                + "rtsp://HOST/PATH, file:NAME.mp4, .mkv or .m3u8 (HLS); a URL's key is shown nowhere; may be repeated",
-            repeats: true, alsoSoughtAs: ["rtmp", "srt", "rtsp", "stream"]),
+                + "rtsp://HOST/PATH, file:NAME.mp4, .mkv or .m3u8 (HLS), or the one that a stream object "
+                + "names: object:FILE or object:https://...; a URL's key is shown nowhere; may be repeated",
+            repeats: true, alsoSoughtAs: ["rtmp", "srt", "rtsp", "stream"], isSecret: true),
         Option(
             long: "preset", value: .required("PRESET"),
             help:
                 "encode the pictures of the --push before it once more: low1 to low3, medium1 to medium3, high1 to high3, "
-                + "or a list of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, gop=PICTURES, profile=NAME and fit=bars or "
-                + "crop, which may follow a preset; without it, they go out as they are",
+                + "or a list of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, adapt-fps=LOWEST, gop=PICTURES, "
+                + "profile=NAME and fit=bars or crop, which may follow a preset; without it, they go out as they are",
             repeats: true, choices: VideoPreset.allCases.map(\.rawValue)),
         Option(
             long: "push-tries", value: .required("NUMBER"),
             help: "how often a push that has failed is tried again by itself, 0 to 3", default: "0"),
     ]
 
+    /// The groups of a settings file that are pushes.
+    static let group = NamedGroup(
+        kind: "push", help: "a push in addition to those of --push; there can be many, each with another NAME",
+        commands: ["share", "host"],
+        keys: [
+            Option(long: "url", value: .required("URL"), help: "where to, as for --push", isSecret: true),
+            Option(
+                long: "preset", value: .required("PRESET"),
+                help: "encode the pictures once more, as for --preset; without it, they go out as they are"),
+            Option(
+                long: "tries", value: .required("NUMBER"),
+                help: "how often it is tried again by itself, 0 to 3; without it, as --push-tries says"),
+        ])
+
     /// Where to push, and how.
-    let pushes: [(address: PushAddress, settings: PushSettings)]
+    let pushes: [(label: PushLabel, settings: PushSettings)]
 
     /// Reads the options, and hides the keys from those who list processes.
     init(_ options: ParsedOptions) throws(UsageError) {
         SecretArguments.hide(options.values("push"))
         let wanted = try options.values("push", withDetail: "preset")
-        if options.has("push-tries"), wanted.isEmpty, options.place(of: "push-tries") == nil {
+        let groups = options.groups.filter { $0.kind == Self.group.kind }
+        if options.has("push-tries"), wanted.isEmpty, groups.isEmpty, options.place(of: "push-tries") == nil {
             throw UsageError("--push-tries: there is no push; add --push URL")
         }
-        let tries = try options.required("push-tries", as: .integer(0...3, what: "number of tries"))
-        var pushes: [(address: PushAddress, settings: PushSettings)] = []
+        let tries = try options.required("push-tries", as: Self.triesFormat)
+        var pushes: [(label: PushLabel, settings: PushSettings)] = []
         for (url, preset) in wanted {
-            var (address, settings) = try Self.read(url, preset: preset, place: options.place(of: "push") ?? "--push")
+            var (target, settings) = try Self.read(url, preset: preset, place: options.place(of: "push") ?? "--push")
             settings.tries = tries
-            pushes.append((address, settings))
+            pushes.append((PushLabel(name: nil, target: target), settings))
+        }
+        for group in groups {
+            guard let url = group.value("url") else {
+                throw UsageError("\(group.place) has no url; write it like url=rtmp://HOST/APP/KEY")
+            }
+            var (target, settings) = try Self.read(
+                url, preset: group.value("preset"), place: group.place(of: "url"),
+                presetPlace: group.place(of: "preset"))
+            settings.tries = try group.value("tries", as: Self.triesFormat) ?? tries
+            pushes.append((PushLabel(name: group.name, target: target), settings))
         }
         self.pushes = pushes
     }
 
+    private static let triesFormat = ValueFormat<Int>.integer(0...3, what: "number of tries")
+
     /// Reads a URL and the preset for it.
     static func read(
-        _ url: String, preset: String?, place: String = "--push"
-    ) throws(UsageError) -> (address: PushAddress, settings: PushSettings) {
-        var settings = PushSettings()
-        if let preset { settings.video = try Self.preset.read(preset, option: "--preset") }
+        _ url: String, preset: String?, place: String = "--push", presetPlace: String = "--preset"
+    ) throws(UsageError) -> (target: PushTarget, settings: PushSettings) {
+        let target: PushTarget
         do throws(OutputError) {
-            let address = try PushAddress(url)
-            if settings.video?.lowestBitRate != nil, !address.showsBacklog {
-                throw OutputError("adapt= works with rtmp and rtmps alone")
-            }
-            return (address, settings)
+            target = try PushTarget(url)
         } catch {
             // Without the URL, which may have a key: this may go to a journal.
             throw UsageError("\(place): \(error)")
         }
+        var settings = PushSettings()
+        settings.video = try video(preset, for: target, place: place, presetPlace: presetPlace)
+        return (target, settings)
+    }
+
+    /// Reads the preset for a push to `target`; nil if the frames go out as they are.
+    static func video(
+        _ preset: String?, for target: PushTarget, place: String, presetPlace: String = "--preset"
+    ) throws(UsageError) -> VideoSettings? {
+        guard let preset else { return nil }
+        let video = try Self.preset.read(preset, option: presetPlace)
+        if video.adaptation != nil, !target.showsBacklog {
+            throw UsageError("\(place): adapt= and adapt-fps= work with rtmp and rtmps alone")
+        }
+        return video
     }
 
     /// `high1`, `high1,fps=30`, `size=1280x720,bitrate=2M`
-    private static let preset = ValueFormat<VideoSettings> { (text) throws(ValueProblem) in
+    static let preset = ValueFormat<VideoSettings> { (text) throws(ValueProblem) in
         var words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         var settings = VideoSettings()
         if let first = words.first, !first.contains("=") {
@@ -104,6 +143,7 @@ struct PushOption {
             }
             settings.lowestBitRate = rate
         case "fps": settings.framesPerSecond = try number(value, word)
+        case "adapt-fps": settings.lowestFramesPerSecond = try number(value, word)
         case "gop": settings.picturesPerKeyFrame = try number(value, word)
         case "profile":
             guard let profile = ProfileLevel(rawValue: value) else {
@@ -118,7 +158,7 @@ struct PushOption {
             settings.fitting = fitting
         default:
             throw ValueProblem(
-                "'\(word)' is not understood; write size=, bitrate=, adapt=, fps=, gop=, profile= or fit=")
+                "'\(word)' is not understood; write size=, bitrate=, adapt=, fps=, adapt-fps=, gop=, profile= or fit=")
         }
     }
 
@@ -126,4 +166,13 @@ struct PushOption {
         guard let number = Int(text) else { throw ValueProblem("'\(word)' has no whole number") }
         return number
     }
+}
+
+/// What people call a push: its name in the settings file if it has one, and where it goes.
+struct PushLabel: Sendable, CustomStringConvertible {
+    let name: String?
+    let target: PushTarget
+
+    /// "to rtmp://live.example/app/...", or with a name "desk to rtmp://live.example/app/...".
+    var description: String { (name.map { "\($0) " } ?? "") + "to \(target)" }
 }

@@ -19,35 +19,43 @@ final class Pushes: Sendable {
     private let host: ScreenRelayHost
     private let news: SharingNews
     /// Their numbers are one more than their places.
-    private let pushes = Mutex<[Push]>([])
+    private let pushes = Mutex<[Added]>([])
     /// The places of those whose end has been told.
     private let ended = Mutex<Set<Int>>([])
     /// Signalled for each of them.
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Starts the pushes of the command line. One that can't be started is a line in `log`, and sharing continues.
+    private struct Added {
+        let push: Push
+        let label: PushLabel
+        /// The settings that it was added with, of which a reload replaces the video.
+        let settings: PushSettings
+    }
+
+    /// Starts the pushes of the command line and the settings file. One that can't be started is a line in `log`, and
+    /// sharing continues.
     init(_ option: PushOption, of host: ScreenRelayHost, _ news: SharingNews, log: EventLog) {
         self.host = host
         self.news = news
-        for (address, settings) in option.pushes {
+        for (label, settings) in option.pushes {
             do throws(OutputError) {
-                _ = try add(address, settings)
+                _ = try add(label, settings)
             } catch {
-                log.warning("the push to \(address): \(error)")
+                log.warning("the push \(label): \(error)")
             }
         }
     }
 
     /// Starts a push; returns its number.
-    private func add(_ address: PushAddress, _ settings: PushSettings) throws(OutputError) -> Int {
+    private func add(_ label: PushLabel, _ settings: PushSettings) throws(OutputError) -> Int {
         do {
             let (push, number) = try pushes.withLock { pushes in
                 let place = pushes.count
                 guard place < Self.most else { throw OutputError("there are \(Self.most) already") }
-                let push = try Push(host.firstTrack, to: address, settings: settings) { [weak self] in
-                    self?.tell($0, of: address, place)
+                let push = try Push(host.firstTrack, to: label.target, settings: settings) { [weak self] in
+                    self?.tell($0, of: label, place)
                 }
-                pushes.append(push)
+                pushes.append(Added(push: push, label: label, settings: settings))
                 return (push, place + 1)
             }
             push.start()
@@ -59,18 +67,13 @@ final class Pushes: Sendable {
         }
     }
 
-    private func tell(_ event: PushEvent, of address: PushAddress, _ place: Int) {
-        news.tell(event, of: address)
-        let isOver: Bool
-        switch event {
-        case .changed(let state): isOver = state.isOver
-        case .failed: isOver = true
-        case .status, .weakNetwork: return
-        }
+    private func tell(_ event: PushEvent, of label: PushLabel, _ place: Int) {
+        news.tell(event, of: label)
+        guard case .changed(let state, _) = event else { return }
         ended.withLock { ended in
-            if isOver { ended.insert(place) } else { ended.remove(place) }
+            if state.isOver { ended.insert(place) } else { ended.remove(place) }
         }
-        if isOver { hasEnded.signal() }
+        if state.isOver { hasEnded.signal() }
     }
 
     /// Carries out what a command says.
@@ -79,29 +82,47 @@ final class Pushes: Sendable {
         case .list: return .done(json)
         case .add(let url, let preset):
             do {
-                let (address, settings) = try PushOption.read(url, preset: preset, place: "push add")
-                let number = try add(address, settings)
-                return .done("push \(number) to \(address)")
+                let (target, settings) = try PushOption.read(url, preset: preset, place: "push add")
+                let number = try add(PushLabel(name: nil, target: target), settings)
+                return .done("push \(number) to \(target)", made: number)
             } catch {
-                return .refused("\(error)")
+                return Self.refusal(error)
             }
-        case .stop(let number): return change(number, "stopping") { $0.stop() }
-        case .restart(let number): return change(number, "restarting") { $0.restart() }
+        case .stop(let number): return change(number, "stopping") { $0.push.stop() }
+        case .restart(let number): return change(number, "restarting") { $0.push.restart() }
+        case .reload(let number, let preset):
+            return change(number, "reloading") { added in
+                var settings = added.settings
+                settings.video = try PushOption.video(preset, for: added.push.target, place: "push reload")
+                try added.push.reload(settings)
+            }
         }
     }
 
-    private func change(_ number: Int, _ words: String, _ body: (Push) -> Void) -> ControlAnswer {
-        let push = pushes.withLock { $0.indices.contains(number - 1) ? $0[number - 1] : nil }
-        guard let push else { return .refused("there is no push \(number); 'screenrelay push list' shows them") }
-        body(push)
-        return .done("\(words) push \(number) to \(push.address)")
+    private func change(_ number: Int, _ words: String, _ body: (Added) throws -> Void) -> ControlAnswer {
+        let added = pushes.withLock { $0.indices.contains(number - 1) ? $0[number - 1] : nil }
+        guard let added else {
+            return .refused("there is no push \(number); 'screenrelay push list' shows them", .missing)
+        }
+        do {
+            try body(added)
+        } catch {
+            return Self.refusal(error)
+        }
+        return .done("\(words) push \(number) \(added.label)")
+    }
+
+    private static func refusal(_ error: any Error) -> ControlAnswer {
+        .refused("\(error)", error is UsageError ? .invalid : .notNow)
     }
 
     private var json: String {
-        let objects = pushes.withLock { $0 }.enumerated().map { index, push in
-            JSONObject {
+        let objects = pushes.withLock { $0 }.enumerated().map { index, added in
+            let push = added.push
+            return JSONObject {
                 $0.add("id", index + 1)
-                $0.add("to", push.address.description)
+                $0.add("name", added.label.name)
+                $0.add("to", push.target.description)
                 $0.add("state", push.state.rawValue)
                 $0.add("reason", push.failure?.description)
                 guard let status = push.status else { return }
@@ -119,7 +140,7 @@ final class Pushes: Sendable {
     /// Ends all of them, with what waits to be sent, and waits until that is told, but not longer than 4 s.
     func stop() {
         let all = pushes.withLock { $0 }
-        for push in all { push.stop() }
+        for added in all { added.push.stop() }
         let deadline = DispatchTime.now() + Self.patience
         while ended.withLock({ $0.count }) < all.count, hasEnded.wait(timeout: deadline) == .success {}
     }
@@ -127,15 +148,14 @@ final class Pushes: Sendable {
 
 extension SharingNews {
     /// Reports what happens to a push. Any thread; doesn't block.
-    func tell(_ event: PushEvent, of address: PushAddress) {
+    func tell(_ event: PushEvent, of label: PushLabel) {
         switch event {
-        case .changed(.connecting), .changed(.disconnecting), .status: break
-        case .changed(let state): tellPush(address, state: state.rawValue, words: Self.words(state), reason: nil)
-        case .failed(let failure):
-            tellPush(address, state: OutputState.error.rawValue, words: "has failed", reason: failure.description)
+        case .changed(.connecting, _), .changed(.disconnecting, _), .status: break
+        case .changed(let state, let failure):
+            tellPush(label, state: state.rawValue, words: Self.words(state), reason: failure?.description)
         case .weakNetwork:
             tellPush(
-                address, state: "weakNetwork",
+                label, state: "weakNetwork",
                 words: "leaves out pictures, because the network takes less than is sent", reason: nil)
         }
     }
@@ -145,7 +165,8 @@ extension SharingNews {
         case .connected: "is connected"
         case .autoReconnecting: "has lost its connection, and tries again"
         case .disconnected: "has ended"
-        case .unknown, .connecting, .disconnecting, .error: state.rawValue
+        case .error: "has failed"
+        case .unknown, .connecting, .disconnecting: state.rawValue
         }
     }
 }

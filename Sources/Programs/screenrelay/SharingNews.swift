@@ -146,13 +146,14 @@ final class SharingNews: Sendable {
     }
 
     /// Reports what a push does now; `reason` says why it has failed. Any thread; doesn't block.
-    func tellPush(_ address: PushAddress, state name: String, words: String, reason: String?) {
+    func tellPush(_ label: PushLabel, state name: String, words: String, reason: String?) {
         let event = Self.event("push") {
-            $0.add("to", address.description)
+            $0.add("name", label.name)
+            $0.add("to", label.target.description)
             $0.add("state", name)
             $0.add("reason", reason)
         }
-        let line = "\(WallClock.now.timeOfDay) the push to \(address) \(words)" + (reason.map { ": \($0)" } ?? "")
+        let line = "\(WallClock.now.timeOfDay) the push \(label) \(words)" + (reason.map { ": \($0)" } ?? "")
         state.withLock { tell(event, orWords: line, &$0) }
     }
 

@@ -22,6 +22,7 @@ final class AdministrationAPI {
     private let admission: Admission
     private let attendance: Attendance
     private let commands: CommandAnswers
+    private let pushes: PushRoutes
     private let webSockets: WebSocketFront
     private let mostReaders: Int
     /// The WebSockets that read events.
@@ -32,6 +33,7 @@ final class AdministrationAPI {
         attendance: Attendance
     ) {
         commands = configuration.commands
+        pushes = PushRoutes(commands: configuration.commands)
         mostReaders = configuration.limits.eventReaders
         (self.webSockets, self.admission, self.attendance) = (webSockets, admission, attendance)
     }
@@ -55,6 +57,14 @@ final class AdministrationAPI {
                 }
                 return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])
             }
+        case 1 where names[0] == "pushes":
+            answer(exchange, "GET", "POST") { exchange.method == "POST" ? pushes.add(exchange) : pushes.list() }
+        case 2 where names[0] == "pushes":
+            answer(exchange, "DELETE") { pushes.change(names[1], "stop") }
+        case 3 where names[0] == "pushes" && names[2] == "restart":
+            answer(exchange, "POST") { pushes.change(names[1], "restart") }
+        case 3 where names[0] == "pushes" && names[2] == "reload":
+            answer(exchange, "POST") { pushes.reload(names[1], exchange) }
         case 1 where names[0] == "events": readEvents(exchange)
         case 1:
             guard let command = CommandRoute.all[names[0]] else { fallthrough }
@@ -63,10 +73,11 @@ final class AdministrationAPI {
         }
     }
 
-    private func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
+    private func answer(_ exchange: HTTPExchange, _ methods: String..., work: () -> HTTPResponse) {
         // HEAD is answered like GET, without the body.
-        guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
-            let allowed = method == "GET" ? "GET, HEAD" : method
+        let all = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
+        guard all.contains(exchange.method) else {
+            let allowed = all.joined(separator: ", ")
             return exchange.answer(.problem(405, HTTPResponse.wrongMethod(allowed), [("Allow", allowed)]))
         }
         exchange.answer(work())

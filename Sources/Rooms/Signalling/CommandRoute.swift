@@ -33,11 +33,7 @@ struct CommandRoute {
             // The parser of the line checks the range of the numbers.
             line += limits.sorted { $0.key > $1.key }.map { " \($0.key)=\($0.value.word)" }.joined()
         }
-        return switch commands.answer(line) {
-        case .done(let text): .json(200, isDocument ? text : ["done": text].jsonLine)
-        case .refused(let reason): .problem(409, reason)
-        case nil: .problem(400, Self.rateUsage)
-        }
+        return commands.response(to: line, isDocument: isDocument, usage: Self.rateUsage)
     }
 
     private static let rateUsage =
@@ -71,8 +67,25 @@ public final class CommandAnswers: Sendable {
     }
 
     /// Returns the answer to one line.
-    func answer(_ line: String) -> ControlAnswer? {
+    private func answer(_ line: String) -> ControlAnswer? {
         guard let answer = answers.withLock({ $0 }) else { return .refused("this host takes no commands") }
         return answer(line)
+    }
+
+    /// Returns the answer to one line as JSON. `usage` says what would make a line that is a command.
+    func response(to line: String, isDocument: Bool = false, usage: String) -> HTTPResponse {
+        switch answer(line) {
+        case .done(let text, made: let id?): .json(201, Made(done: text, id: id).jsonLine)
+        case .done(let text, made: nil): .json(200, isDocument ? text : ["done": text].jsonLine)
+        case .refused(let reason, .notNow): .problem(409, reason)
+        case .refused(let reason, .missing): .problem(404, reason)
+        case .refused(let reason, .invalid): .problem(422, reason)
+        case nil: .problem(400, usage)
+        }
+    }
+
+    private struct Made: Encodable {
+        let done: String
+        let id: Int
     }
 }

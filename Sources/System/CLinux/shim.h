@@ -7,6 +7,8 @@
 #include <grp.h>
 #include <malloc.h>
 #include <ifaddrs.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -252,6 +254,23 @@ static inline ssize_t shim_udp_send(
         message.msg_controllen = CMSG_SPACE(sizeof info);
     }
     return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/// A socket for questions about links and routes (rtnetlink(7)), or one that the kernel tells of their changes; or -1 and errno.
+static inline int shim_route_socket(int hears_changes) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    struct sockaddr_nl address;
+    memset(&address, 0, sizeof address);
+    address.nl_family = AF_NETLINK;
+    if (hears_changes) address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    return fd;
 }
 
 // Declared here because the headers hide them without _GNU_SOURCE.

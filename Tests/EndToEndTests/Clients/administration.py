@@ -80,11 +80,11 @@ def problems_of(document, wanted, status, headers, body):
 
 
 def problems_of_request(document, operation, wanted, status):
-    """What the document takes must not be answered with 400, and what it doesn't take not with 200."""
-    if "requestBody" not in operation or status not in (200, 400):
+    """What the document takes must not be answered with 400, and what it doesn't take not with 200 or 201."""
+    if "requestBody" not in operation or status not in (200, 201, 400):
         return []
     wrong = errors(document, operation["requestBody"]["content"][JSON_TYPE]["schema"], wanted.get("body"))
-    if status == 200:
+    if status != 400:
         return wrong
     return [] if wrong else ["the document takes this body"]
 

@@ -1,0 +1,192 @@
+import ByteCoding
+import CLinux
+import Clocks
+import Glibc
+import MediaTypes
+import Synchronization
+import Threading
+
+/// How this machine's way to other networks has changed: the default route of its main table, for IPv4 or IPv6.
+public enum NetworkChange: Hashable, Sendable {
+    /// There is no default route any more, or its link is down.
+    case lost
+    /// There is one again.
+    case found
+    /// It leads to another gateway, or out of another interface.
+    case moved
+}
+
+/// Tells of changes of this machine's way to other networks, about a second after they began, since they come in
+/// bursts.
+///
+/// A thread sleeps until the kernel tells of a link or a default route. It runs as long as somebody holds this.
+final class NetworkChanges: Sendable {
+    private struct Weak: Sendable {
+        weak var changes: NetworkChanges?
+    }
+
+    private static let running = Mutex<Weak>(Weak())
+
+    /// The one for all of the process: the running one, or a new one. Nil if the process has no thread or descriptor
+    /// left.
+    static func shared() -> NetworkChanges? {
+        running.withLock { running in
+            if let one = running.changes { return one }
+            guard let new = NetworkChanges() else { return nil }
+            running.changes = new
+            return new
+        }
+    }
+
+    private let watch: NetworkWatch
+
+    /// One for the network that the calling thread is in. Nil if the process has no thread or descriptor left.
+    init?() {
+        guard let watch = NetworkWatch() else { return nil }
+        guard NamedThread("network", blocksSignals: true, body: { watch.run() }) != nil else { return nil }
+        self.watch = watch
+    }
+
+    deinit {
+        watch.end()
+    }
+
+    /// Gives all changes from now on to `take`, on a thread of its own. Returns what ends that, and keeps this until
+    /// then.
+    func subscribe(_ take: @escaping @Sendable (NetworkChange) -> Void) -> @Sendable () -> Void {
+        let key = watch.add(take)
+        return { [self] in watch.remove(key) }
+    }
+}
+
+/// What the thread of ``NetworkChanges`` does.
+private final class NetworkWatch: Sendable {
+    private struct Takers: Sendable {
+        var next = 0
+        var all: [Int: @Sendable (NetworkChange) -> Void] = [:]
+    }
+
+    /// What comes within this time after a first message counts as one change.
+    private static let burst = Interval.seconds(1)
+    /// The kernel answers at once.
+    private static let patience = Interval.seconds(2)
+
+    private let news: Int32
+    private let wake: WakeUp
+    private let isOver = Flag()
+    private let takers = Mutex<Takers>(Takers())
+    private let first: DefaultRoutes
+
+    /// Nil if the process has no descriptor left.
+    init?() {
+        guard let wake = WakeUp() else { return nil }
+        let made = shim_route_socket(1)
+        if made < 0 { return nil }
+        // Read before the first subscription, so that no change after it is missed.
+        guard let first = Self.routes() else {
+            close(made)
+            return nil
+        }
+        self.wake = wake
+        news = made
+        self.first = first
+    }
+
+    deinit {
+        close(news)
+    }
+
+    func add(_ take: @escaping @Sendable (NetworkChange) -> Void) -> Int {
+        takers.withLock { takers in
+            takers.next += 1
+            takers.all[takers.next] = take
+            return takers.next
+        }
+    }
+
+    func remove(_ key: Int) { takers.withLock { $0.all[key] = nil } }
+
+    func end() {
+        isOver.set()
+        wake.signal()
+    }
+
+    func run() {
+        var known = first
+        while !isOver.isSet {
+            var entries = [pollfd(news), pollfd(wake.descriptor)]
+            waitForEvents(&entries)
+            guard entries[0].isReady, hasNews() else { continue }
+            let settled = MonotonicTime.now() + Self.burst
+            while !isOver.isSet, MonotonicTime.now() < settled { wake.wait(until: settled) }
+            // What has come meanwhile is in the routes that are read now.
+            _ = hasNews()
+            guard let new = Self.routes() else { continue }
+            let change = known.change(to: new)
+            known = new
+            guard let change, !isOver.isSet else { continue }
+            for take in takers.withLock({ Array($0.all.values) }) { take(change) }
+        }
+    }
+
+    /// Takes what the kernel has told; returns whether the routes may have changed.
+    private func hasNews() -> Bool {
+        var matters = false
+        while true {
+            let (bytes, error) = Self.receive(news)
+            // Without room, the kernel has left something out.
+            matters = matters || error == ENOBUFS || !RouteMessage.read(bytes).isEmpty
+            guard error == 0 || error == EINTR || error == ENOBUFS else { return matters }
+        }
+    }
+
+    /// Asks the kernel for the routes: it doesn't tell which ones go when their link goes down. Nil if it gives none.
+    private static func routes() -> DefaultRoutes? {
+        let descriptor = shim_route_socket(0)
+        if descriptor < 0 { return nil }
+        defer { close(descriptor) }
+        var request = ByteWriter(capacity: 28)
+        request.uint32LittleEndian(28)
+        request.uint16LittleEndian(26)  // RTM_GETROUTE
+        request.uint16LittleEndian(0x301)  // NLM_F_REQUEST, NLM_F_DUMP
+        // The sequence number, the port, and an empty `struct rtmsg`, which asks for all families.
+        request.append([UInt8](repeating: 0, count: 20))
+        guard send(descriptor, request.bytes, request.count, 0) == request.count else { return nil }
+        let deadline = MonotonicTime.now() + patience
+        var routes: [DefaultRoute] = []
+        while MonotonicTime.now() < deadline {
+            waitForEvents(on: descriptor, until: deadline)
+            for message in RouteMessage.read(receive(descriptor).bytes) {
+                switch message {
+                case .route(let route): routes.append(route)
+                case .end: return DefaultRoutes(routes)
+                case .routeGone, .link: break
+                }
+            }
+        }
+        return nil
+    }
+
+    /// What has come at once, or nothing and an errno.
+    private static func receive(_ descriptor: Int32) -> (bytes: ArraySlice<UInt8>, error: Int32) {
+        // The kernel sends at most 32 KiB at once.
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count < 0 { return (bytes: [], error: errno) }
+        return (bytes: buffer[..<count], error: count == 0 ? EAGAIN : 0)
+    }
+}
+
+extension PushAddress {
+    /// Whether it may be on another machine, so that a change of the network concerns it.
+    var isRemote: Bool {
+        guard !url.hasPrefix("file:") else { return false }
+        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?".contains($0) }
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let host = place.hasPrefix("[") ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" }
+        let isLoopback =
+            host == "::1" || host.lowercased() == "localhost"
+            || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber }
+        return !isLoopback
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import MediaFiles
+import SecureTransport
+import Synchronization
+
+/// A stream object: JSON in a file, or that a web server answers, which says where a push goes.
+///
+/// It is either an object with a `url`, or a description as streaming services give it, with the hub and title of a
+/// stream and the key to sign with.
+struct StreamObject: Sendable, CustomStringConvertible {
+    /// The most bytes that are read.
+    static let largest = 64 << 10
+
+    /// For people, without what may be secret.
+    let description: String
+    /// Where it is, for libavformat.
+    private let place: String
+
+    /// Reads a path, or a URL of HTTP or HTTPS.
+    ///
+    /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
+    init(_ text: String) throws(OutputError) {
+        try PushAddress.check(text)
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            guard !text.isEmpty, !text.contains("://") else {
+                throw OutputError("its object is a file or comes by http or https, as in object:live.json")
+            }
+            (description, place) = (text, "file:" + text)
+            return
+        }
+        guard let parts = URLComponents(string: text), let host = parts.percentEncodedHost, !host.isEmpty else {
+            throw OutputError("the URL of its object names no host")
+        }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        let hasMore = !parts.percentEncodedPath.isEmpty || parts.percentEncodedQuery != nil
+        description = "\(scheme)://\(host)\(port)" + (hasMore ? "/..." : "")
+        place = scheme + text.dropFirst(scheme.count)
+    }
+
+    /// Reads it. Blocks for as long as `connection` allows.
+    func read(_ connection: MediaConnection) throws(OutputError) -> PushAddress {
+        let bytes: [UInt8]
+        do throws(MediaFileError) {
+            bytes = try SmallDocument.read(place, limit: Self.largest, connection: connection)
+        } catch {
+            throw OutputError("its stream object can't be read: \(error)")
+        }
+        return try Self.address(in: bytes, nonce: Self.nextNonce())
+    }
+
+    /// The last nonce of this process.
+    private static let lastNonce = Mutex<Int64>(0)
+
+    /// The time in milliseconds, or more: a service takes only a nonce that is larger than the last one.
+    static func nextNonce() -> Int64 {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        return lastNonce.withLock { last in
+            last = max(last + 1, now)
+            return last
+        }
+    }
+
+    /// The address that the JSON text in `bytes` names.
+    static func address(in bytes: [UInt8], nonce: Int64) throws(OutputError) -> PushAddress {
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
+            throw OutputError("its stream object isn't JSON of the known form")
+        }
+        let url = if let given = document.url { given } else { try document.signedURL(nonce: nonce) }
+        guard url.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw OutputError("its stream object has a URL with other characters than ASCII's")
+        }
+        // Whoever answers must not choose what is written on this machine.
+        guard !url.lowercased().hasPrefix("file:") else { throw OutputError("its stream object names a file") }
+        do throws(OutputError) {
+            return try PushAddress(url)
+        } catch {
+            throw OutputError("its stream object is wrong: \(error)")
+        }
+    }
+
+    private struct Document: Decodable {
+        struct Hosts: Decodable {
+            var publish: Publish?
+        }
+
+        struct Publish: Decodable {
+            var rtmp: String?
+        }
+
+        var url: String?
+        var hosts: Hosts?
+        var hub: String?
+        var title: String?
+        /// `ZONE.HUB.TITLE`
+        var id: String?
+        var publishKey: String?
+        var publishSecurity: String?
+
+        func signedURL(nonce: Int64) throws(OutputError) -> String {
+            let last = id?.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false).last
+            guard let host = hosts?.publish?.rtmp, let hub, let name = title ?? last.map(String.init),
+                let key = publishKey
+            else {
+                throw OutputError(
+                    "its stream object has no url, and not all of hosts.publish.rtmp, hub, title and publishKey")
+            }
+            for part in [host, hub, name] where part.isEmpty || part.contains(where: { "/?#&@".contains($0) }) {
+                throw OutputError("its stream object has a host, hub or title that can't be a part of a URL")
+            }
+            let path = "/\(hub)/\(name)"
+            switch publishSecurity {
+            case "static": return "rtmp://\(host)\(path)?key=\(Self.encoded(key))"
+            case "dynamic":
+                let signed = "\(path)?nonce=\(nonce)"
+                let code = Authentication.hmacSHA1(key: Array(key.utf8), data: Array(signed.utf8))
+                return "rtmp://\(host)\(signed)&token=\(Self.token(code))"
+            default: throw OutputError("its stream object's publishSecurity is neither static nor dynamic")
+            }
+        }
+
+        /// Base64 with the alphabet for URLs (RFC 4648 section 5), with its padding.
+        private static func token(_ code: [UInt8]) -> String {
+            Data(code).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+                .replacingOccurrences(of: "/", with: "_")
+        }
+
+        /// The key as a value in a query; libavformat would take what follows a slash for the stream's name.
+        private static func encoded(_ key: String) -> String {
+            let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+            return key.addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: letters)) ?? key
+        }
+    }
+}

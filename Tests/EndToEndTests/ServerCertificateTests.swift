@@ -1,0 +1,135 @@
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite(
+        "Certificates of servers that are pushed to and read from",
+        .enabled(
+            if: EndToEnd.isPossible && FFmpeg.isAvailable && PythonClient.isAvailable(.debian)
+                && ProgramLookup.path(of: "openssl") != nil))
+    struct ServerCertificates {
+        private let folder: TemporaryFolder
+        /// A file with pictures for some seconds.
+        private let talk: String
+        /// The certificate of a server called localhost, its own authority, and its key.
+        private let certificate: String
+        private let key: String
+
+        init() throws {
+            folder = try TemporaryFolder()
+            (certificate, key) = (folder.file("certificate"), folder.file("key"))
+            var launch = Launch(
+                "openssl",
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key,
+                    "-out", certificate,
+                ])
+            launch.standardError = .text(limit: 10_000)
+            let made = try ChildProcess.run(launch, within: .seconds(20))
+            try #require(made.status == .exited(0), "\(made.errorOutput)")
+            talk = folder.file("talk.mp4")
+            let raw = try folder.write("talk.264", TestStreams.small.bytes())
+            let copied = try FFmpeg.run(["-f", "h264", "-r", "5", "-i", raw, "-c", "copy", talk])
+            try #require(copied.status == .exited(0), "\(copied.messages)")
+        }
+
+        /// A host that trusts the system's authorities, or only those in the file `store`.
+        private func host(_ options: [String], trusting store: String? = nil) throws -> RunningProgram {
+            let link = "unix:" + folder.file("\(now().nanoseconds).sock")
+            let prefix = store.map { ["env", "SSL_CERT_FILE=\($0)"] } ?? ["env", "-u", "SSL_CERT_FILE"]
+            return try RunningProgram(
+                "screenrelay", ["host", "--link", link] + RunningProgram.anyPorts + options, prefix: prefix)
+        }
+
+        /// Puts TLS in front of what listens on `port`; returns the port for it.
+        private func forwarder(to port: UInt16) throws -> (client: PythonClient, port: Int) {
+            let client = try PythonClient("tls_forwarder", in: .debian, [certificate, key, "\(port)"])
+            return (client, try #require(try client.event("listening")["port"] as? Int))
+        }
+
+        @Test("a push by RTMPS needs a certificate of a known authority for the server's name")
+        func push() throws {
+            let plain = try freePort(.tcp)
+            let server = try MediaReceiver(.rtmp, port: plain, in: folder)
+            let (tls, port) = try forwarder(to: plain)
+            defer { withExtendedLifetime(tls) {} }
+            let source = ["--source", "file:" + talk]
+            let stranger = try host(source + ["--push", "rtmps://localhost:\(port)/live/key"])
+            try eventually("an unknown authority") {
+                stranger.output.contains(
+                    "the push to rtmps://localhost:\(port)/live/... has failed: its certificate is not trusted\n")
+            }
+            #expect(stranger.stop() == .exited(0))
+            let other = try host(source + ["--push", "rtmps://127.0.0.1:\(port)/live/key"], trusting: certificate)
+            try eventually("another name") {
+                other.output.contains(
+                    "the push to rtmps://127.0.0.1:\(port)/live/... has failed: its certificate is for another name\n")
+            }
+            #expect(other.stop() == .exited(0))
+            #expect(!tls.events.contains { $0["event"] as? String == "connected" })
+
+            let known = try host(source + ["--push", "rtmps://localhost:\(port)/live/key"], trusting: certificate)
+            try eventually("it is connected") {
+                known.output.contains("the push to rtmps://localhost:\(port)/live/... is connected\n")
+            }
+            try tls.event("connected")
+            #expect(known.stop() == .exited(0))
+            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            let decoded = try FFmpeg.decode(server.file)
+            #expect(decoded.faults.isEmpty, "\(decoded.messages)")
+            #expect(decoded.bytes.count >= 176 * 144 * 3)
+        }
+
+        @Test("a stream object by HTTPS needs a known certificate too, and is asked for each connection")
+        func object() throws {
+            var launch = Launch(
+                "/usr/bin/python3",
+                ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder.path])
+            launch.standardOutput = .text(limit: 10_000)
+            launch.standardError = .text(limit: 100_000)
+            let web = try ChildProcess(launch)
+            defer { web.stop(within: .zero) }
+            let plain = try eventually("the web server's port") { () -> UInt16? in
+                web.output?.text.split(separator: "\n").first?.split(separator: " ").compactMap { UInt16($0) }.first
+            }
+            let (tls, port) = try forwarder(to: plain)
+            defer { withExtendedLifetime(tls) {} }
+            let source = ["--source", "file:" + talk]
+            let push = ["--push", "object:https://localhost:\(port)/live.json?sign=Sesam"]
+            let shown = "the push to object:https://localhost:\(port)/... "
+            let reason = shown + "has failed: its stream object can't be read: "
+            let stranger = try host(source + push)
+            try eventually("an unknown authority") {
+                stranger.output.contains(reason + "its certificate is not trusted\n")
+            }
+            #expect(stranger.stop() == .exited(0))
+
+            let known = try host(source + push, trusting: certificate)
+            try eventually("no such object") {
+                known.output.contains(reason + "Server returned 404 Not Found\n")
+            }
+            let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+            defer { withExtendedLifetime(server) {} }
+            try folder.write("live.json", Array(#"{"url": "\#(server.url)"}"#.utf8))
+            let command = ["screenrelay", "push", "restart", "1", "--pid", "\(known.child.processID)"]
+            #expect(try CommandLineRun(command).status == .exited(0))
+            try eventually("it is connected") { known.output.contains(shown + "is connected\n") }
+            #expect(!known.output.contains("Sesam") && !known.log.contains("Sesam"))
+            #expect(known.stop() == .exited(0))
+        }
+
+        @Test("a source by RTMPS needs a known certificate too, and one by RTSPS is said to be taken with any")
+        func source() throws {
+            let (tls, port) = try forwarder(to: try freePort(.tcp))
+            defer { withExtendedLifetime(tls) {} }
+            let checked = try host(["--source", "rtmps://localhost:\(port)/live/key"])
+            try checked.waitForLog(
+                "the source rtmps://localhost:\(port)/... has failed: its certificate is not trusted")
+            let unchecked = try host(["--source", "rtsps://localhost:\(port)/key"])
+            try unchecked.waitForLog("the source rtsps://localhost:\(port)/... is taken with any certificate")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import H264
+import MediaTypes
+import OutputLife
+import OutputSettings
+import Processes
+import Pushing
+import ScreenRelayKit
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The life of a push", .enabled(if: FFmpeg.isAvailable), .serialized)
+final class PushLifeTests {
+    private let folder: TemporaryFolder
+    private let host: ScreenRelayHost
+    private let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+    private let pictures: [CodedFrame]
+    private var written = 0
+
+    init() throws {
+        folder = try TemporaryFolder()
+        host = try ScreenRelayHost(HostConfiguration())
+        pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
+        #expect(host.publish(track))
+    }
+
+    deinit { host.stop() }
+
+    /// Called again and again, this is a video of about 60 pictures a second.
+    private func write() {
+        track.write(pictures[written % pictures.count])
+        written += 1
+        poll(nil, 0, 10)
+    }
+
+    @Test("while a push tries again, it says why")
+    func reason() throws {
+        write()
+        let address = try PushAddress("rtmp://127.0.0.1:\(try freePort(.tcp))/live/key")
+        var settings = PushSettings()
+        settings.tries = 3
+        let told = Told()
+        let push = try Push(host.firstTrack, to: address, settings: settings) { told.take($0) }
+        push.start()
+        try eventually("it tries again") { told.states.withLock { $0 } == [.connecting, .autoReconnecting] }
+        #expect(told.failures.withLock { $0 } == ["Connection refused"])
+        #expect(push.state == .autoReconnecting && push.failure?.description == "Connection refused")
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
+        #expect(push.failure == nil)
+    }
+
+    @Test("with another bit rate for its own encoder, the connection goes on, and wrong settings change nothing")
+    func reloadRate() throws {
+        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        var video = VideoSettings()
+        video.size = PictureSize(width: 640, height: 480)
+        video.bitRate = BitRate(bitsPerSecond: 4_000_000)
+        video.lowestBitRate = BitRate(bitsPerSecond: 64_000)
+        var settings = PushSettings()
+        settings.statusPeriod = .seconds(1)
+        settings.video = video
+        let told = Told()
+        let push = try Push(host.firstTrack, to: try PushAddress(server.url), settings: settings) { told.take($0) }
+        push.start()
+        func eventuallyRate(_ what: String, _ range: ClosedRange<Int>) throws {
+            try eventually(what) {
+                write()
+                return push.status.map { range.contains($0.rates.bitRate.bitsPerSecond) } ?? false
+            }
+        }
+        try eventuallyRate("the first rate", 500_000...20_000_000)
+        var wrong = settings
+        wrong.video?.framesPerSecond = 61
+        #expect(throws: OutputError.self) { try push.reload(wrong) }
+        settings.statusPeriod = .milliseconds(500)
+        settings.video?.bitRate = BitRate(bitsPerSecond: 100_000)
+        try push.reload(settings)
+        try eventuallyRate("the second rate", 1...300_000)
+        #expect(told.states.withLock { $0 } == [.connecting, .connected])
+        push.stop()
+        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+    }
+
+    @Test("settings before the start count for it, and another size while it runs begins anew")
+    func reloadSize() throws {
+        let told = Told()
+        let address = try PushAddress("file:" + folder.file("talk.mkv"))
+        let push = try Push(host.firstTrack, to: address) { told.take($0) }
+        var settings = PushSettings()
+        settings.video = VideoPreset.low1.settings
+        try push.reload(settings)
+        push.start()
+        func eventuallyTold(_ states: [OutputState]) throws {
+            try eventually("\(states)") {
+                write()
+                return told.states.withLock { $0 } == states && push.status != nil
+            }
+        }
+        try eventuallyTold([.connecting, .connected])
+        settings.video?.size = PictureSize(width: 320, height: 240)
+        try push.reload(settings)
+        try eventuallyTold([.connecting, .connected, .connecting, .connected])
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
+        // Settings for a push that has ended don't start it.
+        try push.reload(PushSettings())
+        #expect(try size(of: "talk.mkv") == "480,272")
+        #expect(try size(of: "talk-2.mkv") == "320,240")
+        #expect(push.state == .disconnected)
+    }
+
+    /// The width and height of a file's pictures.
+    private func size(of name: String) throws -> String {
+        let entries = ["-show_entries", "stream=width,height"]
+        var probe = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0"] + entries + [folder.file(name)])
+        probe.standardOutput = .text(limit: 1 << 12)
+        let output = try ChildProcess.run(probe, within: .seconds(20)).output
+        return output.split(separator: "\n").first.map(String.init) ?? ""
+    }
+}

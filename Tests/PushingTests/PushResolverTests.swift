@@ -1,0 +1,113 @@
+import Glibc
+import H264
+import MediaTypes
+import OutputLife
+import ScreenRelayKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Pushing
+
+@Suite("Looking up the host of a push", .serialized)
+struct PushResolverTests {
+    private let host: ScreenRelayHost
+    private let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+
+    init() throws {
+        host = try ScreenRelayHost(HostConfiguration())
+        #expect(host.publish(track))
+        let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
+        track.write(pictures[0])
+    }
+
+    @Test(
+        "a host's name gives way to its address, and an RTMP server is told the name",
+        arguments: [
+            (
+                "rtmp://user:pw@studio:1936/live/key?a=b", "192.0.2.1", "rtmp://user:pw@192.0.2.1:1936/live/key?a=b",
+                "rtmp://studio:1936/live"
+            ),
+            ("rtmp://studio/a/b/key", "2001:db8::1", "rtmp://[2001:db8::1]/a/b/key", "rtmp://studio:1935/a/b"),
+            ("rtmp://studio/a/mp4:b/key", "192.0.2.1", "rtmp://192.0.2.1/a/mp4:b/key", "rtmp://studio:1935/a"),
+            ("rtmp://studio/a", "192.0.2.1", "rtmp://192.0.2.1/a", "rtmp://studio:1935/a"),
+            ("srt://studio:9000?mode=caller", "2001:db8::1", "srt://[2001:db8::1]:9000?mode=caller", ""),
+            ("rtsp://studio/room", "192.0.2.1", "rtsp://192.0.2.1/room", ""),
+            ("rtmps://studio/a/key", "192.0.2.1", "rtmps://studio/a/key", ""),
+            ("rtmp://[::1]/a/key", "192.0.2.1", "rtmp://[::1]/a/key", ""),
+            ("rtmp://127.0.0.1/a/key", "192.0.2.1", "rtmp://127.0.0.1/a/key", ""),
+            ("file:///no/such/a.mp4", "192.0.2.1", "file:/no/such/a.mp4", ""),
+        ])
+    func places(_ url: String, _ address: String, _ place: String, _ told: String) throws {
+        defer { host.stop() }
+        let resolved = try PushAddress(url).resolved { _ in address }
+        #expect(resolved == ResolvedAddress(url: place, options: told.isEmpty ? [:] : ["rtmp_tcurl": told]))
+        #expect(try PushAddress(url).resolved { _ in nil }.url == PushAddress(url).place())
+    }
+
+    @Test(
+        "a push finds a name that only its resolver knows, by IPv4 and IPv6", .enabled(if: FFmpeg.isAvailable),
+        arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
+    func connects(_ address: String, _ place: String) throws {
+        defer { host.stop() }
+        let folder = try TemporaryFolder()
+        let port = try freePort(.tcp)
+        let server = try MediaReceiver(.rtmp, port: port, in: folder, host: place)
+        defer { withExtendedLifetime(server) {} }
+        let asked = Mutex<[String]>([])
+        var settings = PushSettings()
+        settings.resolve = { name in
+            asked.withLock { $0.append(name) }
+            return address
+        }
+        let push = try host.push(to: try PushAddress("rtmp://studio.invalid:\(port)/live/key"), settings: settings)
+        try eventually("it is connected") { push.state == .connected }
+        #expect(asked.withLock { $0 } == ["studio.invalid"])
+    }
+
+    @Test("an answer that is no address is an error, without it")
+    func wrong() throws {
+        defer { host.stop() }
+        var settings = PushSettings()
+        settings.resolve = { _ in "nowhere/else" }
+        let push = try host.push(to: try PushAddress("rtmp://studio.invalid/live/key"), settings: settings)
+        try eventually("it has failed") { push.state == .error }
+        #expect(push.failure?.description == "what its host was resolved to is no address")
+    }
+
+    @Test("the server is asked for the application of the name, not of the address")
+    func name() throws {
+        defer { host.stop() }
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let listener = socket(AF_INET, type, 0)
+        defer { close(listener) }
+        let port = try bindToLoopback(listener)
+        #expect(listen(listener, 1) == 0)
+        var settings = PushSettings()
+        settings.resolve = { _ in "127.0.0.1" }
+        let push = try host.push(to: try PushAddress("rtmp://studio.invalid:\(port)/live/key"), settings: settings)
+        defer { withExtendedLifetime(push) {} }
+        let client = try eventually("a connection") { () -> Int32? in
+            let client = accept(listener, nil, nil)
+            guard client >= 0 else { return nil }
+            _ = fcntl(client, F_SETFL, O_NONBLOCK)
+            return client
+        }
+        defer { close(client) }
+        var received: [UInt8] = []
+        var isAnswered = false
+        try eventually("the request") {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = read(client, &buffer, buffer.count)
+            if count > 0 { received += buffer[..<count] }
+            // C0 and C1 are answered with S0, S1 and S2, by a server that knows no digests.
+            if !isAnswered, received.count >= 1537 {
+                let answer = [3] + [UInt8](repeating: 0, count: 3072)
+                isAnswered = write(client, answer, answer.count) == answer.count
+            }
+            // Behind C2, pieces of 128 bytes begin with this mark.
+            let request = received.dropFirst(3073).filter { $0 != 0xC3 }
+            return String(decoding: request, as: UTF8.self).contains("rtmp://studio.invalid:\(port)/live")
+        }
+    }
+}
