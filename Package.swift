@@ -175,7 +175,7 @@ let package = Package(
             [
                 "CodecTable", "ByteCoding", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink",
                 "LinkTransport", "RecordingFiles",
-                "TrackHub", "VideoDecoding",
+                "TrackHub", "VideoDecoding", "X264Encoding",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
                 "Processes",
@@ -348,7 +348,7 @@ let package = Package(
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
                 "LinkTransport", "MediaSessions", "Processes",
-                "WebRTC", "X264Encoding", "H264", "MediaTypes", "TestSupport",
+                "WebRTC", "X264Encoding", "VideoDecoding", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

@@ -33,6 +33,27 @@ final class CountingSource: PictureSource {
     func setChroma(_ format: ChromaFormat) { chroma.withLock { $0.append(format) } }
 }
 
+/// Notes in which order the host's encoder and the source are asked for a key frame.
+private final class AskedInOrder: TrackObserver {
+    let all = Mutex<[String]>([])
+
+    func perform(_ action: TrackAction) {
+        if case .makeKeyFrame = action { all.withLock { $0.append("host") } }
+    }
+}
+
+private final class NotingSource: PictureSource {
+    let asked: AskedInOrder
+    let makesKeyFrames = true
+
+    init(_ asked: AskedInOrder) { self.asked = asked }
+
+    func requestKeyFrame() { asked.all.withLock { $0.append("source") } }
+    func requestPicture() {}
+    func setWatched(_ isRunning: Bool) {}
+    func setTargetBitRate(_ rate: BitRate) {}
+}
+
 extension TrackHub {
     /// Delivers a frame of the track's source, and attaches one if there is none.
     @discardableResult
@@ -53,6 +74,16 @@ struct TrackHubTests {
         #expect(reader.take().map(\.number) == [2, 3, 4])
         hub.publish(picture(idr: false), epoch: 1, arrival: at(9))
         #expect(reader.take().map(\.number) == [5])
+    }
+
+    @Test("the host's own key frame is planned before the source is asked, whose prompt answer calls it off")
+    func promptSource() {
+        let hub = TrackHub(origin: .zero)
+        let asked = AskedInOrder()
+        hub.connect(asked)
+        #expect(hub.attach(NotingSource(asked), now: at(0)))
+        hub.requestKeyFrame(now: at(1))
+        #expect(asked.all.withLock { $0 } == ["host", "source"])
     }
 
     @Test("a slow reader loses whole units alone and comes back through the cache")

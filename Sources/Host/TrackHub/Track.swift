@@ -189,8 +189,9 @@ public struct Track: Sendable {
     private mutating func askForKeyFrame() {
         guard takesKeyFrame else { return }
         if abilities?.makesKeyFrames == true {
-            // If the source hangs, the host's encoder makes one, so that a viewer doesn't wait forever.
-            actions += [.requestKeyFrame, .makeKeyFrame(after: .seconds(1))]
+            // If the source hangs, the host's encoder makes one, so that a viewer doesn't wait forever. That is called
+            // off by the source's key frame, which may come before the next action is carried out.
+            actions += [.makeKeyFrame(after: .seconds(1)), .requestKeyFrame]
         } else {
             actions.append(.makeKeyFrame(after: .zero))
         }

@@ -5,15 +5,17 @@ import Synchronization
 import Threading
 public import TrackHub
 
-/// A video track of an application's own frames, published into a room.
+/// A video track of an application's own frames or pictures, published into a room.
 ///
-/// ``write(_:)`` passes each frame on unchanged: viewers get exactly what the application writes. `Feedback` tells the
-/// application when a key frame is needed, what bit rate the viewers' connections can take, and whether anyone watches.
-/// May be used on any thread.
+/// A track of frames passes what ``write(_:)`` gets on unchanged: viewers get exactly what the application writes. A
+/// track of pictures encodes what ``write(picture:captured:)`` gets. Which one it is, is chosen when it is made.
+/// `Feedback` tells the application when a key frame is needed, what bit rate the viewers' connections can take, and
+/// whether anyone watches. May be used on any thread.
 public final class CustomVideoTrack: PictureSource {
     /// What a track tells its application. The closures are called on the host's threads and must not block.
     public struct Feedback: Sendable {
-        /// A viewer needs a key frame to continue: encode the next picture as one. Called at most once in 500 ms.
+        /// A viewer needs a key frame to continue: encode the next picture as one. Called at most once in 500 ms, and
+        /// never for a track of pictures.
         public var keyFrameWanted: @Sendable () -> Void
         /// The bit rate that the viewers' connections seem to carry. There is no limit until it is first called.
         public var targetBitRateChanged: @Sendable (BitRate) -> Void
@@ -37,29 +39,79 @@ public final class CustomVideoTrack: PictureSource {
         }
     }
 
-    /// Whether the application makes a key frame on request. If not, the host's own encoder makes one from the last
-    /// picture.
+    /// Whether a key frame is made on request, as always for a track of pictures. If not, the host's own encoder makes
+    /// one from the last picture.
     public let makesKeyFrames: Bool
     /// Whether the application switches between 4:4:4 and 4:2:0 on request. It starts with 4:4:4.
     public let changesChroma: Bool
 
     private let feedback: Feedback
+    /// Nil for a track of frames.
+    private let encoder: TrackEncoder?
     private let ingest: Mutex<TrackIngest?>
     private let epoch = UInt64.random(in: 1 ... .max)
 
-    /// A track that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one.
+    /// A track of frames that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one.
     public init(makesKeyFrames: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
         self.makesKeyFrames = makesKeyFrames
         self.changesChroma = changesChroma
         self.feedback = feedback
+        encoder = nil
         ingest = Mutex(nil)
     }
 
-    /// Writes the next frame, in decoding order. Only one thread may write at a time.
+    /// A track of pictures, which the host encodes, and that is not in a room yet.
+    ///
+    /// - Parameters:
+    ///   - picturesPerSecond: how many are written in a second, 1...240. If more come, the bit rate is higher than it
+    ///     should be.
+    ///   - highestBitRate: the rate that is not exceeded even if the viewers' connections carry more. Pictures that
+    ///     hardly change take far less.
+    /// - Throws: ``HostError/system(_:)`` if the process has no thread or descriptor left.
+    public init(
+        picturesPerSecond: Int, highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000),
+        feedback: Feedback = Feedback(keyFrameWanted: {})
+    ) throws(HostError) {
+        let encoder = try TrackEncoder(picturesPerSecond: picturesPerSecond, highestRate: highestBitRate)
+        makesKeyFrames = true
+        changesChroma = false
+        self.feedback = feedback
+        self.encoder = encoder
+        ingest = Mutex(nil)
+        try encoder.start { [weak self] in self?.deliver($0) }
+    }
+
+    deinit {
+        encoder?.stop()
+    }
+
+    /// Writes the next frame of a track of frames, in decoding order. Only one thread may write at a time.
     ///
     /// A key frame must begin with its headers. The capture time is on this machine's CLOCK_MONOTONIC; if there is
-    /// none, the time of this call is used. Does nothing before the track is put into a room and after it is removed.
+    /// none, the time of this call is used. Does nothing before the track is put into a room and after it is removed,
+    /// and nothing for a track of pictures.
     public func write(_ frame: CodedFrame) {
+        if encoder == nil { deliver(frame) }
+    }
+
+    /// Writes the next picture of a track of pictures. Only one thread may write at a time.
+    ///
+    /// While somebody watches, it is encoded before the call returns: some 4 ms for 1920x1080, and more where much
+    /// changes. While nobody does, the newest picture is kept, and is the first that the next viewer gets. Pictures may
+    /// have any size and colours; another size begins with a key frame.
+    ///
+    /// - Parameter captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time,
+    ///   or if it has none, for now.
+    /// - Returns: false if the picture is left out: its planes don't fit its size, a side is longer than 16,384 pixels,
+    ///   it has more than 36 megapixels, or this is a track of frames.
+    @discardableResult
+    public func write(picture: I420Picture, captured: MonotonicTime? = nil) -> Bool {
+        guard let encoder, TrackEncoder.takes(picture) else { return false }
+        encoder.write(picture, captured: captured ?? picture.captureTime ?? MonotonicTime.now())
+        return true
+    }
+
+    private func deliver(_ frame: CodedFrame) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
         ingest.deliver(frame, from: self, epoch: epoch, arrival: MonotonicTime.now())
     }
@@ -85,13 +137,21 @@ public final class CustomVideoTrack: PictureSource {
     /// Takes the track out of its room. Viewers keep the last picture and are told `reason`.
     public func end(reason: String) {
         ingest.withLock { $0.take() }?.detach(self, reason: reason)
+        encoder?.setWatched(false)
     }
 
-    public func requestKeyFrame() { feedback.keyFrameWanted() }
-    public func requestPicture() {
-        // The application decides when pictures come.
+    public func requestKeyFrame() {
+        if let encoder { encoder.requestKeyFrame() } else { feedback.keyFrameWanted() }
     }
-    public func setWatched(_ isRunning: Bool) { feedback.watchedChanged(isRunning) }
-    public func setTargetBitRate(_ rate: BitRate) { feedback.targetBitRateChanged(rate) }
+    /// For a track of frames, does nothing: the application decides when they come.
+    public func requestPicture() { encoder?.requestPicture() }
+    public func setWatched(_ isRunning: Bool) {
+        encoder?.setWatched(isRunning)
+        feedback.watchedChanged(isRunning)
+    }
+    public func setTargetBitRate(_ rate: BitRate) {
+        encoder?.setTargetBitRate(rate)
+        feedback.targetBitRateChanged(rate)
+    }
     public func setChroma(_ format: ChromaFormat) { feedback.chromaWanted(format) }
 }

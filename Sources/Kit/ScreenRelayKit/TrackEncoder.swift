@@ -1,0 +1,172 @@
+import Clocks
+import MediaTypes
+import Synchronization
+import Threading
+import VideoDecoding
+import X264Encoding
+
+/// Encodes the pictures of a ``CustomVideoTrack`` while somebody watches: each on the thread that writes it, and the
+/// last one once more on a thread of its own where a viewer needs it, since whoever asks for that must not wait.
+///
+/// Any thread may call any method. One thread encodes at a time; if other pictures come meanwhile, that thread goes on
+/// with the newest of them.
+final class TrackEncoder: Sendable {
+    /// What is to be encoded, and how.
+    private struct Wishes {
+        var deliver: (@Sendable (CodedFrame) -> Void)?
+        var newest: I420Picture?
+        /// When the newest picture was captured; nil if it has waited for a viewer or was encoded before, which would
+        /// show as a delay.
+        var captured: MonotonicTime?
+        var rate: BitRate
+        var isWatched = false
+        var isDue = false
+        var needsKeyFrame = true
+        var isEncoding = false
+        var isOver = false
+
+        /// What to encode now; nil if there is nothing, or if another thread encodes.
+        mutating func begin() -> Job? {
+            guard isWatched, isDue, !isEncoding, let newest, let deliver else { return nil }
+            defer { (captured, isDue, needsKeyFrame, isEncoding) = (nil, false, false, true) }
+            return Job(
+                picture: newest, captured: captured, isKeyFrame: needsKeyFrame, rate: rate, deliver: deliver)
+        }
+    }
+
+    private struct Job {
+        let picture: I420Picture
+        let captured: MonotonicTime?
+        let isKeyFrame: Bool
+        let rate: BitRate
+        let deliver: @Sendable (CodedFrame) -> Void
+    }
+
+    /// The encoder of pictures like the last one.
+    fileprivate struct Coder {
+        let picturesPerSecond: Int
+        var encoder: X264Encoder?
+        var ticks: Int64 = 0
+    }
+
+    /// Below this, x264 can't keep to a rate.
+    private static let lowestRate = BitRate(bitsPerSecond: 64_000)
+
+    private let highestRate: BitRate
+    private let wake: WakeUp
+    private let wishes: Mutex<Wishes>
+    /// Used only by the thread that has set `isEncoding`.
+    private let coder: Mutex<Coder>
+
+    /// - Throws: ``HostError/system(_:)`` if the process has no descriptor left.
+    init(picturesPerSecond: Int, highestRate: BitRate) throws(HostError) {
+        guard let wake = WakeUp() else { throw .system("no descriptor left for a track's encoder") }
+        self.wake = wake
+        self.highestRate = max(Self.lowestRate, highestRate)
+        wishes = Mutex(Wishes(rate: max(Self.lowestRate, highestRate)))
+        coder = Mutex(Coder(picturesPerSecond: max(1, min(240, picturesPerSecond))))
+    }
+
+    /// Starts the thread, which lives until ``stop()``. `deliver` gets the frames in order, on any thread.
+    ///
+    /// - Throws: ``HostError/system(_:)`` if the process has no thread left.
+    func start(deliver: @escaping @Sendable (CodedFrame) -> Void) throws(HostError) {
+        wishes.withLock { $0.deliver = deliver }
+        let thread = NamedThread("track encoder", blocksSignals: true) { [self] in
+            while !wishes.withLock({ $0.isOver }) {
+                wake.wait()
+                encodeWhatWaits()
+            }
+        }
+        guard thread != nil else { throw .system("no thread left for a track's encoder") }
+    }
+
+    func stop() {
+        wishes.withLock { $0.isOver = true }
+        wake.signal()
+    }
+
+    /// Whether a picture can be encoded, and be decoded by the host: its planes fit its size.
+    static func takes(_ picture: I420Picture) -> Bool {
+        let sides = 1...16_384
+        return sides.contains(picture.size.width) && sides.contains(picture.size.height)
+            && Int64(picture.lumaCount) <= H264Decoder.largestPicture
+            && picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
+    }
+
+    /// Encodes a picture now if somebody watches, or else as soon as somebody does.
+    func write(_ picture: I420Picture, captured: MonotonicTime) {
+        wishes.withLock { wishes in
+            wishes.newest = picture
+            wishes.captured = wishes.isWatched ? captured : nil
+            wishes.isDue = true
+        }
+        encodeWhatWaits()
+    }
+
+    // MARK: For the hub, which must not wait
+
+    func setWatched(_ isWatched: Bool) {
+        wishes.withLock { wishes in
+            if isWatched, !wishes.isWatched { (wishes.isDue, wishes.needsKeyFrame) = (true, true) }
+            wishes.isWatched = isWatched
+        }
+        wake.signal()
+    }
+
+    func requestKeyFrame() {
+        wishes.withLock { ($0.isDue, $0.needsKeyFrame) = (true, true) }
+        wake.signal()
+    }
+
+    func requestPicture() {
+        wishes.withLock { $0.isDue = true }
+        wake.signal()
+    }
+
+    func setTargetBitRate(_ rate: BitRate) {
+        wishes.withLock { $0.rate = max(Self.lowestRate, min(highestRate, rate)) }
+    }
+
+    // MARK: Encoding
+
+    private func encodeWhatWaits() {
+        while let job = wishes.withLock({ $0.begin() }) {
+            let frame = coder.withLock { $0.encode(job.picture, isKeyFrame: job.isKeyFrame, rate: job.rate) }
+            if let frame { job.deliver(frame.withCaptureTime(job.captured)) }
+            wishes.withLock { wishes in
+                wishes.isEncoding = false
+                if frame == nil { wishes.needsKeyFrame = true }
+            }
+        }
+    }
+}
+
+extension TrackEncoder.Coder {
+    /// Nil if the encoder fails, which has no memory left then; the next picture gets another one.
+    fileprivate mutating func encode(_ picture: I420Picture, isKeyFrame: Bool, rate: BitRate) -> CodedFrame? {
+        do {
+            let encoder = try currentEncoder(for: picture, rate)
+            if encoder.configuration.rate != .ceiling(rate) { try encoder.reconfigure(bitRate: rate) }
+            ticks += 1
+            return try encoder.accessUnit(of: picture, forceIDR: isKeyFrame, time: MediaTime(ticks: ticks))
+        } catch {
+            encoder = nil
+            return nil
+        }
+    }
+
+    private mutating func currentEncoder(for picture: I420Picture, _ rate: BitRate) throws -> X264Encoder {
+        if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
+            encoder.configuration.isFullRange == picture.isFullRange
+        {
+            return encoder
+        }
+        let new = try X264Encoder(
+            X264Configuration(
+                size: picture.size, framesPerSecond: picturesPerSecond, rate: .ceiling(rate), matrix: picture.matrix,
+                isFullRange: picture.isFullRange))
+        encoder = new
+        return new
+    }
+}

@@ -1,0 +1,191 @@
+import Glibc
+import H264
+import Ingest
+import MediaTypes
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+import VideoDecoding
+
+@testable import ScreenRelayKit
+
+@Suite("A track of an application's own pictures")
+struct PictureTrackTests {
+    private let hub = TrackHub(origin: now())
+    private let small = PictureSize(width: 64, height: 48)
+
+    /// A slanted pattern, which another `shade` makes brighter.
+    private func picture(_ size: PictureSize, shade: Int) -> I420Picture {
+        var bytes: [UInt8] = []
+        for row in 0..<size.height {
+            for column in 0..<size.width { bytes.append(UInt8(shade + (row + column) / 4 % 40)) }
+        }
+        let chroma = (size.width + 1) / 2 * ((size.height + 1) / 2)
+        bytes += [UInt8](repeating: UInt8(shade), count: chroma) + [UInt8](repeating: 128, count: chroma)
+        return I420Picture(size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: nil)
+    }
+
+    /// The peak signal-to-noise ratio in dB; 0 if the sizes differ.
+    private func likeness(_ one: I420Picture, _ other: I420Picture) -> Double {
+        guard one.bytes.count == other.bytes.count else { return 0 }
+        var sum = 0
+        for (left, right) in zip(one.bytes, other.bytes) { sum += (Int(left) - Int(right)) * (Int(left) - Int(right)) }
+        return sum == 0 ? 100 : 10 * log10(255 * 255 * Double(one.bytes.count) / Double(sum))
+    }
+
+    /// A track in a room of its own, which somebody watches.
+    private func watchedTrack(highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000)) throws -> CustomVideoTrack {
+        let track = try CustomVideoTrack(picturesPerSecond: 30, highestBitRate: highestBitRate)
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+        hub.viewerCame(decoding: .yuv420, now: now())
+        return track
+    }
+
+    /// Decodes what a viewer gets, up to a picture like `picture`. Returns the frames.
+    @discardableResult
+    private func receive(
+        _ picture: I420Picture, _ reader: TrackReader, _ decoder: H264Decoder
+    ) throws -> [TrackFrame] {
+        var frames: [TrackFrame] = []
+        try eventually("the picture") {
+            for frame in reader.take() {
+                frames.append(frame)
+                try decoder.decode(frame.coded, copying: false)
+            }
+            return try decoder.lastPicture().map { likeness($0, picture) > 35 } ?? false
+        }
+        return frames
+    }
+
+    @Test("the pictures come out as they went in, and another size begins with a key frame")
+    func likeTheOriginal() throws {
+        let track = try watchedTrack()
+        defer { track.end(reason: "it was a test") }
+        #expect(track.makesKeyFrames)
+        let reader = hub.subscribe {}
+        let decoder = try H264Decoder()
+        for size in [small, PictureSize(width: 130, height: 98), small] {
+            for (index, shade) in [40, 100, 160].enumerated() {
+                let picture = picture(size, shade: shade)
+                #expect(track.write(picture: picture))
+                let frames = try receive(picture, reader, decoder)
+                #expect(index > 0 || frames.contains { $0.coded.isRandomAccess && $0.format.size == size })
+            }
+        }
+    }
+
+    @Test("a key frame that is asked for is made of the last picture, without another one")
+    func keyFrame() throws {
+        let track = try watchedTrack()
+        defer { track.end(reason: "it was a test") }
+        let reader = hub.subscribe {}
+        let decoder = try H264Decoder()
+        let written = picture(small, shade: 60)
+        track.write(picture: written)
+        try receive(written, reader, decoder)
+        let before = hub.publishedFrames
+        // Asked at most once in 500 ms.
+        hub.requestKeyFrame(now: now() + .seconds(1))
+        let fresh = try H264Decoder()
+        try eventually("a key frame") {
+            try reader.take().contains { frame in
+                guard frame.number >= before, frame.coded.isRandomAccess else { return false }
+                try fresh.decode(frame.coded, copying: false)
+                return true
+            }
+        }
+        #expect(try fresh.lastPicture().map { likeness($0, written) > 35 } == true)
+    }
+
+    @Test("while nobody watches nothing is encoded, and the next viewer gets the newest picture first")
+    func unwatched() throws {
+        let track = try CustomVideoTrack(picturesPerSecond: 30)
+        for shade in [20, 60] { #expect(track.write(picture: picture(small, shade: shade))) }
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+        defer { track.end(reason: "it was a test") }
+        let newest = picture(small, shade: 140)
+        for picture in [picture(small, shade: 100), newest] { track.write(picture: picture) }
+        #expect(hub.publishedFrames == 0)
+        let reader = hub.subscribe {}
+        hub.viewerCame(decoding: .yuv420, now: now())
+        let decoder = try H264Decoder()
+        let frames = try receive(newest, reader, decoder)
+        let first = try #require(frames.first)
+        #expect(first.coded.isRandomAccess)
+        // When it was captured would show as a delay.
+        #expect(first.coded.captureTime == nil)
+        #expect(decoder.pictureCount == frames.count)
+        hub.viewerLeft(decoding: .yuv420, now: now())
+    }
+
+    @Test("the last picture stays when the track ends, also if nobody has watched it")
+    func end() throws {
+        let track = try CustomVideoTrack(picturesPerSecond: 30)
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(track.attach(to: ingest))
+        let last = picture(small, shade: 90)
+        for picture in [picture(small, shade: 30), last] { track.write(picture: picture) }
+        #expect(hub.publishedFrames == 0)
+        track.end(reason: "it was a test")
+        let frames = try receive(last, hub.subscribe {}, try H264Decoder())
+        #expect(frames.count == 1 && frames[0].coded.isRandomAccess)
+        track.write(picture: last)
+        #expect(hub.publishedFrames == 1)
+        withExtendedLifetime(ingest) {}
+    }
+
+    @Test("the bit rate is what the viewers' paths carry, and never more than the application's limit")
+    func bitRate() throws {
+        let track = try watchedTrack(highestBitRate: BitRate(bitsPerSecond: 2_000_000))
+        defer { track.end(reason: "it was a test") }
+        let size = PictureSize(width: 128, height: 96)
+        let reader = hub.subscribe {}
+        var random = SeededRandom(seed: 7)
+        func bytesOfASecond() throws -> Int {
+            var count = 0
+            for index in 0..<45 {
+                var bytes: [UInt8] = []
+                for _ in 0..<size.width * size.height * 3 / 2 {
+                    bytes.append(UInt8.random(in: 64...192, using: &random))
+                }
+                let before = hub.publishedFrames
+                track.write(
+                    picture: I420Picture(
+                        size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: nil))
+                try eventually("the frame") { hub.publishedFrames > before }
+                let frames = reader.take()
+                // The first pictures still use up what the higher rate had left over.
+                if index >= 15 { count += frames.reduce(0) { $0 + $1.coded.bytes.count } }
+            }
+            return count
+        }
+        // A second at 2 Mbit/s is 250 kB.
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000_000), now: now())
+        let before = try bytesOfASecond()
+        #expect(before < 375_000)
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 300_000), now: now())
+        let after = try bytesOfASecond()
+        #expect(after < before / 3, "\(before) and \(after)")
+    }
+
+    @Test("a track takes what it was made for, and pictures whose planes fit their size")
+    func refused() throws {
+        let pictures = try watchedTrack()
+        defer { pictures.end(reason: "it was a test") }
+        pictures.write(
+            CodedFrame(
+                h264: [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3],
+                units: [4..<6, 10..<12, 16..<18], captureTime: nil))
+        let (none, negative) = (PictureSize(width: 0, height: 8), PictureSize(width: -2, height: 2))
+        for (size, count) in [(small, 3), (none, 0), (negative, 0)] {
+            let broken = I420Picture(
+                size: size, bytes: [UInt8](repeating: 0, count: count), isFullRange: false, matrix: .bt601,
+                captureTime: nil)
+            #expect(!pictures.write(picture: broken))
+        }
+        #expect(hub.publishedFrames == 0)
+        let frames = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(!frames.write(picture: picture(small, shade: 40)))
+    }
+}
