@@ -5,7 +5,7 @@ public struct I420Picture: Sendable {
     /// The visible size in pixels.
     public let size: PictureSize
     /// Y, then Cb, then Cr.
-    public let bytes: [UInt8]
+    public private(set) var bytes: [UInt8]
     /// Whether luma spans 0...255 instead of 16...235.
     public let isFullRange: Bool
     /// The matrix that the colours were converted with.
@@ -22,6 +22,36 @@ public struct I420Picture: Sendable {
         self.isFullRange = isFullRange
         self.matrix = matrix
         self.captureTime = captureTime
+    }
+
+    /// The planes, in their order.
+    public enum Plane: Sendable {
+        /// Y.
+        case luma
+        /// Cb.
+        case blueDifference
+        /// Cr.
+        case redDifference
+    }
+
+    /// The sample of a plane in this column and row, counted from the top left corner. Outside the plane it is 0, and
+    /// setting it does nothing. Setting one copies the planes only if another picture has the same memory.
+    public subscript(plane: Plane, column: Int, row: Int) -> UInt8 {
+        get { index(plane, column, row).map { bytes[$0] } ?? 0 }
+        set { if let index = index(plane, column, row) { bytes[index] = newValue } }
+    }
+
+    private func index(_ plane: Plane, _ column: Int, _ row: Int) -> Int? {
+        let (width, height) = plane == .luma ? (size.width, size.height) : (chromaWidth, chromaHeight)
+        guard column >= 0, row >= 0, column < width, row < height else { return nil }
+        let start =
+            switch plane {
+            case .luma: 0
+            case .blueDifference: lumaCount
+            case .redDifference: lumaCount + chromaCount
+            }
+        let index = start + row * width + column
+        return index < bytes.count ? index : nil
     }
 
     /// The number of samples in a row of a chroma plane.

@@ -16,7 +16,7 @@ public struct PushSettings: Sendable {
     /// While pictures come, a key frame is asked for as often as this: whoever watches by the other service can begin
     /// only with one. It is asked of the source, so all viewers of the track get it.
     public var keyFrameInterval = Interval.seconds(3)
-    /// How the pictures are encoded once more; nil passes the source's frames on as they are.
+    /// How the pictures are encoded once more; nil passes the source's frames on as they are, unless there is a filter.
     public var video: VideoSettings?
     /// Is asked for each connection for the address of a host's name, as text of IPv4 or IPv6; nil leaves the name to
     /// the system, which also looks up all names if this is nil.
@@ -31,6 +31,16 @@ public struct PushSettings: Sendable {
     /// sending is over. After ``NetworkChange/lost`` there is nothing to connect to, so true waits as long as that time
     /// allows. False ends the push. Called on the push's own thread; it must not block.
     public var goesOnAfterNetworkChange: @Sendable (NetworkChange) -> Bool = { _ in true }
+
+    /// Changes a picture before it is encoded, as a watermark does. It must keep the picture's size.
+    public typealias Filter = @Sendable (inout I420Picture) -> Void
+
+    /// Gets each picture between its scaling and the encoder, which no other push shares then. Without `video`, the
+    /// pictures are encoded as `VideoSettings()` says: in the source's size, 24 a second, at 1,024 kbit/s.
+    ///
+    /// Called on the encoder's thread for each picture that is encoded, also once a second while nothing changes. The
+    /// time that it takes delays the picture. If it changes the size, the push fails.
+    public var filter: Filter?
 
     /// Settings by which nothing is tried again.
     public init() {}

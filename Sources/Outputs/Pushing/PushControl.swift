@@ -123,10 +123,13 @@ struct PushControl {
     /// An encoder runs only while somebody has it, so it is asked for with each attempt.
     private mutating func makeSource() -> PushSource? {
         adapting = nil
-        guard let video = settings.video else { return .track(track) }
-        guard let rates = video.adaptation else { return Reencoder.shared(track, video).map { .encoder($0) } }
-        guard let encoder = Reencoder(track, video) else { return nil }
-        adapting = (encoder, AdaptiveRate(lowest: rates.lowest, highest: rates.highest), 0, MonotonicTime.now())
+        guard let video = settings.video ?? settings.filter.map({ _ in VideoSettings() }) else { return .track(track) }
+        let rates = video.adaptation
+        if rates == nil, settings.filter == nil { return Reencoder.shared(track, video).map { .encoder($0) } }
+        guard let encoder = Reencoder(track, video, filter: settings.filter) else { return nil }
+        if let rates {
+            adapting = (encoder, AdaptiveRate(lowest: rates.lowest, highest: rates.highest), 0, MonotonicTime.now())
+        }
         return .encoder(encoder)
     }
 

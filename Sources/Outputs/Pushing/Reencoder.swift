@@ -11,7 +11,7 @@ import VideoDecoding
 import VideoEncoding
 import X264Encoding
 
-/// Encodes a track's pictures once more, once for all outputs that want the same.
+/// Encodes a track's pictures once more, once for all outputs that want the same and have no filter.
 ///
 /// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While nothing changes, the last picture is repeated once a second, which takes a few bytes, so that
 /// players go on. It runs as long as somebody holds it.
@@ -43,9 +43,9 @@ final class Reencoder: Sendable {
     private let work: Work
 
     /// One that isn't shared. Nil if the process has no thread or descriptor left.
-    init?(_ track: HostedTrack, _ settings: VideoSettings) {
+    init?(_ track: HostedTrack, _ settings: VideoSettings, filter: PushSettings.Filter? = nil) {
         guard let wake = WakeUp() else { return nil }
-        let work = Work(track, settings, wake: wake)
+        let work = Work(track, settings, filter, wake: wake)
         guard NamedThread("push encoder", blocksSignals: true, body: { work.run() }) != nil else { return nil }
         self.work = work
     }
@@ -91,12 +91,14 @@ private final class Work: Sendable {
 
     private let track: HostedTrack
     private let settings: VideoSettings
+    private let filter: PushSettings.Filter?
     private let wake: WakeUp
     private let shared: Mutex<Shared>
 
-    init(_ track: HostedTrack, _ settings: VideoSettings, wake: WakeUp) {
+    init(_ track: HostedTrack, _ settings: VideoSettings, _ filter: PushSettings.Filter?, wake: WakeUp) {
         self.track = track
         self.settings = settings
+        self.filter = filter
         self.wake = wake
         shared = Mutex(Shared(pace: (settings.bitRate, settings.framesPerSecond)))
     }
@@ -143,7 +145,7 @@ private final class Work: Sendable {
         let begin = MonotonicTime.now()
         let subscription = track.subscribe { [wake] in wake.signal() }
         var pictures = NewestPicture()
-        var coder = SettingsCoder(settings)
+        var coder = SettingsCoder(settings, filter)
         var number: UInt64 = 0
         var due = begin
         while true {
@@ -225,20 +227,26 @@ private struct NewestPicture {
 /// The encoder for the settings, and for the present size of the source.
 private struct SettingsCoder {
     private let settings: VideoSettings
+    private let filter: PushSettings.Filter?
     private var encoder: X264Encoder?
     private var sinceKeyFrame = 0
     private var ticks: Int64 = 0
 
-    init(_ settings: VideoSettings) {
+    init(_ settings: VideoSettings, _ filter: PushSettings.Filter?) {
         self.settings = settings
+        self.filter = filter
     }
 
     mutating func encode(
         _ picture: I420Picture, forcesKeyFrame: Bool, rate: BitRate
     ) throws(OutputFailure) -> CodedFrame {
         let size = settings.outputSize(for: picture.size)
-        guard let scaled = PictureScaling.scale(picture, to: size, crops: settings.fitting == .crop) else {
+        guard var scaled = PictureScaling.scale(picture, to: size, crops: settings.fitting == .crop) else {
             throw OutputFailure("pictures of \(picture.size) can't be scaled to \(size)", isFinal: true)
+        }
+        filter?(&scaled)
+        guard scaled.size == size else {
+            throw OutputFailure("the filter makes \(scaled.size) of pictures of \(size)", isFinal: true)
         }
         do throws(VideoEncodingError) {
             let encoder = try currentEncoder(for: scaled, rate)
