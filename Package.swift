@@ -241,6 +241,9 @@ let package = Package(
         .executableTarget(
             name: "counting-viewers", dependencies: ["Signalling"], path: "Examples/CountingViewers",
             swiftSettings: settings),
+        .executableTarget(
+            name: "watermark", dependencies: ["ScreenRelayKit", "Pushing", "MediaTypes"], path: "Examples/Watermark",
+            swiftSettings: settings),
 
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(
