@@ -48,6 +48,34 @@ struct FullChromaDecodingTests {
         #expect(offset == reference.count)
     }
 
+    @Test("4:2:2 becomes the mean of each two rows of chroma")
+    func halvedAcross() throws {
+        let size = PictureSize(width: 66, height: 48)
+        let made = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=5:duration=0.2", "-pix_fmt", "yuv422p", "-c:v", "libx264",
+            "-profile:v", "high422", "-preset", "ultrafast", "-tune", "zerolatency", "-f", "h264", "pipe:1",
+        ])
+        let folder = try TemporaryFolder()
+        let path = try folder.write("stream.264", made.bytes)
+        let reference = try FFmpeg.decode(path, to: "yuv422p", input: ["-f", "h264"]).bytes
+        let decoder = try H264Decoder()
+        let picture = try #require(try accessUnits(of: made.bytes).flatMap { try decoder.decode($0) }.first)
+        let (width, luma) = (picture.chromaWidth, picture.lumaCount)
+        try #require(reference.count == luma + 2 * width * size.height)
+        #expect(picture.bytes[..<luma] == reference[..<luma])
+        for plane in 0..<2 {
+            let start = luma + plane * width * size.height
+            for row in 0..<picture.chromaHeight {
+                let second = min(2 * row + 1, size.height - 1)
+                let upper = reference[(start + 2 * row * width)...].prefix(width)
+                let lower = reference[(start + second * width)...].prefix(width)
+                let means = zip(upper, lower).map { UInt8((Int($0) + Int($1) + 1) / 2) }
+                let place = luma + plane * picture.chromaCount + row * width
+                #expect(Array(picture.bytes[place..<place + width]) == means)
+            }
+        }
+    }
+
     @Test("full range is told from the stream")
     func fullRange() throws {
         let made = try FFmpeg.run([

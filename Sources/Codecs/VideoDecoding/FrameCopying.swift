@@ -1,7 +1,7 @@
 import CLibAV
 import MediaTypes
 
-/// Copies the visible part of a decoded frame to planes without padding, and converts 4:4:4 to 4:2:0.
+/// Copies the visible part of a decoded frame to planes without padding, and converts 4:4:4 and 4:2:2 to 4:2:0.
 func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) -> I420Picture {
     let size = PictureSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
     guard let layout = FrameLayout(AVPixelFormat(frame.pointee.format)), size.width > 0, size.height > 0 else {
@@ -11,10 +11,14 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
         throw .unsupportedFormat(format: name, size: size)
     }
     let (chromaWidth, chromaHeight) = ((size.width + 1) / 2, (size.height + 1) / 2)
+    let data = frame.pointee.data
+    let strides = frame.pointee.linesize
+    let (redDifference, redStride) =
+        layout.chroma == .interleaved ? (data.1?.advanced(by: 1), strides.1) : (data.2, strides.2)
     let planes = [
-        (frame.pointee.data.0, Int(frame.pointee.linesize.0), size.width, size.height),
-        (frame.pointee.data.1, Int(frame.pointee.linesize.1), chromaWidth, chromaHeight),
-        (frame.pointee.data.2, Int(frame.pointee.linesize.2), chromaWidth, chromaHeight),
+        (data.0, Int(strides.0), size.width, size.height),
+        (data.1, Int(strides.1), chromaWidth, chromaHeight),
+        (redDifference, Int(redStride), chromaWidth, chromaHeight),
     ]
     let count = size.width * size.height + 2 * chromaWidth * chromaHeight
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { target, written in
@@ -22,12 +26,19 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
             guard let plane else { continue }
             for row in 0..<height {
                 let line = UnsafeMutableBufferPointer(rebasing: target[written..<written + width])
-                if index > 0, layout.hasFullChroma {
-                    // If the height is odd, the last row is used twice.
-                    let second = min(2 * row + 1, size.height - 1)
-                    average(plane + 2 * row * stride, plane + second * stride, count: size.width, into: line)
-                } else {
+                // If the height is odd, the last row of full chroma is used twice.
+                let (first, second) = (2 * row * stride, min(2 * row + 1, size.height - 1) * stride)
+                switch index == 0 ? .halved : layout.chroma {
+                case .halved:
                     _ = line.update(fromContentsOf: UnsafeBufferPointer(start: plane + row * stride, count: width))
+                case .full: average(plane + first, plane + second, count: size.width, into: line)
+                case .halvedAcross:
+                    for column in 0..<width {
+                        let sum = UInt16(plane[first + column]) + UInt16(plane[second + column])
+                        line[column] = UInt8(truncatingIfNeeded: (sum + 1) >> 1)
+                    }
+                case .interleaved:
+                    for column in 0..<width { line[column] = plane[row * stride + 2 * column] }
                 }
                 written += width
             }
@@ -44,15 +55,29 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
 
 /// The sample layout of a supported frame.
 private struct FrameLayout {
-    var hasFullChroma: Bool
+    enum Chroma {
+        /// 4:2:0.
+        case halved
+        /// 4:2:2.
+        case halvedAcross
+        /// 4:4:4.
+        case full
+        /// 4:2:0 with both components in one plane (NV12).
+        case interleaved
+    }
+
+    var chroma: Chroma
     var isFullRange: Bool
 
     init?(_ format: AVPixelFormat) {
         switch format {
-        case AV_PIX_FMT_YUV420P: (hasFullChroma, isFullRange) = (false, false)
-        case AV_PIX_FMT_YUVJ420P: (hasFullChroma, isFullRange) = (false, true)
-        case AV_PIX_FMT_YUV444P: (hasFullChroma, isFullRange) = (true, false)
-        case AV_PIX_FMT_YUVJ444P: (hasFullChroma, isFullRange) = (true, true)
+        case AV_PIX_FMT_YUV420P: (chroma, isFullRange) = (.halved, false)
+        case AV_PIX_FMT_YUVJ420P: (chroma, isFullRange) = (.halved, true)
+        case AV_PIX_FMT_YUV422P: (chroma, isFullRange) = (.halvedAcross, false)
+        case AV_PIX_FMT_YUVJ422P: (chroma, isFullRange) = (.halvedAcross, true)
+        case AV_PIX_FMT_YUV444P: (chroma, isFullRange) = (.full, false)
+        case AV_PIX_FMT_YUVJ444P: (chroma, isFullRange) = (.full, true)
+        case AV_PIX_FMT_NV12: (chroma, isFullRange) = (.interleaved, false)
         default: return nil
         }
     }

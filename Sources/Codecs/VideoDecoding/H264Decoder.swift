@@ -21,16 +21,10 @@ public final class H264Decoder: FrameDecoder {
     /// output; a decoder learns only while decoding how many wait.
     public static let pictureMemoryLimit = 512 << 20
 
-    private let context: UnsafeMutablePointer<AVCodecContext>
-    private let packet: UnsafeMutablePointer<AVPacket>
-    private let frame: UnsafeMutablePointer<AVFrame>
-    private let lastFrame: UnsafeMutablePointer<AVFrame>
-    private var buffer: UnsafeMutablePointer<AVBufferRef>?
-    private let account: UnsafeMutablePointer<AVBufferRef>
-    private var isDrained = false
+    private let decoder: StreamDecoder
 
     /// The number of pictures that were output undamaged.
-    public private(set) var pictureCount = 0
+    public var pictureCount: Int { decoder.pictureCount }
 
     /// Creates a decoder that waits for its first IDR access unit.
     public convenience init() throws(VideoDecodingError) {
@@ -39,47 +33,7 @@ public final class H264Decoder: FrameDecoder {
 
     /// Creates a decoder with a limit other than the default ``pictureMemoryLimit``.
     init(pictureMemoryLimit: Int) throws(VideoDecodingError) {
-        _ = LibAVMessage.isKept
-        guard let codec = avcodec_find_decoder(AV_CODEC_ID_H264) else {
-            throw .decoderUnavailable(reason: "this libavcodec was built without it")
-        }
-        var made = avcodec_alloc_context3(codec)
-        var packet = av_packet_alloc()
-        var frame = av_frame_alloc()
-        var lastFrame = av_frame_alloc()
-        var account = made.flatMap { shim_limit_pictures($0, Int64(pictureMemoryLimit)) }
-        guard let context = made, let someAccount = account, let somePacket = packet, let someFrame = frame,
-            let someLast = lastFrame
-        else {
-            avcodec_free_context(&made)
-            av_buffer_unref(&account)
-            av_packet_free(&packet)
-            av_frame_free(&frame)
-            av_frame_free(&lastFrame)
-            throw .outOfMemory
-        }
-        self.account = someAccount
-        (self.context, self.packet, self.frame, self.lastFrame) = (context, somePacket, someFrame, someLast)
-        context.pointee.thread_count = 1
-        // UNALIGNED makes cropping exact instead of rounding it to a SIMD alignment. OUTPUT_CORRUPT outputs and marks
-        // pictures whose IDR picture is missing, instead of silently dropping them.
-        context.pointee.flags |=
-            AV_CODEC_FLAG_LOW_DELAY | AV_CODEC_FLAG_UNALIGNED | Int32(AV_CODEC_FLAG_OUTPUT_CORRUPT)
-        context.pointee.err_recognition = AV_EF_EXPLODE
-        context.pointee.max_pixels = Self.largestPicture
-        let code = avcodec_open2(context, codec, nil)
-        if code < 0 { throw .decoderUnavailable(reason: LibAVMessage.first(code: code)) }
-    }
-
-    deinit {
-        var (context, packet, frame, lastFrame): (_?, _?, _?, _?) = (context, packet, frame, lastFrame)
-        avcodec_free_context(&context)
-        av_packet_free(&packet)
-        av_frame_free(&frame)
-        av_frame_free(&lastFrame)
-        av_buffer_unref(&buffer)
-        var account: UnsafeMutablePointer<AVBufferRef>? = account
-        av_buffer_unref(&account)
+        decoder = try StreamDecoder(AV_CODEC_ID_H264, isStrict: true, pictureMemoryLimit: pictureMemoryLimit)
     }
 
     /// Decodes one access unit and returns the pictures that are output: usually one, or more or none if the stream
@@ -93,19 +47,10 @@ public final class H264Decoder: FrameDecoder {
     ///   the access unit.
     @discardableResult
     public func decode(_ unit: CodedFrame, copying: Bool = true) throws(VideoDecodingError) -> [I420Picture] {
-        guard (1...Self.largestAccessUnit).contains(unit.bytes.count) else {
-            throw .unusableAccessUnit(bytes: unit.bytes.count)
-        }
+        try StreamDecoder.check(byteCount: unit.bytes.count)
         try checkParameterSets(of: unit)
-        if isDrained { reset() }
-        LibAVMessage.clear()
-        shim_account(account).pointee.is_exceeded = 0
-        try fillPacket(with: unit)
-        let sent = avcodec_send_packet(context, packet)
-        av_packet_unref(packet)
-        let pictures = try receive(copying: copying)
-        if sent < 0 { throw error(code: sent) }
-        return pictures
+        return try decoder.decode(
+            unit.bytes, time: unit.captureTime, isKeyFrame: unit.isRandomAccess, copying: copying)
     }
 
     /// Rejects an SPS that asks for more memory than the limit, or for an unsupported sample format.
@@ -133,102 +78,14 @@ public final class H264Decoder: FrameDecoder {
     /// Returns the pictures that reordering still holds back at the end of the stream.
     ///
     /// The next access unit begins a new stream and must be an IDR access unit.
-    public func flush() throws(VideoDecodingError) -> [I420Picture] {
-        LibAVMessage.clear()
-        isDrained = true
-        let sent = avcodec_send_packet(context, nil)
-        let pictures = try receive(copying: true)
-        if sent < 0 && sent != shim_AVERROR_EOF { throw error(code: sent) }
-        return pictures
-    }
+    public func flush() throws(VideoDecodingError) -> [I420Picture] { try decoder.flush() }
 
     /// Drops all reference pictures, as before a new stream. The last picture stays.
-    public func reset() {
-        isDrained = false
-        avcodec_flush_buffers(context)
-    }
+    public func reset() { decoder.reset() }
 
     /// A copy of the last undamaged picture; nil before the first.
-    public func lastPicture() throws(VideoDecodingError) -> I420Picture? {
-        lastFrame.pointee.width > 0 ? try copyPicture(from: lastFrame) : nil
-    }
+    public func lastPicture() throws(VideoDecodingError) -> I420Picture? { try decoder.lastPicture() }
 
     /// The size of the last undamaged picture; nil before the first.
-    public var lastPictureSize: PictureSize? {
-        let (width, height) = (Int(lastFrame.pointee.width), Int(lastFrame.pointee.height))
-        return width > 0 ? PictureSize(width: width, height: height) : nil
-    }
-
-    /// Receives every picture that is ready, including those after a damaged one, so that there is room for the next
-    /// packet.
-    private func receive(copying: Bool) throws(VideoDecodingError) -> [I420Picture] {
-        var pictures: [I420Picture] = []
-        var failure: VideoDecodingError?
-        while true {
-            let code = avcodec_receive_frame(context, frame)
-            if code == shim_AVERROR_EAGAIN || code == shim_AVERROR_EOF { break }
-            if code < 0 {
-                failure = failure ?? error(code: code)
-                // An error that repeats without removing anything from the queue must not cause an endless loop.
-                if code != shim_AVERROR_INVALIDDATA { break }
-                continue
-            }
-            defer { av_frame_unref(frame) }
-            if let reason = damage(of: frame) {
-                failure = failure ?? .damaged(reason: reason)
-                continue
-            }
-            pictureCount += 1
-            av_frame_unref(lastFrame)
-            av_frame_move_ref(lastFrame, frame)
-            guard copying else { continue }
-            do {
-                pictures.append(try copyPicture(from: lastFrame))
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
-        return pictures
-    }
-
-    /// The reason why a picture that libavcodec output is damaged, or nil if it isn't.
-    private func damage(of frame: UnsafePointer<AVFrame>) -> String? {
-        if LibAVMessage.tellsOfLostPicture { return "a picture before it is lost" }
-        if frame.pointee.decode_error_flags != 0 { return LibAVMessage.first(code: shim_AVERROR_INVALIDDATA) }
-        if frame.pointee.flags & Int32(AV_FRAME_FLAG_CORRUPT) != 0 {
-            return "the IDR picture that it builds on is lost"
-        }
-        return nil
-    }
-
-    /// Copies the access unit to a buffer with `AV_INPUT_BUFFER_PADDING_SIZE` extra bytes, which libavcodec may read.
-    private func fillPacket(with unit: CodedFrame) throws(VideoDecodingError) {
-        let count = unit.bytes.count
-        let needed = count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
-        // The decoder has finished with the last packet's bytes when the only reference to them is ours.
-        let isFree = buffer.map { av_buffer_get_ref_count($0) == 1 && $0.pointee.size >= needed } ?? false
-        if !isFree {
-            av_buffer_unref(&buffer)
-            buffer = av_buffer_alloc(max(needed, 64 << 10))
-        }
-        guard let buffer, let data = buffer.pointee.data, let reference = av_buffer_ref(buffer) else {
-            throw .outOfMemory
-        }
-        unit.bytes.withUnsafeBytes { bytes in
-            UnsafeMutableRawBufferPointer(start: data, count: count).copyMemory(from: bytes)
-        }
-        (data + count).update(repeating: 0, count: Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        packet.pointee.buf = reference
-        packet.pointee.data = data
-        packet.pointee.size = Int32(clamping: count)
-        // libavcodec passes this on to the picture made from the packet, even if pictures are reordered.
-        packet.pointee.pts = unit.captureTime?.nanoseconds ?? shim_AV_NOPTS_VALUE
-        packet.pointee.flags = unit.isRandomAccess ? AV_PKT_FLAG_KEY : 0
-    }
-
-    private func error(code: Int32) -> VideoDecodingError {
-        if shim_account(account).pointee.is_exceeded != 0 { return .tooManyPictures }
-        return code == shim_AVERROR_ENOMEM ? .outOfMemory : .damaged(reason: LibAVMessage.first(code: code))
-    }
+    public var lastPictureSize: PictureSize? { decoder.lastPictureSize }
 }

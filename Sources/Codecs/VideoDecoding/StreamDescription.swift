@@ -1,0 +1,57 @@
+import CLibAV
+public import MediaTypes
+
+/// What a decoder has to know of a stream before its first packet.
+public struct StreamDescription: Sendable {
+    /// libavcodec's number of the codec.
+    public let codec: UInt32
+    /// libavcodec's name of the codec, such as `hevc`.
+    public let name: String
+    /// The file format's four letters for the codec; 0 if it has none.
+    public let tag: UInt32
+    /// The size of the pictures, if the stream's description tells it.
+    public let size: PictureSize?
+    /// What comes before the first packet, in the codec's own form; empty if the packets have it.
+    public let headers: [UInt8]
+
+    /// A stream with these properties.
+    public init(codec: UInt32, name: String, tag: UInt32, size: PictureSize?, headers: [UInt8]) {
+        self.codec = codec
+        self.name = name
+        self.tag = tag
+        self.size = size
+        self.headers = headers
+    }
+
+    /// Tells a decoder that isn't open yet. Returns false if no memory is left.
+    func describe(to context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
+        context.pointee.codec_tag = tag
+        if let size {
+            context.pointee.width = Int32(clamping: size.width)
+            context.pointee.height = Int32(clamping: size.height)
+        }
+        guard !headers.isEmpty else { return true }
+        // The decoder may read on behind the headers, and frees them.
+        guard let memory = av_mallocz(headers.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else { return false }
+        headers.withUnsafeBytes { bytes in
+            UnsafeMutableRawBufferPointer(start: memory, count: bytes.count).copyMemory(from: bytes)
+        }
+        context.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        context.pointee.extradata_size = Int32(clamping: headers.count)
+        return true
+    }
+}
+
+/// One packet of a stream: a picture in most codecs.
+public struct StreamPacket: Sendable {
+    /// The codec's bytes.
+    public let bytes: [UInt8]
+    /// Whether decoding can begin with it.
+    public let isKeyFrame: Bool
+
+    /// A packet with these bytes.
+    public init(bytes: [UInt8], isKeyFrame: Bool) {
+        self.bytes = bytes
+        self.isKeyFrame = isKeyFrame
+    }
+}
