@@ -101,7 +101,8 @@ let package = Package(
         shell("Codecs", "LibAVMessages", ["CLibAV"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
-        shell("Codecs", "MediaFiles", ["CLibAV", "Clocks", "H264", "LibAVMessages", "MediaTypes"]),
+        shell(
+            "Codecs", "MediaFiles", ["CLibAV", "Clocks", "H264", "LibAVMessages", "VideoDecoding", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
@@ -182,7 +183,9 @@ let package = Package(
             ]),
 
         // Inputs: where tracks come from besides captures and publishers.
-        shell("Inputs", "Pulling", ["ScreenRelayKit", "MediaFiles", "Threading", "Clocks", "MediaTypes"]),
+        shell(
+            "Inputs", "Pulling",
+            ["ScreenRelayKit", "MediaFiles", "VideoDecoding", "Threading", "Clocks", "MediaTypes"]),
 
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
@@ -325,7 +328,7 @@ let package = Package(
             "PullingTests",
             [
                 "Pulling", "MediaFiles", "RTSPServing", "ScreenRelayKit", "Signalling", "TrackHub", "Threading",
-                "Processes", "H264", "MediaTypes", "TestSupport",
+                "VideoDecoding", "Processes", "H264", "MediaTypes", "TestSupport",
             ]),
         tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
         tests(

@@ -127,16 +127,17 @@ struct PullTests {
         players?.stop()
     }
 
-    @Test("what isn't H.264 is said so, and so is a file that isn't there", .enabled(if: FFmpeg.isAvailable))
+    @Test("pictures that can't be used are named, and so is a file that isn't there", .enabled(if: FFmpeg.isAvailable))
     func others() throws {
         defer { host.stop() }
         let path = folder.file("a.mkv")
         let made = try FFmpeg.run([
-            "-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=1", "-c:v", "mpeg4", path,
+            "-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=1", "-pix_fmt", "yuv420p10le", "-c:v", "ffv1",
+            path,
         ])
         #expect(made.status == .exited(0))
         for (address, words) in [
-            (path, "has failed: its pictures are mpeg4, and only H.264 is taken"),
+            (path, "has failed: a 64x64 picture of the format yuv420p10le; only 8-bit YCbCr"),
             (folder.file("none.mp4"), "has failed: No such file or directory"),
             (try folder.write("b.mp4", [1, 2, 3]), "has failed: "),
         ] {

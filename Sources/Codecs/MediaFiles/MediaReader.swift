@@ -3,6 +3,7 @@ import Clocks
 import H264
 import LibAVMessages
 public import MediaTypes
+public import VideoDecoding
 
 /// Reads the pictures of a file or of another machine with libavformat, as they are.
 ///
@@ -11,8 +12,16 @@ public import MediaTypes
 public final class MediaReader {
     /// One picture.
     public struct Picture: Sendable {
-        public let frame: CodedFrame
-        /// Its time on the source's own clock; nil if it has none.
+        public enum Content: Sendable {
+            /// H.264, as a track takes it.
+            case frame(CodedFrame)
+            /// Another codec, for its decoder.
+            case packet(StreamPacket)
+        }
+
+        public let content: Content
+        /// When it is shown, or where it must be decoded first, when that is due, on the source's own clock; nil if it
+        /// has no time.
         public let time: Interval?
     }
 
@@ -26,6 +35,11 @@ public final class MediaReader {
         public init() {}
     }
 
+    /// The most bytes that may come before a stream's first packet.
+    private static let longestHeaders = 1 << 20
+
+    /// The stream, if its codec isn't H.264: a decoder has to be made for it.
+    public let otherCodec: StreamDescription?
     /// The names of the codecs of streams that aren't read, such as `pcm_mulaw`.
     public let leftOut: [String]
     /// The pictures that could not be read as one access unit each.
@@ -40,7 +54,7 @@ public final class MediaReader {
 
     /// Opens `address`, a URL of a protocol that libavformat knows, or `file:` and a path.
     ///
-    /// - Throws: ``MediaFileError``, also if there is no stream of H.264.
+    /// - Throws: ``MediaFileError``, also if there are no pictures.
     public init(
         address: String, connection: MediaConnection, patience: Patience = Patience()
     ) throws(MediaFileError) {
@@ -55,6 +69,7 @@ public final class MediaReader {
             throw connection.isLate ? .rejected(reason: "no answer in time") : error
         }
         (context, filter, stream, leftOut) = (opened.context, opened.filter, opened.stream, opened.leftOut)
+        otherCodec = opened.otherCodec
         (self.packet, self.connection, self.patience) = (packet, connection, patience)
     }
 
@@ -73,6 +88,7 @@ public final class MediaReader {
         let context: UnsafeMutablePointer<AVFormatContext>
         let filter: UnsafeMutablePointer<AVBSFContext>
         let stream: UnsafeMutablePointer<AVStream>
+        let otherCodec: StreamDescription?
         let leftOut: [String]
     }
 
@@ -105,15 +121,12 @@ public final class MediaReader {
             guard place >= 0, let stream = context.pointee.streams[Int(place)] else {
                 throw MediaFileError.rejected(reason: "it has no pictures")
             }
-            let parameters = stream.pointee.codecpar
-            guard parameters?.pointee.codec_id == AV_CODEC_ID_H264 else {
-                throw MediaFileError.rejected(
-                    reason: "its pictures are \(name(of: stream)), and only H.264 is taken")
-            }
-            let filter = try makeFilter(for: stream)
+            let otherCodec = try describeOtherCodec(of: stream)
+            let filter = try makeFilter(otherCodec == nil ? "h264_mp4toannexb" : "null", for: stream)
             let leftOut = (0..<Int(context.pointee.nb_streams)).filter { $0 != Int(place) }
                 .compactMap { context.pointee.streams[$0] }.map { name(of: $0) }
-            return Opened(context: context, filter: filter, stream: stream, leftOut: leftOut)
+            return Opened(
+                context: context, filter: filter, stream: stream, otherCodec: otherCodec, leftOut: leftOut)
         } catch {
             var context: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&context)
@@ -125,15 +138,40 @@ public final class MediaReader {
     private static func isDescribed(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
         let place = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
         guard place >= 0, let parameters = context.pointee.streams[Int(place)]?.pointee.codecpar else { return false }
-        return parameters.pointee.codec_id != AV_CODEC_ID_H264 || parameters.pointee.extradata_size > 0
+        switch parameters.pointee.codec_id {
+        case AV_CODEC_ID_NONE: return false
+        case AV_CODEC_ID_H264: return parameters.pointee.extradata_size > 0
+        default: return true
+        }
     }
 
-    /// Makes a byte stream of what files keep with lengths, with the parameter sets before each IDR picture.
+    /// What a decoder must know of a stream; nil for H.264, which needs none.
+    private static func describeOtherCodec(
+        of stream: UnsafeMutablePointer<AVStream>
+    ) throws(MediaFileError) -> StreamDescription? {
+        guard let parameters = stream.pointee.codecpar?.pointee else { throw .rejected(reason: "it has no pictures") }
+        if parameters.codec_id == AV_CODEC_ID_H264 { return nil }
+        let count = Int(parameters.extradata_size)
+        guard count <= longestHeaders else {
+            throw .rejected(reason: "its headers have \(count) bytes; there can be \(longestHeaders)")
+        }
+        return StreamDescription(
+            codec: parameters.codec_id.rawValue, name: name(of: stream), tag: parameters.codec_tag,
+            size: parameters.width > 0 && parameters.height > 0
+                ? PictureSize(width: Int(parameters.width), height: Int(parameters.height)) : nil,
+            headers: parameters.extradata.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? [])
+    }
+
+    /// Makes a filter. That for H.264 makes a byte stream of what files keep with lengths, with the parameter sets
+    /// before each IDR picture; `null` leaves everything as it is.
     private static func makeFilter(
-        for stream: UnsafeMutablePointer<AVStream>
+        _ name: String, for stream: UnsafeMutablePointer<AVStream>
     ) throws(MediaFileError) -> UnsafeMutablePointer<AVBSFContext> {
+        guard let kind = av_bsf_get_by_name(name) else {
+            throw .rejected(reason: "this libavcodec was built without \(name)")
+        }
         var filter: UnsafeMutablePointer<AVBSFContext>?
-        try check(av_bsf_alloc(av_bsf_get_by_name("h264_mp4toannexb"), &filter))
+        try check(av_bsf_alloc(kind, &filter))
         guard let filter else { throw .outOfMemory }
         filter.pointee.time_base_in = stream.pointee.time_base
         var code = avcodec_parameters_copy(filter.pointee.par_in, stream.pointee.codecpar)
@@ -191,16 +229,27 @@ public final class MediaReader {
     private func picture() -> Picture? {
         guard let data = packet.pointee.data, packet.pointee.size > 0 else { return nil }
         let bytes = Array(UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
+        if otherCodec != nil {
+            let isKeyFrame = packet.pointee.flags & AV_PKT_FLAG_KEY != 0
+            return Picture(
+                content: .packet(StreamPacket(bytes: bytes, isKeyFrame: isKeyFrame)),
+                time: time(packet.pointee.dts, packet.pointee.pts))
+        }
         guard var frame = try? CodedFrame(annexB: bytes) else { return nil }
         // A server may send the parameter sets in its description alone.
         let hasSequence = frame.units.contains { frame.bytes[$0.lowerBound] & 0x1F == 7 }
         if frame.isRandomAccess, !hasSequence, let complete = try? CodedFrame(annexB: headers + bytes) {
             frame = complete
         }
-        let ticks = packet.pointee.pts == shim_AV_NOPTS_VALUE ? packet.pointee.dts : packet.pointee.pts
-        guard ticks != shim_AV_NOPTS_VALUE else { return Picture(frame: frame, time: nil) }
+        return Picture(content: .frame(frame), time: time(packet.pointee.pts, packet.pointee.dts))
+    }
+
+    /// The first of these times that is known.
+    private func time(_ first: Int64, _ second: Int64) -> Interval? {
+        let ticks = first == shim_AV_NOPTS_VALUE ? second : first
+        guard ticks != shim_AV_NOPTS_VALUE else { return nil }
         let nanoseconds = av_rescale_q(ticks, filter.pointee.time_base_out, AVRational(num: 1, den: 1_000_000_000))
-        return Picture(frame: frame, time: Interval(nanoseconds: nanoseconds))
+        return Interval(nanoseconds: nanoseconds)
     }
 
     /// Asks the source to stop sending for a while; false if it can't.

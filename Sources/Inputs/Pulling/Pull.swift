@@ -4,10 +4,12 @@ public import MediaTypes
 public import ScreenRelayKit
 import Synchronization
 public import Threading
+import VideoDecoding
 
 /// Publishes the pictures of a server or a file as a track, for as long as it lives.
 ///
-/// H.264 passes as it is. A server that fails or goes is connected again, after waits that grow from one to ten seconds.
+/// H.264 passes as it is; other codecs are decoded, and the host encodes their pictures. A server that fails or goes is
+/// connected again, after waits that grow from one to ten seconds.
 /// A file is read once, at the pace of its pictures. While nobody watches, a server that can is asked to pause.
 public final class Pull: Sendable {
     /// How a source is treated.
@@ -122,16 +124,9 @@ struct PullRun: Sendable {
         shared.connection.withLock { $0 = connection }
         defer { shared.connection.withLock { $0 = nil } }
         if shared.isStopped.isSet { return nil }
-        let source = CustomVideoTrack(
-            makesKeyFrames: false,
-            feedback: .init(
-                keyFrameWanted: {},
-                watchedChanged: { [shared] isWatched in
-                    shared.isUnwatched.set(!isWatched)
-                    shared.wake.signal()
-                }))
         do throws(MediaFileError) {
             let reader = try MediaReader(address: address.url, connection: connection, patience: settings.patience)
+            let source = try makeSource(isDecoded: reader.otherCodec != nil)
             guard track.publish(source) else { return "can't be shown: the track has another source" }
             defer { source.end(reason: "the source has ended") }
             return try pass(reader, to: source)
@@ -140,13 +135,35 @@ struct PullRun: Sendable {
         }
     }
 
+    private func makeSource(isDecoded: Bool) throws(MediaFileError) -> CustomVideoTrack {
+        let feedback = CustomVideoTrack.Feedback(
+            keyFrameWanted: {},
+            watchedChanged: { [shared] isWatched in
+                shared.isUnwatched.set(!isWatched)
+                shared.wake.signal()
+            })
+        guard isDecoded else { return CustomVideoTrack(makesKeyFrames: false, feedback: feedback) }
+        do throws(HostError) {
+            return try CustomVideoTrack(picturesPerSecond: 30, feedback: feedback)
+        } catch {
+            throw .rejected(reason: "\(error)")
+        }
+    }
+
     private func tell(_ reader: MediaReader, _ size: PictureSize?) {
         let size = size.map { " of \($0.width)x\($0.height)" } ?? ""
+        let codec = reader.otherCodec.map { $0.name.uppercased() } ?? "H.264"
+        let coding = reader.otherCodec == nil ? "" : ", which is encoded once more"
         let sound = reader.leftOut.isEmpty ? "" : "; not taken: " + reader.leftOut.joined(separator: ", ")
-        log.info("the source \(address) sends H.264\(size)\(sound)")
+        log.info("the source \(address) sends \(codec)\(size)\(coding)\(sound)")
     }
 
     private func pass(_ reader: MediaReader, to source: CustomVideoTrack) throws(MediaFileError) -> String? {
+        var decoded = try reader.otherCodec.map { (stream) throws(MediaFileError) in
+            try DecodedSource(stream, into: source) { [log, address] fault in
+                log.warning("a picture of the source \(address) is left out up to the next key frame: \(fault)")
+            }
+        }
         var start: (real: MonotonicTime, media: Interval)?
         var unwatchedSince: MonotonicTime?
         var canPause = !address.isFile
@@ -157,11 +174,22 @@ struct PullRun: Sendable {
                 start = begin
                 pause(until: begin.real + (time - begin.media))
             }
-            if !isTold, picture.frame.isRandomAccess {
-                tell(reader, picture.frame.format?.size)
+            let isBegun: Bool
+            let size: PictureSize?
+            switch picture.content {
+            case .frame(let frame):
+                source.write(frame)
+                isBegun = frame.isRandomAccess
+                size = frame.format?.size
+            case .packet(let packet):
+                try decoded?.take(packet, isWatched: !shared.isUnwatched.isSet)
+                size = decoded?.size
+                isBegun = size != nil
+            }
+            if !isTold, isBegun {
+                tell(reader, size)
                 isTold = true
             }
-            source.write(picture.frame)
             shared.pictures.wrappingAdd(1, ordering: .relaxed)
             guard canPause else { continue }
             unwatchedSince = shared.isUnwatched.isSet ? unwatchedSince ?? .now() : nil
@@ -174,7 +202,9 @@ struct PullRun: Sendable {
             while shared.isUnwatched.isSet, !shared.isStopped.isSet { shared.wake.wait() }
             if shared.isStopped.isSet { return nil }
             if !reader.resume() { return Self.pausedForTooLong }
+            decoded?.skipToKeyFrame()
         }
+        if !shared.isStopped.isSet { try decoded?.finish() }
         return nil
     }
 }

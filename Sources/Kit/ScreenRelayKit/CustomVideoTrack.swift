@@ -136,8 +136,8 @@ public final class CustomVideoTrack: PictureSource {
 
     /// Takes the track out of its room. Viewers keep the last picture and are told `reason`.
     public func end(reason: String) {
+        encoder?.finish()
         ingest.withLock { $0.take() }?.detach(self, reason: reason)
-        encoder?.setWatched(false)
     }
 
     public func requestKeyFrame() {

@@ -104,6 +104,13 @@ final class TrackEncoder: Sendable {
         encodeWhatWaits()
     }
 
+    /// Encodes the last picture if nobody has watched since it was written: no other will come.
+    func finish() {
+        wishes.withLock { $0.isWatched = true }
+        encodeWhatWaits()
+        wishes.withLock { $0.isWatched = false }
+    }
+
     // MARK: For the hub, which must not wait
 
     func setWatched(_ isWatched: Bool) {

@@ -70,7 +70,8 @@ struct PushControl {
         life.settings = new.life
         guard connection != nil, life.state != .disconnecting else { return }
         guard new.sendTimeout == old.sendTimeout, new.keyFrameInterval == old.keyFrameInterval,
-            new.video == old.video || changesRates(from: old.video)
+            // Whether two closures do the same can't be told.
+            new.filter == nil, old.filter == nil, new.video == old.video || changesRates(from: old.video)
         else { return handle(.restart) }
         if life.state == .connected { statusDue = MonotonicTime.now() + new.statusPeriod }
     }

@@ -1,0 +1,98 @@
+import MediaFiles
+import MediaTypes
+import ScreenRelayKit
+import VideoDecoding
+
+/// Decodes a source whose codec tracks don't carry, and writes its pictures, which the host encodes.
+///
+/// While nobody watches, what has come since the last key frame is kept undecoded, so that the next viewer soon gets
+/// the present picture. After a fault it goes on with the next key frame. Belongs to one thread.
+struct DecodedSource {
+    /// What is kept while nobody watches. If more has come since a key frame, the next viewer waits for another one.
+    private static let mostPackets = 300
+    private static let mostBytes = 8 << 20
+
+    /// The size of the last picture; nil before the first, up to which everything is decoded.
+    private(set) var size: PictureSize?
+    /// How many pictures were decoded.
+    var pictureCount: Int { decoder.pictureCount }
+
+    private let decoder: StreamDecoder
+    private let track: CustomVideoTrack
+    /// Told of the first fault; a bad connection would have very many.
+    private var onFault: ((VideoDecodingError) -> Void)?
+    private var waiting: [StreamPacket] = []
+    private var waitingBytes = 0
+    private var gate = RandomAccessGate(isClosed: true)
+    /// Whether packets are missing before those that wait.
+    private var hasGap = false
+
+    /// - Throws: ``MediaFileError`` if there is no decoder.
+    init(
+        _ stream: StreamDescription, into track: CustomVideoTrack,
+        onFault: @escaping (VideoDecodingError) -> Void = { _ in }
+    ) throws(MediaFileError) {
+        do throws(VideoDecodingError) {
+            decoder = try StreamDecoder(stream)
+        } catch {
+            throw .rejected(reason: "\(error)")
+        }
+        self.track = track
+        self.onFault = onFault
+    }
+
+    /// Takes the next packet, and decodes it if somebody watches.
+    ///
+    /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
+    mutating func take(_ packet: StreamPacket, isWatched: Bool) throws(MediaFileError) {
+        // What waits is no longer needed.
+        if packet.isKeyFrame, !waiting.isEmpty { skipToKeyFrame() }
+        guard gate.passes(isRandomAccess: packet.isKeyFrame) else { return }
+        waiting.append(packet)
+        waitingBytes += packet.bytes.count
+        if isWatched || size == nil {
+            try decodeWhatWaits()
+        } else if waiting.count > Self.mostPackets || waitingBytes > Self.mostBytes {
+            skipToKeyFrame()
+        }
+    }
+
+    /// Leaves out all packets up to the next key frame.
+    mutating func skipToKeyFrame() {
+        (waiting, waitingBytes, hasGap) = ([], 0, true)
+        gate.close()
+    }
+
+    /// Writes the pictures that the decoder still holds back, at the end of the source.
+    mutating func finish() throws(MediaFileError) {
+        try decodeWhatWaits()
+        // If the last picture is damaged, the one before it stays.
+        for picture in (try? decoder.flush()) ?? [] { try write(picture) }
+    }
+
+    private mutating func decodeWhatWaits() throws(MediaFileError) {
+        let packets = waiting
+        (waiting, waitingBytes) = ([], 0)
+        if hasGap { decoder.reset() }
+        hasGap = false
+        for packet in packets {
+            let pictures: [I420Picture]
+            do throws(VideoDecodingError) {
+                pictures = try decoder.decode(packet)
+            } catch {
+                guard error.wantsKeyFrame else { throw .rejected(reason: "\(error)") }
+                onFault?(error)
+                onFault = nil
+                return skipToKeyFrame()
+            }
+            for picture in pictures { try write(picture) }
+        }
+    }
+
+    private mutating func write(_ picture: I420Picture) throws(MediaFileError) {
+        size = picture.size
+        guard track.write(picture: picture) else {
+            throw .rejected(reason: "pictures of \(picture.size) can't be encoded")
+        }
+    }
+}
