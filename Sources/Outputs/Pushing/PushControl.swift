@@ -91,7 +91,10 @@ struct PushControl {
         for action in actions {
             switch action {
             case .open(let attempt): open(attempt)
-            case .close: connection?.close()
+            case .close:
+                // What came last waits too.
+                connection?.collect()
+                connection?.close()
             case .abandon: drop()
             case .tell(let state, let failure):
                 if state.isOver || state == .autoReconnecting { drop() }
