@@ -69,10 +69,11 @@ struct DefaultRoutesTests {
     func routes() {
         let gateway = [UInt8](repeating: 0x20, count: 16)
         let interface = attribute(4, [7, 0, 0, 0])
+        let metrics = attribute(6, [0, 4, 0, 0])
         let bytes =
             message(24, route(flags: 0x10, attributes: attribute(5, [192, 0, 2, 3]) + interface))
             + message(24, route(attributes: attribute(0x8009, [1, 2, 3, 4, 5])))
-            + message(24, route(family: 10, attributes: interface + attribute(5, gateway) + attribute(6, [0, 4, 0, 0])))
+            + message(24, route(family: 10, attributes: interface + attribute(5, gateway) + metrics))
         #expect(
             RouteMessage.read(bytes[...]) == [
                 .route(defaultRoute([192, 0, 2, 3], 7, isUp: false)), .route(defaultRoute([1, 2, 3, 4, 5], 0)),

@@ -43,8 +43,8 @@ final class PushLifeTests {
         let told = Told()
         let push = try Push(host.firstTrack, to: address, settings: settings) { told.take($0) }
         push.start()
-        try eventually("it tries again") { told.states.withLock { $0 } == [.connecting, .autoReconnecting] }
-        #expect(told.failures.withLock { $0 } == ["Connection refused"])
+        try eventually("it tries again") { told.states == [.connecting, .autoReconnecting] }
+        #expect(told.failures == ["Connection refused"])
         #expect(push.state == .autoReconnecting && push.failure?.description == "Connection refused")
         push.stop()
         try eventually("it has ended") { push.state == .disconnected }
@@ -78,7 +78,7 @@ final class PushLifeTests {
         settings.video?.bitRate = BitRate(bitsPerSecond: 100_000)
         try push.reload(settings)
         try eventuallyRate("the second rate", 1...300_000)
-        #expect(told.states.withLock { $0 } == [.connecting, .connected])
+        #expect(told.states == [.connecting, .connected])
         push.stop()
         #expect(server.process.wait(within: .seconds(20)) == .exited(0))
     }
@@ -95,7 +95,7 @@ final class PushLifeTests {
         func eventuallyTold(_ states: [OutputState]) throws {
             try eventually("\(states)") {
                 write()
-                return told.states.withLock { $0 } == states && push.status != nil
+                return told.states == states && push.status != nil
             }
         }
         try eventuallyTold([.connecting, .connected])

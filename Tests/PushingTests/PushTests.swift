@@ -47,13 +47,13 @@ struct PushTests {
             poll(nil, 0, 10)
         }
         try eventually("all are sent") { push.status?.sentPictures == pictures.count }
-        let rates = told.statuses.withLock { $0.map(\.rates) }
+        let rates = told.statuses.map(\.rates)
         #expect(rates.contains { $0.picturesPerSecond > 1 && $0.bitRate.bitsPerSecond > 0 })
         push.stop()
         try eventually("it has told of its end") {
-            told.states.withLock { $0 } == [.connecting, .connected, .disconnecting, .disconnected]
+            told.states == [.connecting, .connected, .disconnecting, .disconnected]
         }
-        #expect(told.failures.withLock { $0 } == [])
+        #expect(told.failures == [])
         #expect(server.process.wait(within: .seconds(20)) == .exited(0))
 
         // FFmpeg adds parameter sets and delimiters; the slices must be the same.
@@ -90,8 +90,8 @@ struct PushTests {
         let told = Told()
         let push = try Push(host.firstTrack, to: try address(port)) { told.take($0) }
         push.start()
-        try eventually("it has failed") { told.states.withLock { $0 } == [.connecting, .error] }
-        #expect(told.failures.withLock { $0 } == ["Connection refused"])
+        try eventually("it has failed") { told.states == [.connecting, .error] }
+        #expect(told.failures == ["Connection refused"])
         let server = try MediaReceiver(.rtmp, port: port, in: folder)
         push.start()
         try eventually("it is connected") { push.state == .connected }
@@ -102,7 +102,7 @@ struct PushTests {
             track.write(pictures[25])
             return push.state == .error
         }
-        #expect(told.failures.withLock { $0.count } == 2)
+        #expect(told.failures.count == 2)
     }
 
     @Test(
@@ -122,7 +122,7 @@ struct PushTests {
         let push = try Push(host.firstTrack, to: try address(port), settings: settings) { told.take($0) }
         push.start()
         try eventually("it has failed") { push.state == .error }
-        #expect(told.failures.withLock { $0 } == ["no answer within 1 s"])
+        #expect(told.failures == ["no answer within 1 s"])
         let patient = try Push(host.firstTrack, to: try address(port))
         patient.start()
         try eventually("it connects") { patient.state == .connecting }
@@ -163,9 +163,9 @@ struct PushTests {
                 track.write(picture)
                 poll(nil, 0, 1)
             }
-            return told.statuses.withLock { $0.last?.droppedPictures ?? 0 > 0 }
+            return told.statuses.last?.droppedPictures ?? 0 > 0
         }
-        let waiting = told.statuses.withLock { $0.map(\.queueByteCount).max() ?? 0 }
+        let waiting = told.statuses.map(\.queueByteCount).max() ?? 0
         #expect(waiting <= 4 << 20)
         // Nothing else is affected.
         other.start()

@@ -4,17 +4,29 @@ import Synchronization
 
 /// What a push has told so far.
 final class Told: Sendable {
-    let states = Mutex<[OutputState]>([])
-    let failures = Mutex<[String]>([])
-    let statuses = Mutex<[PushStatus]>([])
+    private struct Events {
+        var states: [OutputState] = []
+        var failures: [String] = []
+        var statuses: [PushStatus] = []
+    }
+
+    private let events = Mutex(Events())
+
+    /// The states, each once although another reason to try again may have followed the first.
+    var states: [OutputState] { events.withLock { $0.states } }
+    /// Why it tries again, and why it has failed.
+    var failures: [String] { events.withLock { $0.failures } }
+    var statuses: [PushStatus] { events.withLock { $0.statuses } }
 
     func take(_ event: PushEvent) {
-        switch event {
-        case .changed(let state, let failure):
-            if let failure { failures.withLock { $0.append("\(failure)") } }
-            states.withLock { $0.append(state) }
-        case .status(let status): statuses.withLock { $0.append(status) }
-        case .weakNetwork: break
+        events.withLock { events in
+            switch event {
+            case .changed(let state, let failure):
+                if let failure { events.failures.append("\(failure)") }
+                if events.states.last != state { events.states.append(state) }
+            case .status(let status): events.statuses.append(status)
+            case .weakNetwork: break
+            }
         }
     }
 }

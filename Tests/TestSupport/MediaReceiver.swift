@@ -42,7 +42,7 @@ public final class MediaReceiver {
     deinit { process.stop(within: .zero) }
 
     /// Whether a socket without a peer has the port (proc(5)).
-    private static func isBound(_ port: UInt16, in table: String) throws -> Bool {
+    static func isBound(_ port: UInt16, in table: String) throws -> Bool {
         let hexadecimal = String(port, radix: 16, uppercase: true)
         let place = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
         return String(decoding: try fileBytes(table), as: UTF8.self).split(separator: "\n").contains { line in
