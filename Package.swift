@@ -327,9 +327,9 @@ let package = Package(
         tests(
             "PullingTests",
             [
-                "Pulling", "MediaFiles", "RTSPServing", "ScreenRelayKit", "Signalling", "TrackHub", "Threading",
-                "VideoDecoding", "Processes", "H264", "MediaTypes", "TestSupport",
-            ]),
+                "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTSPServing", "ScreenRelayKit", "Signalling",
+                "TrackHub", "Threading", "VideoDecoding", "Processes", "H264", "MediaTypes", "TestSupport",
+            ], exclude: ["rtsp_gstreamer.py"]),
         tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
         tests(
             "RTSPServingTests",

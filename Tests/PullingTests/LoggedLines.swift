@@ -1,0 +1,11 @@
+import Synchronization
+import Threading
+
+/// Lines that were logged.
+final class LoggedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var log: EventLog { EventLog { [self] _, line in lines.withLock { $0.append(line) } } }
+
+    func contain(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
+}

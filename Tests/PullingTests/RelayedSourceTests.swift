@@ -1,0 +1,71 @@
+import Glibc
+import H264
+import MediaTypes
+import OutputLife
+import Pulling
+import Pushing
+import ScreenRelayKit
+import TestSupport
+import Testing
+import TrackHub
+
+private let hasServers = FFmpeg.isAvailable && NginxServer.isAvailable && SRTRelay.isAvailable
+
+@Suite("Sources that others push to", .enabled(if: hasServers), .serialized)
+struct RelayedSourceTests {
+    private let folder: TemporaryFolder
+    private let near: ScreenRelayHost
+    private let far: ScreenRelayHost
+    private let track: CustomVideoTrack
+    private let pictures: LoopedPictures
+
+    init() throws {
+        folder = try TemporaryFolder()
+        near = try ScreenRelayHost(HostConfiguration())
+        far = try ScreenRelayHost(HostConfiguration())
+        let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
+        track = CustomVideoTrack(feedback: .init(keyFrameWanted: { pictures.startOver() }))
+        self.pictures = pictures
+        #expect(far.publish(track))
+    }
+
+    /// Pushes the far host's track to `input`, reads it from `output`, and compares.
+    private func relay(from input: String, to output: String) throws {
+        defer {
+            near.stop()
+            far.stop()
+        }
+        let push = try far.push(to: try PushAddress(input))
+        try eventually("it is connected") {
+            track.write(pictures.next())
+            poll(nil, 0, 15)
+            return push.state == .connected
+        }
+        let reader = near.firstTrack.subscribe {}
+        let lines = LoggedLines()
+        let pull = try Pull(try PullAddress(output), into: near.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        var received: [CodedFrame] = []
+        try eventually("pictures") {
+            track.write(pictures.next())
+            poll(nil, 0, 15)
+            received += reader.take().map(\.coded)
+            return received.count >= 60
+        }
+        #expect(lines.contain("sends H.264 of 176x144"))
+        #expect(pictures.contains(received), "\(pictures.places(of: received))")
+        #expect(push.state == .connected)
+    }
+
+    @Test("what nginx plays is what was pushed to it, byte for byte")
+    func rtmp() throws {
+        let server = try NginxServer(port: try freePort(.tcp), in: folder)
+        try relay(from: server.url, to: server.url)
+    }
+
+    @Test("what srt-live-transmit passes on is what was pushed to it, byte for byte")
+    func srt() throws {
+        let relay = try SRTRelay(ports: (input: try freePort(.udp), output: try freePort(.udp)))
+        try self.relay(from: relay.input + "?latency=1000000", to: relay.output)
+    }
+}
