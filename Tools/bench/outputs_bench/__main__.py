@@ -47,7 +47,8 @@ def parse(arguments):
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice.")
     parser.add_argument("part", nargs="*", metavar="PART", help="ten, narrow, or both (ten)")
-    parser.add_argument("--scene", default="scroll", metavar="NAME", help="a scene of screenrelay-scene (scroll)")
+    parser.add_argument("--scene", default="scroll", metavar="NAME",
+                        help="what ten shows, of screenrelay-scene (scroll)")
     parser.add_argument("--seconds", type=float, default=20, metavar="S", help="how long the scene counts in ten (20)")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each, of which medians are told (3)")
     parser.add_argument("--size", choices=["1280x720"] + sorted(SIZES), default="1920x1080",
