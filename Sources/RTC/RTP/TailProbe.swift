@@ -69,6 +69,7 @@ public struct TailProbe: Sendable {
     /// What was requested lately: how many packets, and how many of them follow another one.
     private var requests = (packets: 0, pairs: 0)
     private var lastRequestAt = MonotonicTime.zero
+    private var lastCounted: SequenceNumber?
     /// The oldest packet of the requests that came one after another.
     private var oldestRequested: SequenceNumber?
     private var paddingSpacing = Interval.zero
@@ -122,10 +123,13 @@ public struct TailProbe: Sendable {
     public mutating func requested(_ numbers: [SequenceNumber], at now: MonotonicTime) {
         if now - lastRequestAt >= Self.pause.afterRequest { oldestRequested = nil }
         for number in numbers where (oldestRequested?.distance(to: number) ?? -1) < 0 { oldestRequested = number }
-        if now - lastRequestAt > Self.burst.isRecentFor { requests = (0, 0) }
+        if now - lastRequestAt > Self.burst.isRecentFor { (requests, lastCounted) = ((0, 0), nil) }
         lastRequestAt = now
-        let pairs = zip(numbers, numbers.dropFirst()).count { $0.next == $1 }
-        requests = (requests.packets + numbers.count, requests.pairs + pairs)
+        // What is requested once more isn't lost once more.
+        let new = numbers.filter { number in lastCounted.map { $0.distance(to: number) > 0 } ?? true }
+        let pairs = zip(new, new.dropFirst()).count { $0.next == $1 }
+        requests = (requests.packets + new.count, requests.pairs + pairs)
+        lastCounted = new.last ?? lastCounted
         if pairs > 0, requests.pairs >= Self.burst.leastPairs, requests.pairs * 2 >= requests.packets {
             lastBurstAt = now
         }
