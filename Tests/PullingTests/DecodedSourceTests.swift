@@ -175,14 +175,14 @@ struct DecodedSourceTests {
         var source = try DecodedSource(stream, into: try CustomVideoTrack(picturesPerSecond: 25)) { _ in
             faults.withLock { $0 += 1 }
         }
-        var random = SeededRandom(seed: 3)
         while let picture = try reader.next() {
             guard case .packet(let packet) = picture.content else { continue }
-            let bytes = packet.isKeyFrame ? packet.bytes : random.mutation(of: Array(packet.bytes.prefix(20)))
+            // No packet may be empty.
+            let bytes = packet.isKeyFrame ? packet.bytes : []
             try source.take(StreamPacket(bytes: bytes, isKeyFrame: packet.isKeyFrame), isWatched: true)
         }
         try source.finish()
-        #expect(source.pictureCount >= 4)
-        #expect(faults.withLock { $0 } <= 1)
+        #expect(source.pictureCount == 5)
+        #expect(faults.withLock { $0 } == 1)
     }
 }

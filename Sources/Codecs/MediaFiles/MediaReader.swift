@@ -105,6 +105,10 @@ public final class MediaReader {
         // Packets over the connection are never lost; a server that has only UDP is asked for that next.
         av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0)
         Certificates.check(in: &options)
+        if !address.hasPrefix("file:") {
+            // Else a server could name other addresses to be read, as by a playlist.
+            av_dict_set(&options, "format_whitelist", "rtsp,rtp,sdp,flv,live_flv,mpegts,matroska,webm", 0)
+        }
         connection.allow(until: .now() + patience.connecting)
         var context: UnsafeMutablePointer<AVFormatContext>? = made
         LibAVMessage.clear()
@@ -159,7 +163,15 @@ public final class MediaReader {
             codec: parameters.codec_id.rawValue, name: name(of: stream), tag: parameters.codec_tag,
             size: parameters.width > 0 && parameters.height > 0
                 ? PictureSize(width: Int(parameters.width), height: Int(parameters.height)) : nil,
+            picturesPerSecond: rate(of: stream),
             headers: parameters.extradata.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? [])
+    }
+
+    /// The pictures in a second, rounded up, as far as the source says.
+    private static func rate(of stream: UnsafeMutablePointer<AVStream>) -> Int? {
+        let rate = stream.pointee.avg_frame_rate
+        guard rate.num > 0, rate.den > 0 else { return nil }
+        return Int(min(240, max(1, av_q2d(rate).rounded(.up))))
     }
 
     /// Makes a filter. That for H.264 makes a byte stream of what files keep with lengths, with the parameter sets
@@ -203,6 +215,10 @@ public final class MediaReader {
             let code = av_bsf_receive_packet(filter, packet)
             if code == 0 {
                 defer { av_packet_unref(packet) }
+                // H.264 has them in its frames too; another decoder must begin anew.
+                if otherCodec != nil, av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, nil) != nil {
+                    throw .rejected(reason: "its headers have changed")
+                }
                 if let picture = picture() { return picture }
                 brokenPictures += 1
                 continue

@@ -64,7 +64,12 @@ public final class StreamDecoder {
             context.pointee.err_recognition = AV_EF_EXPLODE
         }
         context.pointee.max_pixels = H264Decoder.largestPicture
+        // Such a decoder (libdav1d) has pictures of its own, up to ten of six bytes a pixel, which the account doesn't see.
+        if codec.pointee.capabilities & AV_CODEC_CAP_DR1 == 0 {
+            context.pointee.max_pixels = min(H264Decoder.largestPicture, Int64(pictureMemoryLimit / 60))
+        }
         if let stream, !stream.describe(to: context) { throw .outOfMemory }
+        LibAVMessage.clear()
         let code = avcodec_open2(context, codec, nil)
         if code < 0 { throw .decoderUnavailable(reason: LibAVMessage.first(code: code)) }
     }
@@ -150,6 +155,7 @@ public final class StreamDecoder {
     private func receive(copying: Bool) throws(VideoDecodingError) -> [I420Picture] {
         var pictures: [I420Picture] = []
         var failure: VideoDecodingError?
+        var copiedByteCount = 0
         while true {
             let code = avcodec_receive_frame(context, frame)
             if code == shim_AVERROR_EAGAIN || code == shim_AVERROR_EOF { break }
@@ -168,8 +174,15 @@ public final class StreamDecoder {
             av_frame_unref(lastFrame)
             av_frame_move_ref(lastFrame, frame)
             guard copying else { continue }
+            // A packet may show one picture any number of times.
+            guard copiedByteCount < H264Decoder.pictureMemoryLimit else {
+                failure = failure ?? .tooManyPictures
+                continue
+            }
             do {
-                pictures.append(try copyPicture(from: lastFrame))
+                let picture = try copyPicture(from: lastFrame)
+                copiedByteCount += picture.bytes.count
+                pictures.append(picture)
             } catch {
                 failure = failure ?? error
             }

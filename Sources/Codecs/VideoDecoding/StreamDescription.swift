@@ -11,15 +11,20 @@ public struct StreamDescription: Sendable {
     public let tag: UInt32
     /// The size of the pictures, if the stream's description tells it.
     public let size: PictureSize?
+    /// The pictures in a second, if the source tells it.
+    public let picturesPerSecond: Int?
     /// What comes before the first packet, in the codec's own form; empty if the packets have it.
     public let headers: [UInt8]
 
     /// A stream with these properties.
-    public init(codec: UInt32, name: String, tag: UInt32, size: PictureSize?, headers: [UInt8]) {
+    public init(
+        codec: UInt32, name: String, tag: UInt32, size: PictureSize?, picturesPerSecond: Int? = nil, headers: [UInt8]
+    ) {
         self.codec = codec
         self.name = name
         self.tag = tag
         self.size = size
+        self.picturesPerSecond = picturesPerSecond
         self.headers = headers
     }
 

@@ -8,7 +8,7 @@ import VideoDecoding
 /// While nobody watches, what has come since the last key frame is kept undecoded, so that the next viewer soon gets
 /// the present picture. After a fault it goes on with the next key frame. Belongs to one thread.
 struct DecodedSource {
-    /// What is kept while nobody watches. If more has come since a key frame, the next viewer waits for another one.
+    /// What is kept undecoded while nobody watches. If more has come since a key frame, it is decoded nevertheless.
     private static let mostPackets = 300
     private static let mostBytes = 8 << 20
 
@@ -50,11 +50,12 @@ struct DecodedSource {
         guard gate.passes(isRandomAccess: packet.isKeyFrame) else { return }
         waiting.append(packet)
         waitingBytes += packet.bytes.count
-        if isWatched || size == nil {
-            try decodeWhatWaits()
-        } else if waiting.count > Self.mostPackets || waitingBytes > Self.mostBytes {
-            skipToKeyFrame()
-        }
+        if isWatched || size == nil { return try decodeWhatWaits() }
+        // The next viewer must not take what was shown last for what is shown now.
+        track.forgetPicture()
+        guard waiting.count > Self.mostPackets || waitingBytes > Self.mostBytes else { return }
+        // Another key frame may not come for long, or never. Where each picture is one, nothing is lost.
+        if waiting.count > 1 { try decodeWhatWaits() } else { skipToKeyFrame() }
     }
 
     /// Leaves out all packets up to the next key frame.
@@ -75,6 +76,7 @@ struct DecodedSource {
         (waiting, waitingBytes) = ([], 0)
         if hasGap { decoder.reset() }
         hasGap = false
+        var newest: I420Picture?
         for packet in packets {
             let pictures: [I420Picture]
             do throws(VideoDecodingError) {
@@ -83,10 +85,17 @@ struct DecodedSource {
                 guard error.wantsKeyFrame else { throw .rejected(reason: "\(error)") }
                 onFault?(error)
                 onFault = nil
-                return skipToKeyFrame()
+                skipToKeyFrame()
+                break
             }
-            for picture in pictures { try write(picture) }
+            // Of what has waited, only the last is shown: the others are late, and too many at once for a path.
+            if packets.count == 1 {
+                for picture in pictures { try write(picture) }
+            } else {
+                newest = pictures.last ?? newest
+            }
         }
+        if let newest { try write(newest) }
     }
 
     private mutating func write(_ picture: I420Picture) throws(MediaFileError) {

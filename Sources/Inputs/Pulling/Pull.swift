@@ -126,7 +126,7 @@ struct PullRun: Sendable {
         if shared.isStopped.isSet { return nil }
         do throws(MediaFileError) {
             let reader = try MediaReader(address: address.url, connection: connection, patience: settings.patience)
-            let source = try makeSource(isDecoded: reader.otherCodec != nil)
+            let source = try makeSource(of: reader.otherCodec)
             guard track.publish(source) else { return "can't be shown: the track has another source" }
             defer { source.end(reason: "the source has ended") }
             return try pass(reader, to: source)
@@ -135,16 +135,17 @@ struct PullRun: Sendable {
         }
     }
 
-    private func makeSource(isDecoded: Bool) throws(MediaFileError) -> CustomVideoTrack {
+    private func makeSource(of otherCodec: StreamDescription?) throws(MediaFileError) -> CustomVideoTrack {
         let feedback = CustomVideoTrack.Feedback(
             keyFrameWanted: {},
             watchedChanged: { [shared] isWatched in
                 shared.isUnwatched.set(!isWatched)
                 shared.wake.signal()
             })
-        guard isDecoded else { return CustomVideoTrack(makesKeyFrames: false, feedback: feedback) }
+        guard let otherCodec else { return CustomVideoTrack(makesKeyFrames: false, feedback: feedback) }
         do throws(HostError) {
-            return try CustomVideoTrack(picturesPerSecond: 30, feedback: feedback)
+            // Of a source that doesn't say, too many are assumed rather than too few, which would take too high a rate.
+            return try CustomVideoTrack(picturesPerSecond: otherCodec.picturesPerSecond ?? 60, feedback: feedback)
         } catch {
             throw .rejected(reason: "\(error)")
         }
@@ -190,7 +191,8 @@ struct PullRun: Sendable {
                 tell(reader, size)
                 isTold = true
             }
-            shared.pictures.wrappingAdd(1, ordering: .relaxed)
+            // Before its first picture, a source of another codec may turn out to be of no use.
+            if decoded == nil || size != nil { shared.pictures.wrappingAdd(1, ordering: .relaxed) }
             guard canPause else { continue }
             unwatchedSince = shared.isUnwatched.isSet ? unwatchedSince ?? .now() : nil
             guard let since = unwatchedSince, .now() - since >= settings.idle else { continue }

@@ -111,6 +111,9 @@ public final class CustomVideoTrack: PictureSource {
         return true
     }
 
+    /// Lets a picture go that no longer shows what the source does, while nobody watches.
+    package func forgetPicture() { encoder?.forget() }
+
     private func deliver(_ frame: CodedFrame) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
         ingest.deliver(frame, from: self, epoch: epoch, arrival: MonotonicTime.now())

@@ -47,10 +47,12 @@ final class TrackEncoder: Sendable {
         let picturesPerSecond: Int
         var encoder: X264Encoder?
         var ticks: Int64 = 0
+        var madeAt: MonotonicTime?
     }
 
     /// Below this, x264 can't keep to a rate.
-    private static let lowestRate = BitRate(bitsPerSecond: 64_000)
+    fileprivate static let lowestRate = BitRate(bitsPerSecond: 64_000)
+    private static let longestEncoding = Interval.milliseconds(500)
 
     private let highestRate: BitRate
     private let wake: WakeUp
@@ -104,11 +106,22 @@ final class TrackEncoder: Sendable {
         encodeWhatWaits()
     }
 
+    /// Lets the last picture go while nobody watches.
+    func forget() { wishes.withLock { if !$0.isWatched { ($0.newest, $0.isDue) = (nil, false) } } }
+
     /// Encodes the last picture if nobody has watched since it was written: no other will come.
     func finish() {
         wishes.withLock { $0.isWatched = true }
+        // Another thread may be encoding, which takes some milliseconds; the caller's own can't be waited for, if it
+        // calls this when it gets a frame.
+        let deadline = MonotonicTime.now() + Self.longestEncoding
         encodeWhatWaits()
+        while wishes.withLock({ $0.isEncoding }), MonotonicTime.now() < deadline {
+            wake.wait(until: MonotonicTime.now() + .milliseconds(2))
+            encodeWhatWaits()
+        }
         wishes.withLock { $0.isWatched = false }
+        wake.signal()
     }
 
     // MARK: For the hub, which must not wait
@@ -154,7 +167,6 @@ extension TrackEncoder.Coder {
     fileprivate mutating func encode(_ picture: I420Picture, isKeyFrame: Bool, rate: BitRate) -> CodedFrame? {
         do {
             let encoder = try currentEncoder(for: picture, rate)
-            if encoder.configuration.rate != .ceiling(rate) { try encoder.reconfigure(bitRate: rate) }
             ticks += 1
             return try encoder.accessUnit(of: picture, forceIDR: isKeyFrame, time: MediaTime(ticks: ticks))
         } catch {
@@ -167,11 +179,19 @@ extension TrackEncoder.Coder {
         if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
             encoder.configuration.isFullRange == picture.isFullRange
         {
+            if encoder.configuration.rate != .ceiling(rate) { try encoder.reconfigure(bitRate: rate) }
             return encoder
         }
+        // A new encoder may use up a second of its rate at once, which must not happen with each picture of a source
+        // that keeps changing its size.
+        let now = MonotonicTime.now()
+        let milliseconds = madeAt.map { min(max((now - $0).milliseconds, 0), 1000) } ?? 1000
+        madeAt = now
+        let first = max(
+            TrackEncoder.lowestRate, BitRate(bitsPerSecond: rate.bitsPerSecond / 1000 * Int(milliseconds)))
         let new = try X264Encoder(
             X264Configuration(
-                size: picture.size, framesPerSecond: picturesPerSecond, rate: .ceiling(rate), matrix: picture.matrix,
+                size: picture.size, framesPerSecond: picturesPerSecond, rate: .ceiling(first), matrix: picture.matrix,
                 isFullRange: picture.isFullRange))
         encoder = new
         return new
