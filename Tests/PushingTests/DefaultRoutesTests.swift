@@ -62,7 +62,7 @@ struct DefaultRoutesTests {
             #expect(RouteMessage.read((message(24, content) + message(25, content))[...]) == [], "\(content)")
         }
         let all = message(16, []) + message(17, [1, 2, 3]) + message(20, []) + message(25, route()) + message(2, [])
-        #expect(RouteMessage.read(all[...]) == [.link, .link, .routeGone, .end])
+        #expect(RouteMessage.read(all[...]) == [.link, .link, .routeGone, .failed])
     }
 
     @Test("a route whose link is down, one by several gateways and one by IPv6 are told apart")

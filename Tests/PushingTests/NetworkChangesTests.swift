@@ -98,6 +98,35 @@ struct NetworkChangesTests {
     }
 
     @Test(
+        "reaches a push, which asks its user",
+        .enabled(if: OwnNetwork.isPossible, "ip and the rights of root are needed"))
+    func reachesPush() throws {
+        let failure = OwnNetwork.run {
+            let host = try ScreenRelayHost(HostConfiguration())
+            defer { host.stop() }
+            let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+            try #require(host.publish(track))
+            track.write(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())[0])
+            let asked = Changes()
+            var settings = PushSettings()
+            settings.goesOnAfterNetworkChange = {
+                asked.take($0)
+                return false
+            }
+            let changes = try #require(NetworkChanges())
+            let push = try Push(
+                host.firstTrack, to: PushTarget(try PushAddress("rtmp://192.0.2.9/app/key")), settings: settings,
+                changes: changes)
+            push.start()
+            try eventually("it connects") { push.state == .connecting }
+            try OwnNetwork.shell("ip route add default via 192.0.2.2")
+            try eventually("it is asked, and ends") { push.state == .disconnected }
+            try #require(asked.all == [.found])
+        }
+        if let failure { throw failure }
+    }
+
+    @Test(
         "concerns pushes to other machines alone",
         arguments: [
             ("rtmp://live.example/app/key", true), ("rtmps://user:secret@192.0.2.1:443/app/key", true),

@@ -33,7 +33,8 @@ struct StreamObjectTests {
         "an object that names no server is refused in one line without its key",
         arguments: [
             ("", "isn't JSON"), ("[]", "isn't JSON"), (#"{"url": 5}"#, "isn't JSON"), ("{}", "has no url"),
-            (#"{"url": "k3y"}"#, "isn't a URL"), (#"{"url": "file:k3y.mp4"}"#, "names a file"),
+            (#"{"url": "k3y"}"#, "nothing can be pushed to"), (#"{"url": "rtmp://k3y"}"#, "nothing can be pushed to"),
+            (#"{"url": "file:k3y.mp4"}"#, "names a file"),
             (#"{"url": "rtmp://h\u009B/a/k3y"}"#, "other characters than ASCII's"),
             (service("none"), "neither static nor dynamic"), (service("static", #""a": 1"#), "has no url"),
             (service("static", #""title": "a/b""#), "can't be a part of a URL"),
@@ -65,7 +66,10 @@ struct StreamObjectTests {
 
     @Test(
         "a place where no object can be is refused in one line",
-        arguments: ["object:", "object:ftp://h/k3y", "object:https:///k3y", "object:http:k3y", "object:a k3y"])
+        arguments: [
+            "object:", "object:ftp://h/k3y", "object:https:///k3y", "object:http:k3y", "object:a k3y",
+            "object:https://u:k3/y@h",
+        ])
     func badPlace(_ text: String) {
         let error = #expect(throws: OutputError.self) { try PushTarget(text) }
         #expect(error.map { !"\($0)".contains("k3y") && !"\($0)".contains("\n") } == true)

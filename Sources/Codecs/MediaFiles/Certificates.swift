@@ -25,6 +25,8 @@ extension MediaFileError {
             self = .rejected(reason: "its certificate is not trusted")
         } else if LibAVMessage.tells(of: "certificate's owner does not match") {
             self = .rejected(reason: "its certificate is for another name")
+        } else if LibAVMessage.tells(of: "Error while reading file") {
+            self = .rejected(reason: "the file that SSL_CERT_FILE names can't be read")
         } else {
             self.init(code)
         }

@@ -23,8 +23,10 @@ enum RouteMessage: Hashable, Sendable {
     case routeGone
     /// A link has changed, come or gone.
     case link
-    /// An answer is over, since it is complete or has failed.
+    /// An answer is complete.
     case end
+    /// The kernel can't answer, or the routes changed while it did.
+    case failed
 
     /// Reads what the kernel has sent at once. Messages that don't matter are left out, and what follows one whose
     /// length is wrong.
@@ -32,11 +34,14 @@ enum RouteMessage: Hashable, Sendable {
         var reader = ByteReader(bytes)
         var messages: [RouteMessage] = []
         while let length = reader.uint32LittleEndian(), let type = reader.uint16LittleEndian(),
-            reader.bytes(10) != nil, let content = reader.bytes(Int(length) - 16)
+            let flags = reader.uint16LittleEndian(), reader.bytes(8) != nil,
+            let content = reader.bytes(Int(length) - 16)
         {
             _ = reader.bytes(min(reader.count, -Int(length) & 3))
             switch type {
-            case 2, 3: messages.append(.end)  // NLMSG_ERROR, NLMSG_DONE
+            case _ where flags & 0x10 != 0: messages.append(.failed)  // NLM_F_DUMP_INTR
+            case 2: messages.append(.failed)  // NLMSG_ERROR
+            case 3: messages.append(.end)  // NLMSG_DONE
             case 16, 17: messages.append(.link)  // RTM_NEWLINK, RTM_DELLINK
             case 24: if let route = DefaultRoute(content) { messages.append(.route(route)) }  // RTM_NEWROUTE
             case 25: if DefaultRoute(content) != nil { messages.append(.routeGone) }  // RTM_DELROUTE

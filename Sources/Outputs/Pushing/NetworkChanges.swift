@@ -68,6 +68,8 @@ private final class NetworkWatch: Sendable {
 
     /// What comes within this time after a first message counts as one change.
     private static let burst = Interval.seconds(1)
+    /// When the routes are read again if that has failed.
+    private static let repetition = Interval.seconds(5)
     /// The kernel answers at once.
     private static let patience = Interval.seconds(2)
 
@@ -113,15 +115,19 @@ private final class NetworkWatch: Sendable {
 
     func run() {
         var known = first
+        var isMissed = false
         while !isOver.isSet {
             var entries = [pollfd(news), pollfd(wake.descriptor)]
-            waitForEvents(&entries)
-            guard entries[0].isReady, hasNews() else { continue }
+            waitForEvents(&entries, until: isMissed ? .now() + Self.repetition : .distantFuture)
+            let isNew = entries[0].isReady && hasNews()
+            guard isNew || isMissed else { continue }
             let settled = MonotonicTime.now() + Self.burst
             while !isOver.isSet, MonotonicTime.now() < settled { wake.wait(until: settled) }
             // What has come meanwhile is in the routes that are read now.
             _ = hasNews()
-            guard let new = Self.routes() else { continue }
+            let read = Self.routes()
+            isMissed = read == nil
+            guard let new = read else { continue }
             let change = known.change(to: new)
             known = new
             guard let change, !isOver.isSet else { continue }
@@ -160,6 +166,7 @@ private final class NetworkWatch: Sendable {
                 switch message {
                 case .route(let route): routes.append(route)
                 case .end: return DefaultRoutes(routes)
+                case .failed: return nil
                 case .routeGone, .link: break
                 }
             }

@@ -101,8 +101,17 @@ public final class Push: Sendable {
     /// `onEvent` is called on the push's own thread with the same as ``events``, and must not block.
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit, or if the process has no thread or descriptor left.
-    public init(
+    public convenience init(
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
+        onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
+    ) throws(OutputError) {
+        let changes = target.isRemote ? NetworkChanges.shared() : nil
+        try self.init(track, to: target, settings: settings, changes: changes, onEvent: onEvent)
+    }
+
+    /// The same with the changes of this machine's network, of which it is told.
+    init(
+        _ track: HostedTrack, to target: PushTarget, settings: PushSettings, changes: NetworkChanges?,
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputError) {
         try settings.check()
@@ -117,8 +126,7 @@ public final class Push: Sendable {
             control.run()
         }
         guard thread != nil else { throw OutputError("no thread is left for a push") }
-        unsubscribe =
-            target.isRemote ? NetworkChanges.shared()?.subscribe { mailbox.post(.networkChanged($0)) } : nil
+        unsubscribe = changes?.subscribe { mailbox.post(.networkChanged($0)) }
     }
 
     /// Prepares a push to an address that stays the same.
@@ -142,9 +150,9 @@ public final class Push: Sendable {
 
     /// Takes other settings. If it isn't running, they are for its next start or try.
     ///
-    /// The connection goes on if `video`, `sendTimeout` and `keyFrameInterval` are the same. If its encoder adapts its
-    /// rate, before and after, the bit rate and how far the rates may fall may differ too. Otherwise it begins anew at
-    /// once, which viewers of the other service may see as a short break.
+    /// The connection goes on if `video`, `sendTimeout` and `keyFrameInterval` are the same, and there is no filter,
+    /// before and after. If its encoder adapts its rate, before and after, the bit rate and how far the rates may fall
+    /// may differ too. Otherwise it begins anew at once, which viewers of the other service may see as a short break.
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
     public func reload(_ settings: PushSettings) throws(OutputError) {

@@ -54,7 +54,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     /// Checks what holds for each URL.
     static func check(_ text: String) throws(OutputError) {
         guard text.utf8.count <= longest else { throw OutputError("its URL has more than \(longest) bytes") }
-        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }) else {
             throw OutputError("its URL has a space or a control character")
         }
     }

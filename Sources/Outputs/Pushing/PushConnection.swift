@@ -39,7 +39,7 @@ final class PushConnection: Sendable {
     let attempt: Int
     private let target: PushTarget
     private let resolve: (@Sendable (String) -> String?)?
-    private let source: PushSource
+    private let isOfTrack: Bool
     private let sendTimeout: Interval
     private let keyFrameInterval: Interval
     private let connection = MediaConnection()
@@ -51,6 +51,8 @@ final class PushConnection: Sendable {
         var queue = OutputQueue<TrackFrame>()
         var meter: OutputMeter
         var isClosing = false
+        /// Nil once the attempt is over: its thread may still wait for a name, and must not keep an encoder.
+        var source: PushSource?
         /// The frames of the track; nil if an encoder gives them, or once the attempt is over.
         var subscription: TrackSubscription?
         /// Ends the coming of an encoder's frames.
@@ -77,12 +79,12 @@ final class PushConnection: Sendable {
         self.attempt = attempt
         self.target = target
         resolve = settings.resolve
-        self.source = source
+        isOfTrack = source.isTrack
         self.wake = wake
         self.report = report
         sendTimeout = settings.sendTimeout
         keyFrameInterval = settings.keyFrameInterval
-        shared = Mutex(Shared(meter: OutputMeter(at: MonotonicTime.now())))
+        shared = Mutex(Shared(meter: OutputMeter(at: MonotonicTime.now()), source: source))
         guard NamedThread("push", blocksSignals: true, body: { [self] in run() }) != nil else { return nil }
         switch source {
         case .track(let track):
@@ -115,14 +117,14 @@ final class PushConnection: Sendable {
     /// Ends at once, wherever it is.
     func abandon() {
         connection.abandon()
-        let (subscription, unsubscribe) = shared.withLock { shared in
-            defer { (shared.subscription, shared.unsubscribe) = (nil, nil) }
-            return (shared.subscription, shared.unsubscribe)
+        let (subscription, unsubscribe, source) = shared.withLock { shared in
+            defer { (shared.subscription, shared.unsubscribe, shared.source) = (nil, nil, nil) }
+            return (shared.subscription, shared.unsubscribe, shared.source)
         }
         unsubscribe?()
         wake.signal()
-        // Its end tells others, which must not happen under the lock.
-        _ = subscription
+        // Their end tells others, which must not happen under the lock.
+        _ = (subscription, source)
     }
 
     /// What was sent since the last call.
@@ -143,16 +145,15 @@ final class PushConnection: Sendable {
 
     private func take(_ frame: TrackFrame) {
         let now = MonotonicTime.now()
-        let asksForKeyFrames = source.isTrack
-        let needsKeyFrame = shared.withLock { shared in
-            if shared.isClosing { return false }
+        let asked = shared.withLock { shared -> PushSource? in
+            if shared.isClosing { return nil }
             shared.meter.gave()
-            if frame.coded.isRandomAccess, asksForKeyFrames { shared.keyFrameDue = now + keyFrameInterval }
+            if frame.coded.isRandomAccess, isOfTrack { shared.keyFrameDue = now + keyFrameInterval }
             shared.queue.add(
                 frame, frame.coded.isRandomAccess ? .keyFrame : .picture, byteCount: frame.coded.bytes.count, at: now)
-            return shared.queue.needsKeyFrame || now >= shared.keyFrameDue
+            return shared.queue.needsKeyFrame || now >= shared.keyFrameDue ? shared.source : nil
         }
-        if needsKeyFrame { source.requestKeyFrame() }
+        asked?.requestKeyFrame()
         wake.signal()
     }
 
@@ -207,7 +208,7 @@ final class PushConnection: Sendable {
             wake.wait(until: silence)
             // A server that hears nothing for long takes the push for dead, and one that is dead is noticed only when
             // something is sent.
-            if MonotonicTime.now() >= silence { source.requestPicture() }
+            if MonotonicTime.now() >= silence { shared.withLock { $0.source }?.requestPicture() }
         }
         return nil
     }

@@ -36,7 +36,10 @@ struct PushControl {
             mailbox.wake.wait(until: min(life.deadline, statusDue, second))
             for order in mailbox.take() {
                 switch order {
-                case .event(let event): handle(event)
+                case .event(let event):
+                    // Its user may be told nothing, if the reason is the same as before.
+                    if case .failed(let attempt, _) = event, attempt == connection?.attempt { drop() }
+                    handle(event)
                 case .networkChanged(let change): networkChanged(change)
                 case .reload(let settings): reload(settings)
                 case .end:

@@ -20,7 +20,12 @@ extension PushAddress {
         let (before, host, after) = (url[..<range.lowerBound], url[range], url[range.upperBound...])
         let place = family == AF_INET6 ? "[\(address)]" : address
         var resolved = ResolvedAddress(url: "\(before)\(place)\(after)")
-        if container == .flash { resolved.options["rtmp_tcurl"] = Self.applicationURL(host, after) }
+        if container == .flash {
+            let told = Self.applicationURL(host, after)
+            // Some builds of libavformat have room for little more.
+            guard told.utf8.count < 1024 else { throw OutputError("the application in its URL is too long") }
+            resolved.options["rtmp_tcurl"] = told
+        }
         return resolved
     }
 

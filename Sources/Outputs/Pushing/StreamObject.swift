@@ -29,6 +29,11 @@ struct StreamObject: Sendable, CustomStringConvertible {
             (description, place) = (text, "file:" + text)
             return
         }
+        // Else a part of a password would be taken for the host, and shown.
+        guard !text.dropFirst(scheme.count + 3).drop(while: { !"/?#".contains($0) }).contains("@") else {
+            throw OutputError(
+                "the URL of its object has an @ behind the host; write %40, and %2F for a / in a password")
+        }
         guard let parts = URLComponents(string: text), let host = parts.percentEncodedHost, !host.isEmpty else {
             throw OutputError("the URL of its object names no host")
         }
@@ -72,11 +77,11 @@ struct StreamObject: Sendable, CustomStringConvertible {
         }
         // Whoever answers must not choose what is written on this machine.
         guard !url.lowercased().hasPrefix("file:") else { throw OutputError("its stream object names a file") }
-        do throws(OutputError) {
-            return try PushAddress(url)
-        } catch {
-            throw OutputError("its stream object is wrong: \(error)")
+        // The reason may have a part of the URL.
+        guard let address = try? PushAddress(url) else {
+            throw OutputError("its stream object has a url that nothing can be pushed to")
         }
+        return address
     }
 
     private struct Document: Decodable {
