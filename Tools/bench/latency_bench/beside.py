@@ -21,5 +21,9 @@ class WebRTCBinRoom(Room):
 
 def require_webrtcbin():
     """Ends with a Missing where a part of GStreamer isn't installed."""
-    if subprocess.run(COMMAND + ["--check"], capture_output=True, timeout=60).returncode != 0:
+    try:
+        works = subprocess.run(COMMAND + ["--check"], capture_output=True, timeout=60).returncode == 0
+    except subprocess.TimeoutExpired:
+        works = False
+    if not works:
         raise Missing("GStreamer's webrtcbin, or something that it needs, is missing; Tools/setup --bench installs it")

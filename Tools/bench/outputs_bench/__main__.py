@@ -8,12 +8,13 @@ import statistics
 import sys
 
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.options import SIZES, Parser
-from capture_bench.processes import TROUBLE
+from capture_bench.options import SCENES, SIZES, Parser
+from capture_bench.processes import TROUBLE, Missing
 from capture_bench.report import circumstances, table
 from network_bench.bench import Bench
+from network_bench.namespaces import obstacle
 
-from . import narrow, ten
+from . import narrow, server, ten
 
 PARTS = {"ten": ten, "narrow": narrow}
 
@@ -63,6 +64,8 @@ def parse(arguments):
     for name in given.part:
         if name not in PARTS:
             parser.error("'%s' is none of %s" % (name, ", ".join(PARTS)))
+    if given.scene not in SCENES:
+        parser.error("--scene %s: it is none of %s" % (given.scene, ", ".join(SCENES)))
     if not 1 <= given.seconds <= 600:
         parser.error("--seconds %g: from 1 to 600" % given.seconds)
     if given.runs < 1:
@@ -120,6 +123,9 @@ def main():
 
 
 def measure_all(options, folder):
+    problem = server.missing() or (obstacle() if "narrow" in options.parts else None)
+    if problem:
+        raise Missing(problem)
     bench, failures, found, document = Bench(options, folder), [], [], {}
     for name in options.parts:
         runs = []

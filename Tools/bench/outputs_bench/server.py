@@ -1,12 +1,15 @@
 """nginx with its RTMP module, which takes what is pushed to it and keeps what it is asked to keep."""
 
 import os
+import shutil
 import socket
 
 from capture_bench.bench import REPOSITORY
-from capture_bench.processes import Missing, Process, wait_until
+from capture_bench.processes import Process, wait_until
 
 NGINX = os.path.join(REPOSITORY, ".build", "nginx", "usr")
+
+PROGRAM = os.path.join(NGINX, "sbin", "nginx")
 
 CONFIGURATION = """
 load_module "%(nginx)s/lib/nginx/modules/ngx_rtmp_module.so";
@@ -32,6 +35,13 @@ rtmp {
 """
 
 
+def missing():
+    """What is missing for a measurement; None if nothing is."""
+    if not os.access(PROGRAM, os.X_OK):
+        return "nginx is missing; Tools/setup unpacks it"
+    return None if shutil.which("ffmpeg") else "ffmpeg is missing; Tools/setup installs it"
+
+
 class Server:
     """nginx at an address of this machine or, with `prefix`, of a network namespace."""
 
@@ -43,11 +53,8 @@ class Server:
         with open(configuration, "w") as file:
             file.write(CONFIGURATION % {"nginx": NGINX, "folder": self.folder, "address": address,
                                         "port": int(self.place.rsplit(":", 1)[1])})
-        program = os.path.join(NGINX, "sbin", "nginx")
-        if not os.access(program, os.X_OK):
-            raise Missing("nginx is missing; Tools/setup unpacks it")
         self.process = Process(
-            "nginx", [*prefix, program, "-e", "stderr", "-p", self.folder, "-c", configuration],
+            "nginx", [*prefix, PROGRAM, "-e", "stderr", "-p", self.folder, "-c", configuration],
             os.path.join(folder, "nginx.log"))
         try:
             wait_until(self._has_started, 10, "nginx's start")
