@@ -59,6 +59,7 @@ struct NamedGroupTests {
     @Test(
         "what is wrong with one is told with its line, and without what may be secret",
         arguments: [
+            ("[push rtmp://h/app/Sesam]\n", "/config:1: push rtmp://...: not a name"),
             ("[push]\n", "/config:1: push '': not a name; use up to 64 letters"),
             ("[push a b]\n", "/config:1: push a b: not a name;"),
             ("[push a]\nurl=x\n[push a]\ntries=1\n", "/config:3: [push a] is there twice; give each a name of its own"),

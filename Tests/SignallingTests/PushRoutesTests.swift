@@ -93,7 +93,7 @@ struct PushRoutesTests {
             Issue.record("it was carried out: \(line)")
             return nil
         }
-        for url in ["file:talk.mp4", "FILE:///srv/talk.mkv"] {
+        for url in ["file:talk.mp4", "FILE:///srv/talk.mkv", "object:live.json"] {
             #expect(try server.request("POST", "/api/pushes", json, body: "{\"url\":\"\(url)\"}").status == 422)
         }
         for id in ["0", "01", "-1", "+1", "x", "1%202", "99999999999999999999"] {

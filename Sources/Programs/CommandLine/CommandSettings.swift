@@ -90,7 +90,8 @@ extension CommandSet {
         if known.contains(group) { return }
         let near = nearest(to: group, among: known).map { "did you mean [\($0)]? " } ?? ""
         let all = known + namedGroups.map { "\($0.kind) NAME" }
-        throw UsageError("\(place): unknown group [\(printable(group))]; \(near)the groups are \(list(all))")
+        throw UsageError(
+            "\(place): unknown group [\(printable(withoutURL(group)))]; \(near)the groups are \(list(all))")
     }
 
     private func check(_ entry: SettingsDocument.Entry, _ document: SettingsDocument) throws(UsageError) {

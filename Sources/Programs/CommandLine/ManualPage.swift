@@ -93,7 +93,8 @@ private struct ManualPage {
             "Options by their long names, in a group for each command (such as [share]) and one for all commands ([all]). "
                 + "The items of a list are separated by ';', and a switch is true or false. Options on the command line "
                 + "override the file, and --SWITCH=false turns a switch off. '\(set.program) config' prints a file with "
-                + "every option in it.")
+                + "every option in it."
+                + set.namedGroups.map { " A group [\($0.kind) NAME] is \($0.help)." }.joined())
     }
 
     func head(of option: Option) -> String {

@@ -33,7 +33,8 @@ extension Command {
     private func checkCount(of found: [String], program: String) throws(UsageError) {
         let hint = "see '\(program) --help'"
         if found.count > operands.count.upperBound {
-            throw UsageError("unexpected argument '\(printable(found[operands.count.upperBound]))'; \(hint)")
+            let argument = printable(withoutURL(found[operands.count.upperBound]))
+            throw UsageError("unexpected argument '\(argument)'; \(hint)")
         }
         if found.count < operands.count.lowerBound { throw UsageError("\(operands.name) is missing; \(hint)") }
     }

@@ -67,7 +67,9 @@ extension CommandSet {
         for (title, line) in document.groups {
             guard let (kind, text) = namedGroup(title) else { continue }
             let place = "\(document.path):\(line)"
-            let name = try ValueFormat<String>.plainName("name").read(text, option: "\(place): \(kind.kind)")
+            // A URL is no name, and not shown.
+            let name = try ValueFormat<String>.plainName("name").read(
+                withoutURL(text), option: "\(place): \(kind.kind)")
             guard !found.contains(where: { $0.kind == kind.kind && $0.name == name }) else {
                 throw UsageError("\(place): [\(kind.kind) \(name)] is there twice; give each a name of its own")
             }
@@ -105,8 +107,8 @@ extension SettingsDocument {
     func checkPrivacy(of option: Option, _ place: String) throws(UsageError) {
         guard option.isSecret, !isPrivate else { return }
         throw UsageError(
-            "\(place) may have a secret, and the file can be read by others, or belongs to another user; "
-                + "run chmod 600 on it", exitCode: .permission)
+            "\(place) may have a secret, and others can read the file, or it belongs to another user; "
+                + "make it your own (chown), and run chmod 600 on it", exitCode: .permission)
     }
 }
 

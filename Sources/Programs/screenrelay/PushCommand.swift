@@ -17,7 +17,8 @@ enum PushCommand {
         operands: Operands(
             name: "ACTION", count: 1...2,
             help:
-                "'list', 'add URL', 'stop NUMBER', 'restart NUMBER' or 'reload NUMBER', with a number of the list; "
+                "'list', 'add URL' with a URL as for share --push, 'stop NUMBER', 'restart NUMBER' or "
+                + "'reload NUMBER', with a number of the list; "
                 + "reload gives a push the settings of --preset, or none, while it runs",
             choices: ["list", "add", "stop", "restart", "reload"]),
         examples: [

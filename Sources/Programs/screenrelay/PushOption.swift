@@ -103,6 +103,8 @@ struct PushOption {
 
     /// `high1`, `high1,fps=30`, `size=1280x720,bitrate=2M`
     static let preset = ValueFormat<VideoSettings> { (text) throws(ValueProblem) in
+        // It may be a URL in the wrong place, with its key.
+        guard !text.contains("://") else { throw ValueProblem("a URL isn't a preset") }
         var words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         var settings = VideoSettings()
         if let first = words.first, !first.contains("=") {

@@ -51,7 +51,9 @@ final class Pushes: Sendable {
         do {
             let (push, number) = try pushes.withLock { pushes in
                 let place = pushes.count
-                guard place < Self.most else { throw OutputError("there are \(Self.most) already") }
+                guard place < Self.most else {
+                    throw OutputError("there are \(Self.most) already, with those that have ended; restart one of them")
+                }
                 let push = try Push(host.firstTrack, to: label.target, settings: settings) { [weak self] in
                     self?.tell($0, of: label, place)
                 }
@@ -163,7 +165,7 @@ extension SharingNews {
     private static func words(_ state: OutputState) -> String {
         switch state {
         case .connected: "is connected"
-        case .autoReconnecting: "has lost its connection, and tries again"
+        case .autoReconnecting: "tries again"
         case .disconnected: "has ended"
         case .error: "has failed"
         case .unknown, .connecting, .disconnecting: state.rawValue

@@ -8,10 +8,10 @@ struct SourceOption {
     static let option = Option(
         long: "source", value: .required("URL"),
         help:
-            "read a track's pictures from rtsp://HOST/PATH, rtmp://, srt://HOST:PORT or file:NAME instead of a "
-            + "capture: H.264 as it is, other codecs encoded once more; ',track=NAME' at the end adds a track of that name, "
+            "read a track's pictures from rtsp://HOST/PATH, rtsps://, rtmp://, rtmps://, srt://HOST:PORT or file:NAME "
+            + "instead of a capture: H.264 as it is, other codecs encoded once more; ',track=NAME' at the end adds a track of that name, "
             + "without it the first track is meant; the URL is shown without its user and path; may be repeated",
-        repeats: true, alsoSoughtAs: ["camera", "input", "pull", "ingest"])
+        repeats: true, alsoSoughtAs: ["camera", "input", "pull", "ingest"], isSecret: true)
 
     private let sources: [(address: PullAddress, track: String?)]
 

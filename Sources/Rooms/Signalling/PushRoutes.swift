@@ -13,9 +13,9 @@ struct PushRoutes {
     func add(_ exchange: HTTPExchange) -> HTTPResponse {
         withFields(of: exchange, ["url", "preset"], usage: Self.addUsage) { fields in
             guard let url = fields["url"] else { return .problem(400, Self.addUsage) }
-            // The token may come from another machine, which must not fill this one's disk.
-            guard !url.lowercased().hasPrefix("file:") else {
-                return .problem(422, "no file is written for /api; use 'screenrelay push add' on the host's machine")
+            guard !Self.namesFile(url) else {
+                return .problem(
+                    422, "no file is read or written for /api; use 'screenrelay push add' on the host's machine")
             }
             return commands.response(to: Self.line("push add \(url)", fields["preset"]), usage: Self.addUsage)
         }
@@ -51,13 +51,23 @@ struct PushRoutes {
         return work(fields)
     }
 
+    /// Whether a push to this URL opens a file: the token may come from another machine, which must neither fill this
+    /// one's disk nor learn what is on it.
+    private static func namesFile(_ url: String) -> Bool {
+        let start = url.lowercased()
+        if start.hasPrefix("object:") {
+            return !start.hasPrefix("object:http://") && !start.hasPrefix("object:https://")
+        }
+        return start.hasPrefix("file:")
+    }
+
     private static func line(_ words: String, _ preset: String?) -> String {
         preset.map { "\(words) \($0)" } ?? words
     }
 
     /// Whether the text is one word of a line: a space would make a part of a URL, such as its key, another word.
     private static func isWord(_ text: String) -> Bool {
-        !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+        !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }
     }
 
     /// Whether a push may have this number.
