@@ -134,6 +134,27 @@ struct TailProbeTests {
         #expect(probe.deadline == time(11_030 + 45))
     }
 
+    @Test("padding waits after the 10,000th packet, until the picture that browsers count from should be repaired")
+    func recounted() {
+        var probe = TailProbe(hasRetransmission: true)
+        func send(_ number: UInt16, isKeyFrame: Bool = false, at milliseconds: Int64) {
+            probe.pictureSent(
+                lastSequenceNumber: SequenceNumber(number), packetCount: 100, isKeyFrame: isKeyFrame,
+                roundTripTime: nil, at: time(milliseconds))
+        }
+        send(100, isKeyFrame: true, at: 0)
+        #expect(probe.poll(at: time(20)) == .padding)
+        // Padding would be what they count from.
+        send(10_100, at: 1000)
+        #expect(probe.poll(at: time(1020)) == nil && probe.deadline == nil)
+        send(10_101, at: 2000)
+        #expect(probe.poll(at: time(2020)) == nil)
+        #expect(probe.deadline == time(2300))
+        #expect(probe.poll(at: time(2300)) == .padding)
+        send(10_301, at: 2400)
+        #expect(probe.poll(at: time(2420)) == .padding)
+    }
+
     @Test("padding goes on while a gap is repaired, up to 60 packets after it")
     func paddingBehindGap() {
         var probe = TailProbe(hasRetransmission: true)

@@ -74,8 +74,10 @@ public struct TailProbe: Sendable {
     private var oldestRequested: SequenceNumber?
     private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
-    /// The last packet of the picture that libwebrtc counts from.
+    /// The last packet of the picture that libwebrtc counts from, and when it was sent if it is no key frame: then it may
+    /// still be missing, and no padding may come before it is repaired.
     private var countsFrom: SequenceNumber?
+    private var recountedAt: MonotonicTime?
 
     /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
     public init(hasRetransmission: Bool) {
@@ -96,6 +98,7 @@ public struct TailProbe: Sendable {
         self.lastSequenceNumber = lastSequenceNumber
         var count = countsFrom?.distance(to: lastSequenceNumber) ?? 0
         if isKeyFrame || !(1...Self.countedPackets).contains(count) {
+            recountedAt = isKeyFrame || countsFrom == nil ? nil : now
             countsFrom = lastSequenceNumber
             count = 0
         }
@@ -167,6 +170,15 @@ public struct TailProbe: Sendable {
             self.deadline = paddingLeft > 0 ? min(now + paddingSpacing, next) : next
             return .padding
         }
+        let isPadding = packetCount > Self.smallPictureLimit || remaining == 1
+        if hasRetransmission, isPadding {
+            let count = countsFrom?.distance(to: lastSequenceNumber) ?? 0
+            let repaired = recountedAt.map { $0 + Self.pause.afterLargePicture } ?? now
+            if count > Self.withPadding.upperBound || repaired > now {
+                self.deadline = repaired > now ? repaired : nil
+                return nil
+            }
+        }
         remaining -= 1
         sentProbes += 1
         delay = delay * 2
@@ -175,6 +187,6 @@ public struct TailProbe: Sendable {
         // The first probe repairs a small picture directly. But a receiver requests nothing before a packet that came
         // as a retransmission, because that packet wasn't late but lost. If the picture before was lost as well, only
         // padding reveals it.
-        return packetCount <= Self.smallPictureLimit && remaining > 0 ? .retransmitPicture : .padding
+        return isPadding ? .padding : .retransmitPicture
     }
 }
