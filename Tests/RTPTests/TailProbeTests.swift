@@ -84,7 +84,7 @@ struct TailProbeTests {
             probe.pictureSent(
                 lastSequenceNumber: SequenceNumber(UInt16(index * 50)), packetCount: 2, roundTripTime: nil,
                 at: time(Int64(index) * 30))
-            // Nor is there any for 60 ms after the request that counts, so far behind its gap.
+            // Nor is there any for 60 ms after the request that counts.
             if index < 4 { #expect(probe.poll(at: time(Int64(index) * 30 + 15)) == nil) }
             // These are three that follow another, of eight, and then five of thirteen.
             if index < 2 {
@@ -153,31 +153,6 @@ struct TailProbeTests {
         #expect(probe.poll(at: time(2300)) == .padding)
         send(10_301, at: 2400)
         #expect(probe.poll(at: time(2420)) == .padding)
-    }
-
-    @Test("padding goes on while a gap is repaired, up to 60 packets after it")
-    func paddingBehindGap() {
-        var probe = TailProbe(hasRetransmission: true)
-        func picture(_ number: UInt16, at milliseconds: Int64) -> Int {
-            probe.pictureSent(
-                lastSequenceNumber: SequenceNumber(number), packetCount: 2, roundTripTime: nil, at: time(milliseconds))
-            var count = 0
-            for tenth in 1..<300 as Range<Int64> {
-                if probe.poll(at: time(milliseconds) + .microseconds(tenth * 100)) == .padding { count += 1 }
-            }
-            return count
-        }
-        _ = picture(900, at: -30)
-        _ = picture(1000, at: 0)
-        probe.requested([998, 999, 1000].map { SequenceNumber($0) }, at: time(20))
-        #expect(picture(1012, at: 30) == 10)
-        #expect(picture(1053, at: 60) == 5)
-        // This one still counts for the gap, since it came while the first was open.
-        probe.requested([SequenceNumber(1052)], at: time(75))
-        #expect(picture(1060, at: 90) == 0)
-        // The gap is repaired.
-        #expect(picture(1072, at: 150) == 0)
-        #expect(picture(1084, at: 180) == 10)
     }
 
     @Test("none follows a key frame, nor comes 10,000 packets after it, since browsers count from there")

@@ -39,10 +39,10 @@ public struct TailProbe: Sendable {
     /// before a picture has come that can be the first, nor until that should have been repaired if it was lost.
     static let countedPackets = 10_000
     private static let withPadding = 40...countedPackets - packetsInMotion
-    /// libwebrtc forgets padding from behind a gap that is 100 packets older than what comes (`kMaxPaddingAge`), and then
-    /// nothing is shown either. So none is sent so many packets after one that was requested within this time, and may
-    /// still be missing, nor for a while after a picture of many packets.
-    static let mostPacketsAfterGap = 60
+    /// How long no padding is sent after a request, whose sender knows of its gap, and after a picture of more packets than
+    /// that. libwebrtc forgets padding from behind a gap that is 100 packets older than other padding (`kMaxPaddingAge`), or
+    /// 128 older than any packet (`received_padding_` of its `PacketBuffer`), and then nothing is shown either. So a gap
+    /// should be repaired before there has been so much.
     static let pause = (afterRequest: Interval.milliseconds(60), afterLargePicture: Interval.milliseconds(300))
     private static let leastPaddingSpacing = Interval.milliseconds(2)
     /// Losses come in bursts where so many of the requested packets follow another requested one, and they are at least
@@ -70,8 +70,6 @@ public struct TailProbe: Sendable {
     private var requests = (packets: 0, pairs: 0)
     private var lastRequestAt = MonotonicTime.zero
     private var lastCounted: SequenceNumber?
-    /// The oldest packet of the requests that came one after another.
-    private var oldestRequested: SequenceNumber?
     private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
     /// The last packet of the picture that libwebrtc counts from, and when it was sent if it is no key frame: then it may
@@ -112,7 +110,7 @@ public struct TailProbe: Sendable {
             if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission,
                 Self.withPadding.contains(count), now >= pausedUntil
             {
-                let room = min(Int64(paddingRoom) * interval.milliseconds / 1000, Int64(roomAfterGap(at: now)))
+                let room = Int64(paddingRoom) * interval.milliseconds / 1000
                 paddingLeft = max(0, min(Self.packetsInMotion - packetCount, Int(room)))
                 paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
             }
@@ -124,8 +122,9 @@ public struct TailProbe: Sendable {
 
     /// Notes the packets that the peer requests, in the order of a NACK.
     public mutating func requested(_ numbers: [SequenceNumber], at now: MonotonicTime) {
-        if now - lastRequestAt >= Self.pause.afterRequest { oldestRequested = nil }
-        for number in numbers where (oldestRequested?.distance(to: number) ?? -1) < 0 { oldestRequested = number }
+        pausedUntil = max(pausedUntil, now + Self.pause.afterRequest)
+        if paddingLeft > 0, deadline != nil, let lastPictureAt { deadline = lastPictureAt + delay }
+        paddingLeft = 0
         if now - lastRequestAt > Self.burst.isRecentFor { (requests, lastCounted) = ((0, 0), nil) }
         lastRequestAt = now
         // What is requested once more isn't lost once more.
@@ -137,16 +136,6 @@ public struct TailProbe: Sendable {
             lastBurstAt = now
         }
         if requests.packets > Self.manyRequests { requests = (requests.packets / 2, requests.pairs / 2) }
-        if paddingLeft > roomAfterGap(at: now) {
-            paddingLeft = 0
-            if deadline != nil, let lastPictureAt { deadline = lastPictureAt + delay }
-        }
-    }
-
-    /// How many packets of padding may follow the picture, as far as a gap behind it allows.
-    private func roomAfterGap(at now: MonotonicTime) -> Int {
-        guard let oldestRequested, now - lastRequestAt < Self.pause.afterRequest else { return Self.packetsInMotion }
-        return max(0, Self.mostPacketsAfterGap - oldestRequested.distance(to: lastSequenceNumber))
     }
 
     /// Notes the highest sequence number in a reception report of the stream. If it is the picture's last packet or a
