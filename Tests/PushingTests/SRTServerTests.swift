@@ -55,6 +55,38 @@ struct SRTServerTests {
         try eventually("it has ended") { push.state == .disconnected }
     }
 
+    @Test("a push that listens waits for its receiver longer than a server has to answer, and begins with what is new")
+    func listening() throws {
+        defer { host.stop() }
+        let port = try freePort(.udp)
+        var settings = PushSettings()
+        settings.connectTimeout = .milliseconds(200)
+        let address = try PushAddress("srt://127.0.0.1:\(port)?mode=listener&latency=1000000")
+        let told = Told()
+        let push = try Push(host.firstTrack, to: address, settings: settings) { told.take($0) }
+        push.start()
+        let begin = now()
+        try write(until: "it has waited for longer than that") { now() - begin > .seconds(4) }
+        #expect(push.state == .connecting)
+        let raw = folder.file("received.ts")
+        var launch = Launch(
+            "ffmpeg",
+            [
+                "-nostdin", "-v", "error", "-y", "-i", "srt://127.0.0.1:\(port)?latency=1000000", "-c", "copy", "-t", "2",
+                "-f", "mpegts", raw,
+            ])
+        launch.standardError = .text(limit: 1 << 16)
+        let player = try ChildProcess(launch)
+        try write(until: "the player has its pictures") { player.poll() != nil }
+        #expect(player.poll() == .exited(0), "\(player.errorOutput?.text ?? "")")
+        let decoded = try FFmpeg.decode(raw)
+        #expect(decoded.faults.isEmpty, "\(decoded.messages)")
+        // Were the first picture from before, the two seconds would have hardly another.
+        #expect(decoded.bytes.count > 20 * 176 * 144 * 3)
+        push.stop()
+        try eventually("it has ended") { push.state.isOver }
+    }
+
     /// Has FFmpeg receive pictures from the relay while they are written.
     private func receive(from relay: SRTRelay) throws {
         let raw = folder.file("received.264")

@@ -34,6 +34,12 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether it waits for the other side to connect, as long as that takes.
+    var isListener: Bool {
+        guard container == .transportStream, let query = url.firstIndex(of: "?") else { return false }
+        return url[query...].dropFirst().split(separator: "&").contains("mode=listener")
+    }
+
     /// Whether what the path doesn't carry waits where we see it; SRT leaves it out by itself.
     public var showsBacklog: Bool { container == .flash }
 

@@ -51,6 +51,8 @@ final class PushConnection: Sendable {
         var queue = OutputQueue<TrackFrame>()
         var meter: OutputMeter
         var isClosing = false
+        /// Whether what comes is for nobody, until somebody connects.
+        var isWaiting = false
         /// Nil once the attempt is over: its thread may still wait for a name, and must not keep an encoder.
         var source: PushSource?
         /// The frames of the track; nil if an encoder gives them, or once the attempt is over.
@@ -146,7 +148,7 @@ final class PushConnection: Sendable {
     private func take(_ frame: TrackFrame) {
         let now = MonotonicTime.now()
         let asked = shared.withLock { shared -> PushSource? in
-            if shared.isClosing { return nil }
+            if shared.isClosing || shared.isWaiting { return nil }
             shared.meter.gave()
             if frame.coded.isRandomAccess, isOfTrack { shared.keyFrameDue = now + keyFrameInterval }
             shared.queue.add(
@@ -165,13 +167,27 @@ final class PushConnection: Sendable {
             if !connection.isAbandoned { report(.closed(attempt: attempt)) }
             return
         }
-        report(.dialled(attempt: attempt))
+        if target.isListener {
+            // It may wait for long, and key frames that nobody gets must not be asked for meanwhile.
+            shared.withLock { $0.isWaiting = true }
+        } else {
+            report(.dialled(attempt: attempt))
+        }
         guard let (address, place) = findAddress() else { return }
         do throws(MediaFileError) {
             var stream = try PushStream(first, to: address, at: place, connection: connection)
             shared.withLock { $0.meter = OutputMeter(at: MonotonicTime.now()) }
             report(.opened(attempt: attempt))
-            try write(first, to: &stream)
+            if target.isListener {
+                // Whoever was waited for gets what is shown now.
+                let source = shared.withLock { shared in
+                    (shared.queue, shared.isWaiting) = (OutputQueue(), false)
+                    return shared.source
+                }
+                source?.requestKeyFrame()
+            } else {
+                try write(first, to: &stream)
+            }
             while let frame = next() { try write(frame, to: &stream) }
             if connection.isAbandoned { return }
             connection.allow(until: MonotonicTime.now() + sendTimeout)
@@ -231,7 +247,8 @@ final class PushConnection: Sendable {
 private struct PushStream: ~Copyable {
     private let writer: MediaFileWriter
     private var reader: any FrameReader
-    private let firstTicks: Int64
+    /// The time of the first frame that was written.
+    private var firstTicks: Int64?
     private let clockRate: ClockRate
 
     /// Connects, and sends what comes before the first frame.
@@ -247,13 +264,14 @@ private struct PushStream: ~Copyable {
             address: place.url, options: place.options, container: address.container, track: track,
             connection: connection)
         reader = first.format.codec.coding.makeReader()
-        firstTicks = first.time.ticks
         clockRate = first.format.clockRate
     }
 
     mutating func write(_ frame: TrackFrame) throws(MediaFileError) {
         let facts = reader.read(frame.coded)
-        let time = clockRate.interval(of: frame.time.ticks - firstTicks)
+        let start = firstTicks ?? frame.time.ticks
+        firstTicks = start
+        let time = clockRate.interval(of: frame.time.ticks - start)
         var packet = MediaPacket(frame: frame.coded, decodingTime: time, presentationTime: time)
         if let facts, facts.changesHeaders { packet.newHeaders = facts.headers }
         try writer.write(packet)

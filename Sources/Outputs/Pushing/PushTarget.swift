@@ -12,6 +12,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether what the path doesn't carry waits where we see it. What only a connection tells is assumed to.
     public var showsBacklog: Bool { address?.showsBacklog ?? true }
 
+    /// Whether it waits for the other side to connect, as far as that is known.
+    var isListener: Bool { address?.isListener ?? false }
+
     /// Whether it is on another machine, as far as that is known.
     var isRemote: Bool { address?.isRemote ?? true }
 
