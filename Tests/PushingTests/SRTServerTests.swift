@@ -72,7 +72,8 @@ struct SRTServerTests {
         var launch = Launch(
             "ffmpeg",
             [
-                "-nostdin", "-v", "error", "-y", "-i", "srt://127.0.0.1:\(port)?latency=1000000", "-c", "copy", "-t", "2",
+                "-nostdin", "-v", "error", "-y", "-i", "srt://127.0.0.1:\(port)?latency=1000000", "-c", "copy", "-t",
+                "2",
                 "-f", "mpegts", raw,
             ])
         launch.standardError = .text(limit: 1 << 16)
