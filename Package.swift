@@ -67,6 +67,7 @@ let package = Package(
             ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
+        .executable(name: "screenrelay-sound", targets: ["screenrelay-sound"]),
     ],
     targets: [
         // System: module maps and shims only.
@@ -82,6 +83,9 @@ let package = Package(
         system("CYUV", apt: ["libyuv-dev"]),
         system(
             "CLibAV", pkgConfig: "libavformat", apt: ["libavformat-dev", "libavcodec-dev", "libavutil-dev"]),
+        system("CSwResample", pkgConfig: "libswresample", apt: ["libswresample-dev", "libavutil-dev"]),
+        system("COpus", pkgConfig: "opus", apt: ["libopus-dev"]),
+        system("CPulse", pkgConfig: "libpulse", apt: ["libpulse-dev"]),
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev", "glib-networking"]),
         system("CQREncode", apt: ["libqrencode-dev"]),
@@ -92,24 +96,27 @@ let package = Package(
         shell("Media", "Clocks", ["MediaTypes"]),
         shell("Media", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
+        pure("Media", "Opus", ["MediaTypes"]),
         // The one table that finds the builder and the reader of a codec's frames.
-        pure("Media", "CodecTable", ["MediaTypes", "H264"]),
+        pure("Media", "CodecTable", ["MediaTypes", "H264", "Opus"]),
 
         // Codecs: one wrapper a library.
         shell("Codecs", "VideoEncoding", ["MediaTypes"]),
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
         shell("Codecs", "LibAVMessages", ["CLibAV"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "LibAVMessages", "MediaTypes"]),
+        shell("Codecs", "AudioCoding", ["COpus", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell(
-            "Codecs", "MediaFiles", ["CLibAV", "Clocks", "H264", "LibAVMessages", "VideoDecoding", "MediaTypes"]),
+            "Codecs", "MediaFiles",
+            ["CLibAV", "Clocks", "H264", "LibAVMessages", "Opus", "VideoDecoding", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "CodecTable"]),
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "CodecTable", "H264", "CaptureLink"]),
-        pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "Opus", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "CodecTable", "CaptureLink", "Recording"]),
         shell("Link", "LinkTransport", ["Clocks", "Threading", "CLinux", "MediaTypes"]),
         shell(
@@ -120,10 +127,15 @@ let package = Package(
 
         // Capture: from the screen to the link.
         pure("Capture", "RateControl", ["MediaTypes"]),
+        // What every capture needs of its host: the link, and the signals that end it.
+        shell(
+            "Capture", "HostConnection",
+            ["Clocks", "Threading", "CLinux", "CaptureLink", "LinkTransport", "ByteCoding", "MediaTypes"]),
         shell(
             "Capture", "CaptureEngine",
             [
-                "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion", "VideoEncoding", "X264Encoding",
+                "HostConnection", "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion", "VideoEncoding",
+                "X264Encoding",
                 "CaptureLink", "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
@@ -132,6 +144,14 @@ let package = Package(
             [
                 "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "LinkTransport",
                 "MediaTypes",
+            ]),
+
+        // The sound beside the pictures, which a process of its own captures without any of their libraries.
+        shell(
+            "Capture", "SoundCapture",
+            [
+                "HostConnection", "AudioCoding", "CPulse", "CSwResample", "Clocks", "Threading", "CaptureLink",
+                "LinkTransport", "MediaTypes",
             ]),
 
         // Host: from the link to the readers.
@@ -222,9 +242,12 @@ let package = Package(
         program(
             "Programs", "screenrelay-capture",
             [
-                "CLinux", "CommandLine", "CaptureEngine", "LinkTransport", "RecordingFiles", "Threading", "X11Capture",
-                "MediaTypes",
+                "CLinux", "CommandLine", "CaptureEngine", "HostConnection", "LinkTransport", "RecordingFiles",
+                "Threading", "X11Capture", "MediaTypes",
             ]),
+        program(
+            "Programs", "screenrelay-sound",
+            ["CLinux", "CommandLine", "HostConnection", "LinkTransport", "SoundCapture", "Threading"]),
 
         // TestTools: a scene to share and a real browser to see it with.
         shell("TestTools", "TestScene", ["CXCB"]),
@@ -256,11 +279,12 @@ let package = Package(
         .systemLibrary(name: "CSRTP", path: "Tests/CSRTP", providers: [.apt(["libsrtp2-dev"])]),
         tests("MediaTypesTests", ["MediaTypes", "ByteCoding"]),
         tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
+        tests("OpusTests", ["Opus", "CaptureLink", "MediaTypes"]),
         tests(
             "CodecsTests",
             [
-                "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "QRCodes",
-                "Processes", "H264",
+                "AudioCoding", "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles",
+                "QRCodes", "Processes", "H264",
                 "MediaTypes", "TestSupport",
             ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
@@ -290,11 +314,17 @@ let package = Package(
         tests(
             "CaptureEngineTests",
             [
-                "CaptureEngine", "Threading", "VideoEncoding", "X11Capture", "ColorConversion", "CaptureLink",
-                "LinkTransport",
+                "CaptureEngine", "HostConnection", "Threading", "VideoEncoding", "X11Capture", "ColorConversion",
+                "CaptureLink", "LinkTransport",
                 "VideoDecoding",
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
+            ]),
+        tests(
+            "SoundCaptureTests",
+            [
+                "SoundCapture", "AudioCoding", "CaptureLink", "LinkTransport", "Threading", "Processes", "CLinux",
+                "MediaTypes", "TestSupport",
             ]),
         tests("TrackHubTests", ["TrackHub", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(

@@ -1,7 +1,8 @@
 """Checks the dependency rules of the layout; reads `swift package dump-package` on standard input.
 
 A target depends only on groups above its own (or on its own group, where the design says so), pure cores import nothing
-but each other and the standard library, and the capture program reaches neither Foundation nor GLib.
+but each other and the standard library, the programs that capture reach neither Foundation nor GLib, and that of sound
+nothing of the pictures' libraries.
 """
 
 import json
@@ -10,9 +11,13 @@ import re
 import sys
 
 GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Programs", "TestTools"]
-PURE = {"MediaTypes", "ByteCoding", "H264", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings", "RTSP"}
+PURE = {"MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings", "RTSP"}
 STANDARD = {"Swift", "Synchronization"}
-FORBIDDEN_IN_CAPTURE = {"Foundation", "FoundationEssentials", "CGLib"}
+FORBIDDEN = {"Foundation", "FoundationEssentials", "CGLib"}
+CAPTURES = {
+    "screenrelay-capture": FORBIDDEN,
+    "screenrelay-sound": FORBIDDEN | {"CLibAV", "CX264", "CYUV", "CXCB"},
+}
 
 package = json.load(sys.stdin)
 problems = []
@@ -83,10 +88,11 @@ for name, (path, dependencies, kind) in targets.items():
         if name in PURE and module not in STANDARD and module not in PURE:
             problems.append(f"{file}: the pure core {name} imports {module}")
 
-for name in {"screenrelay-capture"} | reach("screenrelay-capture", set()):
-    for module, file in imports(targets[name][0]).items():
-        if module in FORBIDDEN_IN_CAPTURE:
-            problems.append(f"{file}: the capture program reaches {module}")
+for program, forbidden in CAPTURES.items():
+    for name in {program} | reach(program, set()):
+        for module, file in imports(targets[name][0]).items():
+            if module in forbidden:
+                problems.append(f"{file}: the program {program} reaches {module}")
 
 for problem in problems:
     print(problem)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Threading
 
-@testable import CaptureEngine
+@testable import HostConnection
 
 @Suite("attempts to reach the host")
 struct HostAttemptsTests {

@@ -4,9 +4,8 @@ import LinkTransport
 import MediaTypes
 import TestSupport
 import Testing
-import VideoEncoding
 
-@testable import CaptureEngine
+@testable import HostConnection
 
 @Suite("what goes to the host")
 struct OutgoingMessagesTests {
@@ -135,19 +134,19 @@ struct OutgoingMessagesTests {
     func failures() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))
-        let short = #expect(throws: CaptureError.self) { try write([[]], notice: nil, with: &outgoing, to: host) }
-        guard case .message(.unitTooShort)? = short else { throw short ?? CaptureError.link(.closed) }
+        let short = #expect(throws: SendingError.self) { try write([[]], notice: nil, with: &outgoing, to: host) }
+        guard case .message(.unitTooShort)? = short else { throw short ?? SendingError.link(.closed) }
         // Nothing of it was written, nor is it in front of what comes next.
         try outgoing.write([.requestKeyFrame], to: host.connection)
         try host.read()
         #expect(host.messages.map(\.body) == [.requestKeyFrame])
         host.leave()
         // A moment later where a child of another test, which is just being started, has a copy of the socket.
-        let gone = try eventually("the host's end") { () throws -> CaptureError? in
+        let gone = try eventually("the host's end") { () throws -> SendingError? in
             do {
                 try write([[0x41, 1]], notice: nil, with: &outgoing, to: host)
                 return nil
-            } catch let error as CaptureError {
+            } catch let error as SendingError {
                 return error
             }
         }
@@ -170,10 +169,8 @@ struct OutgoingMessagesTests {
                 return UnsafeBufferPointer(rebasing: memory[offset..<offset + unit.count])
             }
             try parts.withUnsafeBufferPointer { parts in
-                let encoded = EncodedPicture(units: parts, isRandomAccess: false, byteCount: memory.count)
-                let picture = PictureCoder.Picture(
-                    encoded: encoded, captureTime: time, damage: self.notice.damage, quantizer: 20)
-                try outgoing.write(picture, notice: notice, to: host.connection)
+                let frame = OutgoingFrame(units: parts, captureTime: time)
+                try outgoing.write(frame, notice: notice.map { .picture($0) }, to: host.connection)
             }
         }
     }

@@ -1,5 +1,5 @@
-import CaptureEngine
 import Glibc
+import HostConnection
 import TestSupport
 import Testing
 
@@ -16,7 +16,7 @@ struct ProcessSignalsTests {
         let ending = [SIGINT, SIGTERM, SIGALRM]
         let handlers = ending.map { signal($0, SIG_DFL) }
         defer { for (number, handler) in zip(ending, handlers) { signal(number, handler) } }
-        let signals = try ProcessSignals()
+        let signals = try #require(ProcessSignals())
         defer { signal(SIGUSR1, SIG_IGN) }
         #expect(!signals.takePauseToggle())
         kill(getpid(), SIGUSR1)

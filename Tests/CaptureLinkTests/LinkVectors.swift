@@ -14,6 +14,7 @@ enum LinkVectors {
     static let slice1 = startCode + bytes(of: "41 9a 38 3b f9 e1 00 02 14 92 42 02")
     static let slice2 = startCode + bytes(of: "41 9a 54 0e e6 6f 82 01 18 01 a3 2b")
     static let slice3 = startCode + bytes(of: "41 9a 60 21 ca 5f c4 f0 c8 44 12 60")
+    static let packet = startCode + bytes(of: "f4 ff fe")
     private static let startCode: [UInt8] = [0, 0, 0, 1]
 
     /// The control messages, each by the name of its vector, with the epoch and the time of its header.
@@ -116,7 +117,8 @@ enum LinkVectors {
 
     /// The vectors that are whole streams, without errors.
     static let streams = [
-        "access-unit", "legacy40", "legacy16", "unknown-kind", "longer-hello", "short-picture", "picture-untimed",
+        "access-unit", "sound", "legacy40", "legacy16", "unknown-kind", "longer-hello", "short-picture",
+        "picture-untimed",
     ]
     /// The vectors that end in an error.
     static let broken = [

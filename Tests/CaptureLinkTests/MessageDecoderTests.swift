@@ -35,6 +35,19 @@ struct MessageDecoderTests {
         #expect(messages.allSatisfy { $0.header.epoch == LinkVectors.epoch && $0.form == .extended })
     }
 
+    @Test("sound is on stream 1, and does not become part of a picture")
+    func sound() throws {
+        let (messages, error) = decode(try LinkVectors.bytes("sound"))
+        #expect(error == nil)
+        #expect(messages.map(\.body) == [.format(.opus), .unit(LinkVectors.packet)])
+        #expect(messages.allSatisfy { $0.header.stream == 1 && $0.header.epoch == LinkVectors.epoch })
+        #expect(messages.last?.header.captureTime == LinkVectors.time)
+        var assembler = FrameAssembler()
+        for message in messages { assembler.add(message, at: .zero) }
+        #expect(assembler.next() == nil)
+        #expect(assembler.otherStreamMessages == 2 && assembler.faults == 0)
+    }
+
     @Test("both legacy forms are told by their first message", arguments: [LinkForm.legacy40, .legacy16])
     func legacy(form: LinkForm) throws {
         let (messages, error) = decode(try LinkVectors.bytes(form == .legacy40 ? "legacy40" : "legacy16"))

@@ -28,6 +28,17 @@ struct MessageEncoderTests {
         #expect(try written == LinkVectors.bytes("access-unit"))
     }
 
+    @Test("sound goes out as packets of stream 1, behind its format")
+    func sound() throws {
+        let encoder = MessageEncoder(epoch: LinkVectors.epoch, stream: MessageHeader.soundStream)
+        let written =
+            try encoder.encode(.format(.opus))
+            + encoder.unitHeader(
+                payloadCount: LinkVectors.packet.count, captureTime: LinkVectors.time, endsFrame: true)
+            + LinkVectors.packet
+        #expect(try written == LinkVectors.bytes("sound"))
+    }
+
     @Test("the legacy forms have no kind, flags, time or control messages", arguments: [LinkForm.legacy40, .legacy16])
     func legacy(form: LinkForm) throws {
         let encoder = MessageEncoder(form: form, epoch: 99, stream: 3)

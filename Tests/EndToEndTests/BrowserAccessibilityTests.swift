@@ -1,5 +1,6 @@
 import BrowserDriver
 import Foundation
+import Processes
 import TestSupport
 import Testing
 
@@ -33,6 +34,27 @@ extension EndToEndInBrowser {
             }
             try page.evaluate("document.getElementById('help').click()")
             try expectNothingBroken(on: page, "keys")
+        }
+
+        @Test(
+            "no rule is broken while sound is offered, heard and muted, light and dark",
+            .enabled(if: PulseServer.isAvailable), .timeLimit(.minutes(2)))
+        func sound() throws {
+            let server = try PulseServer(in: TemporaryFolder())
+            let desktop = try SharedDesktop(
+                options: ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(server.address)"])
+            let browser = try Browser.launch()
+            let page = try browser.newPage()
+            let isOffered = "document.getElementById('listen')?.checkVisibility()"
+
+            try look(at: desktop.link, when: isOffered, on: page, AccessibilityRules.script(), "sound")
+            try page.evaluate("document.getElementById('listen').click()")
+            try page.waitUntil("screenRelay.isListening")
+            try expectNothingBroken(on: page, "sound that is heard")
+            let mute = try CommandLineRun(["screenrelay", "mute", "--pid", "\(desktop.host.child.processID)"])
+            #expect(mute.status == .exited(0), "\(mute.errorOutput)")
+            try page.waitUntil("screenRelay.sound === 'muted'", within: .seconds(5))
+            try expectNothingBroken(on: page, "sound that is muted")
         }
 
         private func look(at link: String, when condition: String, on page: Page, _ axe: String, _ what: String) throws

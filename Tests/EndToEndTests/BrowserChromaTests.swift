@@ -31,7 +31,7 @@ extension EndToEndInBrowser {
             const add = RTCPeerConnection.prototype.addTransceiver;
             RTCPeerConnection.prototype.addTransceiver = function (...values) {
               const transceiver = add.apply(this, values);
-              transceiver.setCodecPreferences(RTCRtpReceiver.getCapabilities('video').codecs
+              if (values[0] === 'video') transceiver.setCodecPreferences(RTCRtpReceiver.getCapabilities('video').codecs
                 .filter(({ sdpFmtpLine }) => !/profile-level-id=f4/i.test(sdpFmtpLine ?? '')));
               return transceiver;
             };

@@ -11,7 +11,8 @@ extension EndToEnd {
             ["screenrelay", "status"], ["screenrelay", "rate"], ["screenrelay", "sharpen"], ["screenrelay", "inspect"],
             ["screenrelay", "export"], ["screenrelay", "rooms"], ["screenrelay", "kick"], ["screenrelay", "config"],
             ["screenrelay", "man"], ["screenrelay", "completion"], ["screenrelay", "systemd-unit"],
-            ["screenrelay-capture"],
+            ["screenrelay-capture"], ["screenrelay", "sound"], ["screenrelay", "mute"], ["screenrelay", "unmute"],
+            ["screenrelay-sound"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)
@@ -45,7 +46,7 @@ extension EndToEnd {
                 "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",
                 "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory", "--capture-user",
                 "--token-file", "--new-token", "--config", "--no-config", "--qr", "--no-qr", "--json",
-                "--admin-token-file", "--api-lan",
+                "--admin-token-file", "--api-lan", "--sound", "(default: none)",
             ] {
                 #expect(share.contains(option), "\(option)")
             }
@@ -63,6 +64,10 @@ extension EndToEnd {
                 "--no-config", "\n  screenrelay capture --display :0\n",
             ] {
                 #expect(capture.contains(option), "\(option)")
+            }
+            let sound = try CommandLineRun(["screenrelay", "sound", "--help"]).output
+            for option in ["--link", "--source", "--supervised", "--user", "--config"] {
+                #expect(sound.contains(option), "\(option)")
             }
             // Only benchmarks use these.
             for option in ["--constant-qp", "--no-refinement"] { #expect(!capture.contains(option), "\(option)") }

@@ -89,6 +89,7 @@ extension EndToEnd {
             Mistake("screenrelay share --chroma 422", 64, says: "--chroma 422", "420, 444", "444,420"),
             Mistake("screenrelay share --constant-qp 52", 64, says: "--constant-qp 52", "0 to 51"),
             Mistake("screenrelay share --no-refinement=1", 64, says: "--no-refinement", "no value"),
+            Mistake("screenrelay share --sound loud", 64, says: "--sound loud", "none, desktop, microphone, both"),
             Mistake("screenrelay share --capture-memory lots", 64, says: "--capture-memory lots", "200M"),
             Mistake("screenrelay share --capture-memory 999k", 64, says: "--capture-memory 999k", "1M"),
             Mistake("screenrelay host --token-file x --open", 64, says: "--token-file", "--open"),

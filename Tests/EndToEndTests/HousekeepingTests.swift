@@ -27,6 +27,7 @@ extension EndToEnd {
             #expect(try CommandLineRun(["screenrelay", "man", "-o", folder.path]).status == .exited(0))
             let names = [
                 "screenrelay", "screenrelay-share", "screenrelay-host", "screenrelay-capture", "screenrelay-kick",
+                "screenrelay-sound", "screenrelay-mute",
             ]
             for name in names { #expect(access(folder.file("\(name).1"), R_OK) == 0, "\(name)") }
             let shown = try run(["/usr/bin/bash", "-c", "groff -man -Tutf8 -P-cbou -ww -rLL=80n *.1"], in: folder.path)
@@ -55,7 +56,7 @@ extension EndToEnd {
             let lines = answer.text.split(separator: "\n").map { $0.drop { $0 == " " } }
             #expect(
                 lines == [
-                    "420 444 444,420", "kick", "share host capture replay snapshot inspect export",
+                    "420 444 444,420", "kick", "share host capture sound replay snapshot inspect export",
                     "--pause-when-locked",
                 ], "\(answer.text) \(answer.errors)")
         }

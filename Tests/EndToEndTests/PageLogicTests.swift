@@ -40,7 +40,7 @@ extension EndToEndInBrowser {
 
         @Test("holds for clocks, zoom, series, links, languages, tracks and words", .timeLimit(.minutes(1)))
         func modules() throws {
-            try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.rest)
+            try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.sound + Self.rest)
         }
 
         private static let clock = [
@@ -203,8 +203,9 @@ extension EndToEndInBrowser {
                   const inside = typeof value === 'object' && !Array.isArray(value) ? Object.keys(value).sort() : [];
                   return [key, typeof value, value.length && typeof value === 'function' ? value.length : 0, inside];
                 }));
-                return Promise.all([import('/english.js'), import('/meetingwords.js')]).then(([{ english }, { en, zh }]) =>
-                  kinds(english) === kinds(it.chinese) && kinds(en) === kinds(zh));
+                return Promise.all(['english', 'meetingwords', 'soundwords'].map((name) => import(`/${name}.js`)))
+                  .then(([{ english }, { en, zh }, { soundWords }]) => kinds(english) === kinds(it.chinese)
+                    && kinds(en) === kinds(zh) && kinds(soundWords.en) === kinds(soundWords.zh));
                 """
             ),
             (
@@ -215,8 +216,9 @@ extension EndToEndInBrowser {
                   : typeof value === 'object' ? Object.values(value).flatMap(texts) : [String(value)];
                 const reasons = it.chinese.hostSays('a reason that nobody has translated') === ''
                   && it.chinese.hostSays('The screen is locked.') !== '';
-                return import('/meetingwords.js').then(({ zh }) =>
-                  reasons && [...texts(it.chinese), ...texts(zh)].every((text) => !/[a-z]/i.test(text.replace(names, ''))));
+                return Promise.all([import('/meetingwords.js'), import('/soundwords.js')])
+                  .then(([{ zh }, { soundWords }]) => reasons && [it.chinese, zh, soundWords.zh].flatMap(texts)
+                    .every((text) => !/[a-z]/i.test(text.replace(names, ''))));
                 """
             ),
             (

@@ -49,17 +49,18 @@ final class SharedDesktop {
 
     private static let size = PictureSize(width: 640, height: 480)
 
-    /// Starts `screenrelay share` over a scene of patches. `inside` is the network that the host runs in.
+    /// Starts `screenrelay share` over a scene of patches. `inside` is the network that the host runs in, and `prefix`
+    /// a command that runs it there.
     init(
         scene sceneOptions: [String] = [], options: [String] = [], size: PictureSize = SharedDesktop.size,
-        inside network: LossyNetwork? = nil
+        inside network: LossyNetwork? = nil, prefix: [String] = []
     ) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(size)
         scene = try Self.startScene(on: screen, sceneOptions)
         host = try RunningProgram(
             "screenrelay", ["share", "--display", screen.name] + LinkSocket.hostOptions + options,
-            prefix: network?.prefix ?? [])
+            prefix: (network?.prefix ?? []) + prefix)
         link = try host.printedLink()
     }
 

@@ -12,15 +12,17 @@ final class TestCapture {
     private var decoder = MessageDecoder()
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private(set) var received: [LinkMessage] = []
+    /// The stream of each of them.
+    private(set) var streams: [UInt8] = []
     private(set) var isClosed = false
 
-    init(_ connection: LinkConnection, form: LinkForm = .extended) {
+    init(_ connection: LinkConnection, form: LinkForm = .extended, stream: UInt8 = 0) {
         self.connection = connection
-        encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0)
+        encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0, stream: stream)
     }
 
-    convenience init(path: String, form: LinkForm = .extended) throws {
-        self.init(try LinkConnection.connect(to: .unix(path: path)), form: form)
+    convenience init(path: String, form: LinkForm = .extended, stream: UInt8 = 0) throws {
+        self.init(try LinkConnection.connect(to: .unix(path: path)), form: form, stream: stream)
     }
 
     func greet(makesKeyFrames: Bool = true, changesChroma: Bool = false) throws {
@@ -101,7 +103,10 @@ final class TestCapture {
             case .wouldBlock: return
             case .closed: isClosed = true
             }
-            while let message = try decoder.next() { received.append(message.body) }
+            while let message = try decoder.next() {
+                received.append(message.body)
+                streams.append(message.header.stream)
+            }
         }
     }
 }

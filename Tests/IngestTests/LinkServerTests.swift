@@ -16,6 +16,7 @@ struct LinkServerTests {
         let folder: TemporaryFolder
         let path: String
         let hub = TrackHub(origin: now())
+        let sound = TrackHub(origin: now())
         let ingest: TrackIngest
         let server: LinkServer
         private let lines: Lines
@@ -32,7 +33,8 @@ struct LinkServerTests {
             let log = EventLog { level, line in lines.all.withLock { $0.append("\(level): \(line)") } }
             ingest = try TrackIngest(hub: hub, log: log)
             server = try LinkServer(
-                at: .unix(path: path), ingest: ingest, name: "test host", silencePatience: silencePatience, log: log)
+                at: .unix(path: path), ingest: ingest, sound: sound, name: "test host",
+                silencePatience: silencePatience, log: log)
         }
 
         deinit { server.stop() }

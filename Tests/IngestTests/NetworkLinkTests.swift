@@ -30,7 +30,8 @@ struct NetworkLinkTests {
             ingest = try TrackIngest(hub: hub, log: log)
             server = try LinkServer(
                 at: .tcp(host: "127.0.0.1", port: 0),
-                admission: LinkAdmission(token: token, legacySenders: legacySenders), ingest: ingest, name: "test host",
+                admission: LinkAdmission(token: token, legacySenders: legacySenders), ingest: ingest,
+                sound: TrackHub(origin: now()), name: "test host",
                 log: log)
             address = try #require(server.address)
         }

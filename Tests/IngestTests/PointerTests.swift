@@ -31,7 +31,8 @@ struct PointerTests {
             let reports = self.reports
             ingest = try TrackIngest(hub: hub, log: .silent, onPointer: { reports.add($0) })
             server = try LinkServer(
-                at: .unix(path: folder.file("s.sock")), ingest: ingest, name: "test host", log: .silent)
+                at: .unix(path: folder.file("s.sock")), ingest: ingest, sound: TrackHub(origin: now()),
+                name: "test host", log: .silent)
         }
 
         deinit { server.stop() }

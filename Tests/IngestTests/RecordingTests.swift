@@ -17,6 +17,7 @@ struct RecordingTests {
         let path: String
         let file: String
         let hub = TrackHub(origin: now())
+        let sound = TrackHub(origin: now())
         let ingest: TrackIngest
         let server: LinkServer
 
@@ -26,7 +27,7 @@ struct RecordingTests {
             file = folder.file("link.srr")
             ingest = try TrackIngest(hub: hub, log: .silent)
             server = try LinkServer(
-                at: .unix(path: path), ingest: ingest, name: "test host",
+                at: .unix(path: path), ingest: ingest, sound: sound, name: "test host",
                 recorder: LinkRecorder(
                     try RecordingFile(creating: file), limit: limit, keyFramePeriod: keyFramePeriod, log: .silent),
                 log: .silent)
@@ -207,7 +208,7 @@ struct RecordingTests {
         let recorder = try LinkRecorder(try RecordingFile(creating: file.path, overwriting: true), log: .silent)
         let server = try LinkServer(
             at: .unix(path: folder.file("s.sock")), ingest: TrackIngest(hub: TrackHub(origin: now()), log: .silent),
-            name: "test host", recorder: recorder, log: .silent)
+            sound: TrackHub(origin: now()), name: "test host", recorder: recorder, log: .silent)
         let capture = try TestCapture(path: folder.file("s.sock"))
         try capture.greet()
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 1_000_000)

@@ -28,7 +28,8 @@ struct SharingTests {
             let states = self.states
             ingest = try TrackIngest(hub: hub, log: .silent) { state in states.all.withLock { $0.append(state) } }
             server = try LinkServer(
-                at: .unix(path: folder.file("s.sock")), ingest: ingest, name: "test host", log: .silent)
+                at: .unix(path: folder.file("s.sock")), ingest: ingest, sound: TrackHub(origin: now()),
+                name: "test host", log: .silent)
         }
 
         deinit { server.stop() }
@@ -160,17 +161,17 @@ struct SharingTests {
     func toggle() throws {
         let host = try Host()
         let capture = try host.capture()
-        host.ingest.hub.toggleHold()
+        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
-        host.ingest.hub.toggleHold()
+        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
         #expect(host.ingest.hub.sourceState == .live)
         try capture.send(.sharing(.paused))
         try host.waitForState(.paused(.sharer))
-        host.ingest.hub.toggleHold()
+        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
         try capture.wait(for: "hold's end") { $0.last { $0.kind == .sharerPaused } == .sharerPaused(false) }
         try capture.send(.sharing(.locked))
         try host.waitForState(.paused(.screenLocked))
-        host.ingest.hub.toggleHold()
+        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
     }
 

@@ -66,6 +66,18 @@ struct MadeStream {
         units.append(unit)
     }
 
+    /// Puts a packet of sound behind each message, 10 ms each.
+    mutating func addSound() throws {
+        let encoder = MessageEncoder(epoch: 0x5555, stream: MessageHeader.soundStream)
+        let start = Self.captureStart + .seconds(9)
+        messages = try messages.enumerated().flatMap { index, message -> [Message] in
+            let packet = [0, 0, 0, 1, 0xF4, UInt8(truncatingIfNeeded: index)]
+            let header = try encoder.unitHeader(
+                payloadCount: packet.count, captureTime: start + .milliseconds(Int64(index) * 10), endsFrame: true)
+            return [message, Message(bytes: header + packet, arrival: message.arrival)]
+        }
+    }
+
     func message(_ message: LinkMessage, at arrival: MonotonicTime) -> Message {
         Message(bytes: MessageEncoder(epoch: Self.epoch).encode(message), arrival: arrival)
     }

@@ -52,6 +52,30 @@ struct RTPStreamTests {
         #expect(stream.lastSequenceNumber == SequenceNumber(1))
     }
 
+    @Test("sound has the marker only after a silence, and isn't sent if it fits into no datagram")
+    func soundMarkers() throws {
+        var stream = stream(rtx: false)
+        var buffer: [UInt8] = []
+        func frame(byteCount: Int) -> PacketizedFrame {
+            let format = TrackFormat(codec: .opus)
+            let coded = CodedFrame(
+                bytes: [0, 0, 0, 1] + [UInt8](repeating: 0xF0, count: byteCount), units: [4..<4 + byteCount],
+                isRandomAccess: true, captureTime: nil, format: format)
+            return TrackFormat.Codec.opus.packetizer.packetize(coded, at: MediaTime(ticks: 0), format: format)
+        }
+        for endsSilence in [true, false] {
+            let sent = try #require(
+                stream.write(
+                    packet: 0, of: frame(byteCount: 100), number: UnitNumber(0), payloadType: PayloadType(111),
+                    endsSilence: endsSilence, at: .zero, into: &buffer))
+            let packet = try RTPPacket(parsing: buffer[...])
+            #expect(packet.header.marker == endsSilence && sent.marker == endsSilence)
+            #expect(Array(packet.payload) == [UInt8](repeating: 0xF0, count: 100))
+        }
+        #expect(frame(byteCount: RTPPayload.maximumByteCount).packets.count == 1)
+        #expect(frame(byteCount: RTPPayload.maximumByteCount + 1).packets.isEmpty)
+    }
+
     @Test("a packet sent again without RTX has the very same bytes, whenever that is")
     func bitForBit() {
         var stream = stream(rtx: false)

@@ -124,6 +124,34 @@ struct RecordingQueueTests {
         #expect(UInt64(messages) + gap.messages == UInt64(added * 3 + 1))
     }
 
+    @Test("packets of sound that find no room are missing without a gap, which would cost pictures")
+    func sound() throws {
+        let file = try StalledFile()
+        defer { file.close() }
+        let queue = try queue(file.path, limit: 200_000)
+        let payload = [0, 0, 0, 1] + [UInt8](repeating: 0x65, count: 5_000)
+        let header = try MessageEncoder(epoch: 2, stream: MessageHeader.soundStream).unitHeader(
+            payloadCount: payload.count, captureTime: nil, endsFrame: true)
+        let packet = try #require(LinkBytes(header + payload, form: .extended))
+        var added = 0
+        while queue.counters.missingMessages < 3 {
+            queue.add(packet, at: time(added))
+            added += 1
+            try #require(added < 1_000)
+        }
+        let draining = drain(file)
+        try eventually("the queue is empty", holds: { queue.counters.messages == UInt64(added - 3) })
+        queue.add(try picture(added), at: time(added))
+        queue.close()
+        draining?.join()
+        let reading = Reading(received.all)
+        #expect(reading.stream.fault == nil && reading.stream.hasEnd)
+        #expect(queue.counters.gaps == 0 && queue.counters.missingMessages == 3)
+        #expect(events.all.isEmpty)
+        // With the picture and the end.
+        #expect(reading.items.count == added - 3 + 2)
+    }
+
     @Test("a gap ends where its connection does, or the recording")
     func gapAtTheEnd() throws {
         let file = try StalledFile()

@@ -44,6 +44,19 @@ struct SampleRecording {
         }
     }
 
+    /// A packet of sound whose first byte would be an IDR picture's in H.264.
+    mutating func addPacket(_ number: Int, epoch: UInt64, at time: Interval?, capture: Int64) throws {
+        let payload = AnnexB.startCode + [0x65, 0x88, UInt8(truncatingIfNeeded: number)]
+        let header = try MessageEncoder(epoch: epoch, stream: MessageHeader.soundStream).unitHeader(
+            payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: capture), endsFrame: true)
+        add(header + payload, .extended, at: time)
+    }
+
+    /// A message of the sound.
+    mutating func addOfSound(_ message: LinkMessage, epoch: UInt64, at time: Interval?) {
+        add(MessageEncoder(epoch: epoch, stream: MessageHeader.soundStream).encode(message), .extended, at: time)
+    }
+
     /// Everything that a script makes of the items in one pass.
     static func play(_ items: [RecordedItem], _ script: inout ReplayScript, pass: UInt64 = 77) -> [ReplayStep] {
         script.beginPass(pass)

@@ -1,4 +1,5 @@
 import H264
+import MediaTypes
 import TestSupport
 import Testing
 
@@ -9,7 +10,7 @@ struct AnswerTests {
         sessionID: .max, iceUfrag: "host", icePassword: "abcdefghijklmnopqrstuv",
         fingerprint: FingerprintAttribute(algorithm: "sha-256", bytes: Array(0..<32)),
         addresses: [HostAddress(address: "192.0.2.1", port: 8189), HostAddress(address: "2001:db8::1", port: 8189)],
-        streams: [LocalStream(ssrc: 1111, rtxSSRC: 2222, trackID: "screen-video")], cname: "screenrelay")
+        streams: [LocalStream(kind: .video, ssrc: 1111, rtxSSRC: 2222, trackID: "screen-video")], cname: "screenrelay")
 
     private func answer(
         to offer: String

@@ -1,3 +1,4 @@
+import MediaTypes
 import SDP
 import TestSupport
 import Testing
@@ -84,7 +85,7 @@ struct CandidateTests {
 
     @Test("our side of a restart has the new credentials, all candidates, and reads again")
     func restartFragment() throws {
-        let fragment = RestartFragment(local: AnswerTests.local, mid: "0", payloadType: 106)
+        let fragment = RestartFragment(local: AnswerTests.local, kind: .video, mid: "0", payloadType: 106)
         #expect(
             fragment.text == """
                 a=ice-lite\r
@@ -100,8 +101,10 @@ struct CandidateTests {
                 """)
         let read = try TrickleFragment(parsing: Array(fragment.text.utf8)).credentials(of: "0")
         #expect(read.ufrag == "host" && read.password == "abcdefghijklmnopqrstuv")
-        let nameless = RestartFragment(local: AnswerTests.local, mid: nil, payloadType: 96).text
+        let nameless = RestartFragment(local: AnswerTests.local, kind: .video, mid: nil, payloadType: 96).text
         #expect(!nameless.contains("mid") && !nameless.contains("BUNDLE"))
+        let sound = RestartFragment(local: AnswerTests.local, kind: .audio, mid: "1", payloadType: 111).text
+        #expect(sound.contains("m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\n"))
     }
 
     @Test("no prefix and no random change of a fragment is a trap")

@@ -90,8 +90,8 @@ extension PublisherAnswer {
 }
 
 extension NegotiatedMedia {
-    /// The only section.
-    var video: NegotiatedSection { sections[0] }
+    /// The section of the video; an answer without one is an error.
+    var video: NegotiatedSection { sections.first { $0.kind == .video } ?? sections[0] }
 }
 
 extension NegotiatedSection {

@@ -1,4 +1,5 @@
 import H264
+import MediaTypes
 import TestSupport
 import Testing
 
@@ -38,6 +39,9 @@ struct PublisherAnswerTests {
         #expect(session.media.map(\.candidates.count) == [2, 0])
         #expect(session.media[0].candidates.first?.address == "192.0.2.1")
         #expect(answer.text.contains("a=rtpmap:111 opus/48000/2\r\n"))
+        #expect(answer.media.sections.map(\.kind) == [.video, .audio])
+        #expect(answer.media.sections[1].format.payloadType == 111)
+        #expect(answer.media.sections[1].format.track == TrackFormat(codec: .opus))
         #expect(session.media[1].codecs.map(\.feedback) == [["nack", "nack pli"]])
         #expect(
             session.media[1].codecs[0].parameters == [
@@ -65,7 +69,7 @@ struct PublisherAnswerTests {
         #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["video0", "audio1"])])
         #expect(session.media[0].codecs.map(\.parameters) == [[:]])
         #expect(!answer.text.contains("a=fmtp"))
-        #expect(answer.text.contains("a=rtpmap:98 OPUS/48000/2\r\n"))
+        #expect(answer.text.contains("a=rtpmap:98 opus/48000/2\r\n"))
         #expect(session.media.map(\.isRejected) == [false, false])
     }
 

@@ -67,6 +67,13 @@ struct CaptureMemoryTests {
         #expect(try fileBytes(group.path + "/cgroup.procs") == Array("1234".utf8))
         #expect(access(folder.file("screenrelay-capture-2147483647"), F_OK) != 0)
         for name in live { #expect(access(folder.file(name), F_OK) == 0, "\(name)") }
+        // Sound has a limit of its own.
+        mkdir(folder.file("screenrelay-sound-7"), 0o700)
+        try folder.write("screenrelay-sound-7/memory.max", [])
+        let sound = try #require(MemoryGroup(in: folder.path, for: .soundServer, name: "7"))
+        sound.setCeiling(64_000_000)
+        #expect(try fileBytes(sound.path + "/memory.max") == Array("64000000".utf8))
+        #expect(try fileBytes(group.path + "/memory.max") == Array("100000000".utf8))
     }
 
     @Test("is left to the watch where no group can be had, and nothing stays behind")

@@ -21,16 +21,19 @@ struct CaptureSupervisorTests {
         }
 
         /// `script` finds its folder as working folder in `$0`, and its link under descriptor 3.
-        init(_ script: String, prepare: (ScreenRelayHost) throws -> Void = { _ in }) throws {
+        init(
+            _ script: String, isSound: Bool = false, log: EventLog = .silent,
+            prepare: (ScreenRelayHost) throws -> Void = { _ in }
+        ) throws {
             folder = try TemporaryFolder()
             host = try ScreenRelayHost(.anyPorts)
             try prepare(host)
             let link = try host.openLink(at: nil)
             let failures = self.failures
+            let arguments = ["-c", "cd $0; echo $$ $(date +%s%N) $* >> starts; \(script)", folder.path]
             supervisor = try CaptureSupervisor(
-                program: "/bin/sh",
-                arguments: ["-c", "cd $0; echo $$ $(date +%s%N) $* >> starts; \(script)", folder.path],
-                link: link, log: .silent
+                isSound ? .sound("/bin/sh", arguments) : .capture("/bin/sh", arguments),
+                confinement: isSound ? .sound : CaptureConfinement(), link: link, log: log
             ) { code in failures.codes.withLock { $0.append(code) } }
         }
 
@@ -95,6 +98,26 @@ struct CaptureSupervisorTests {
         let scene = try Scene("if [ $(wc -l < starts) = 1 ]; then kill -9 $$; fi; exit 66")
         try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [66] })
         #expect(scene.starts.count == 2)
+    }
+
+    @Test(
+        "a capture of sound is tried again whatever its end was, after a pause that doubles, and reported once",
+        arguments: [Int32(64), 66, 69, 71])
+    func sound(_ code: Int32) throws {
+        final class Lines: Sendable {
+            let all = Mutex<[String]>([])
+        }
+        let noted = Lines()
+        let log = EventLog(upTo: .warning) { _, line in noted.all.withLock { $0.append(line) } }
+        let scene = try Scene("exit \(code)", isSound: true, log: log)
+        let times = try scene.waitForStarts(5).map { Int64($0[1]) ?? 0 }
+        for (index, pause) in [0, 100, 200, 400].enumerated() {
+            let took = Interval(nanoseconds: times[index + 1] - times[index])
+            #expect(took >= .milliseconds(Int64(pause)), "start \(index + 2)")
+        }
+        #expect(scene.failures.codes.withLock { $0.isEmpty })
+        let ends = noted.all.withLock { lines in lines.filter { $0.contains("ended") } }
+        #expect(ends == ["screenrelay-sound ended (exit status \(code)); restarting it at once"])
     }
 
     @Test("it gets a link to its host under the descriptor that it is told")

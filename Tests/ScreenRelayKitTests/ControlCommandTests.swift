@@ -15,7 +15,8 @@ struct ControlCommandTests {
     typealias Change = ControlCommand.RateChange
 
     static let commands: [(line: String, command: ControlCommand)] = [
-        ("pause", .pause), ("resume", .resume), ("stop", .stop), ("status", .status), ("status json", .statusJSON),
+        ("pause", .pause), ("resume", .resume), ("mute", .mute), ("unmute", .unmute), ("stop", .stop),
+        ("status", .status), ("status json", .statusJSON),
         ("sharpen", .sharpen), ("rooms", .rooms), ("link", .link),
         ("kick 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .kick("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),
         ("push list", .push(.list)), ("push stop 1", .push(.stop(1))), ("push restart 64", .push(.restart(64))),
@@ -50,7 +51,7 @@ struct ControlCommandTests {
             "rate fps=+5",
             "rate fps=1 fps=2", "rate fps=10  bitrate=20000", "rate bitrate=9999", "rate bitrate=1000000001",
             "rate bitrate=99999999999999999999", "rate bitrate=4M", "rate fps=max fps=max", "rate size=3", "status xml",
-            "status json json", "pause now", "Pause", "stop=", "sharpen 10", "rate =10",
+            "status json json", "pause now", "mute now", "unmute ", "Pause", "stop=", "sharpen 10", "rate =10",
             "rooms json", "link json", "kick", "kick ", "kick a b", "rate fps==1",
             "push", "push list all", "push add", "push add a b c", "push add  a", "push stop", "push stop +1",
             "push stop 01",

@@ -11,6 +11,18 @@ import WebRTC
 
 @testable import ScreenRelayKit
 
+/// A source of sound that remembers whether it is muted.
+private final class MutedSound: PictureSource {
+    let makesKeyFrames = true
+    let muted = Mutex(false)
+    func requestKeyFrame() {}
+    func requestPicture() {}
+    func setWatched(_ isRunning: Bool) {}
+    func setTargetBitRate(_ rate: BitRate) {}
+    func setSharerPaused(_ isHeld: Bool) { muted.withLock { $0 = isHeld } }
+    var isMuted: Bool { muted.withLock { $0 } }
+}
+
 @Suite("The tracks of a host")
 struct HostTracksTests {
     @Test("when pause and resume come at once, all tracks do what the later one says, and so do those that come after")
@@ -53,6 +65,44 @@ struct HostTracksTests {
         #expect(third.publish(last))
         #expect(third.sourceState == .live)
         withExtendedLifetime((sources, last)) {}
+    }
+
+    @Test("muting is for the sound of all tracks alone, also of those that come later; a pause mutes too")
+    func muting() throws {
+        let media = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { media.stop() }
+        let states = Mutex<[SourceState]>([])
+        let first = try HostedTrack(
+            "screen", room: "desk", media: media, signalling: .unused, log: .silent,
+            onSoundChange: { state in states.withLock { $0.append(state) } })
+        let tracks = HostTracks(first: first)
+        let pictures = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(first.publish(pictures))
+        let sounds = [MutedSound(), MutedSound()]
+        #expect(first.sound.attach(sounds[0], now: now()))
+
+        tracks.mute(true)
+        #expect(tracks.isMuted && sounds[0].isMuted)
+        #expect(first.sound.sourceState == .paused(.sharer) && first.sourceState == .live)
+        let second = try HostedTrack("second", room: "desk", media: media, signalling: .unused, log: .silent)
+        #expect(tracks.add(second) {} == nil)
+        #expect(second.sound.attach(sounds[1], now: now()))
+        #expect(second.sound.sourceState == .paused(.sharer) && sounds[1].isMuted)
+        // The end of a pause does not end the mute, nor the other way round.
+        tracks.hold(true)
+        tracks.hold(false)
+        #expect(first.sourceState == .live && sounds.allSatisfy(\.isMuted))
+        tracks.mute(false)
+        #expect(!tracks.isMuted && !sounds.contains(where: \.isMuted))
+        tracks.hold(true)
+        tracks.mute(true)
+        tracks.mute(false)
+        #expect(first.sourceState == .paused(.sharer) && sounds.allSatisfy(\.isMuted))
+        tracks.hold(false)
+        #expect([first, second].map(\.sound.sourceState) == [.live, .live] && !sounds.contains(where: \.isMuted))
+        #expect(states.withLock { $0 } == [.live, .paused(.sharer), .live, .paused(.sharer), .live])
+        pictures.end(reason: "it was a test")
     }
 
     @Test("when two limits are set at once, all tracks keep the later one, and so do those that come after")

@@ -79,6 +79,31 @@ struct MemberTests {
         #expect(try client.next(event: "_state")["steady"] as? Bool == true)
     }
 
+    @Test("viewers are told once of sound, of its muting and of its end, and who joins later of what holds then")
+    func sound() throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        _ = try client.joinAsViewer("desk,secret")
+        for sound in [SoundState.none, .live, .live, .muted, .none] {
+            server.server.announceSound(sound, room: "desk")
+        }
+        for word in ["live", "muted", "none"] {
+            let data = try client.next(event: "_sound")
+            #expect(data["sound"] as? String == word)
+            #expect(data["track"] == nil)
+        }
+        // Without sound, the clock's answer is what comes next.
+        let silent = try WebSocketClient(port: server.port)
+        _ = try silent.joinAsViewer("desk,secret")
+        try silent.send(event: "__clock", "{\"t\":1}")
+        _ = try silent.next(event: "_clock")
+        server.server.announceSound(.muted, room: "desk")
+        #expect(try silent.next(event: "_sound")["sound"] as? String == "muted")
+        let late = try WebSocketClient(port: server.port)
+        _ = try late.joinAsViewer("desk,secret")
+        #expect(try late.next(event: "_sound")["sound"] as? String == "muted")
+    }
+
     @Test("who has joined is told the host's clock, with its own stamp; who hasn't is told nothing")
     func clock() throws {
         final class Reading: Sendable {

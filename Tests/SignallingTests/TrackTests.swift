@@ -60,6 +60,32 @@ struct TrackTests {
         }
     }
 
+    @Test("each track has a sound of its own, and messages about it name the track")
+    func sounds() throws {
+        let server = try RunningServer()
+        _ = try server.addSecondTrack()
+        let client = try WebSocketClient(port: server.port)
+        _ = try client.joinAsViewer("desk,secret")
+        _ = try client.next(event: "_state")
+        server.server.announceSound(.live, room: "desk", track: "desk2")
+        // Neither is a track of the room.
+        server.server.announceSound(.live, room: "desk", track: "no name")
+        server.server.announceSound(.live, room: "desk", track: "none")
+        server.server.announceSound(.muted, room: "desk")
+        for (track, word) in [("desk2", "live"), ("screen", "muted")] {
+            let data = try client.next(event: "_sound")
+            #expect(data["track"] as? String == track && data["sound"] as? String == word)
+        }
+        // One that is removed and comes back has none until it is announced again.
+        server.server.removeTrack("desk2", room: "desk")
+        _ = try client.next(event: "_tracks")
+        _ = try server.addSecondTrack()
+        let late = try WebSocketClient(port: server.port)
+        _ = try late.joinAsViewer("desk,secret")
+        _ = try late.next(event: "_state")
+        #expect(try late.next(event: "_sound")["track"] as? String == "screen")
+    }
+
     @Test("a second offer for a track ends the first session of that track alone")
     func secondOffer() throws {
         let server = try RunningServer()

@@ -25,7 +25,7 @@ struct PageBundleTests {
     private func bundle(
         _ files: [String: String], index: String = PageBundleTests.index
     ) throws -> PageBundle {
-        let sheets = ["a.css": "a {\n  color: red;\n}\n", "b.css": "b { top: 0 }\n"]
+        let sheets = ["a.css": "/* Red,\n   always. */\na {\n  color: red;\n}\n", "b.css": "/* B */\nb { top: 0 }\n"]
         return try PageBundle(index) { files[$0] ?? sheets[$0] }
     }
 
@@ -123,6 +123,9 @@ struct PageBundleTests {
         #expect(fault("import { a } from \"./other.js\";", circle) == .circle(file: "main.js"))
         #expect(throws: PageBundle.Fault.notUnderstood(file: "index.html", line: "<script src=\"x.js\">")) {
             try bundle([:], index: "<script src=\"x.js\">\n")
+        }
+        #expect(throws: PageBundle.Fault.notUnderstood(file: "a.css", line: "/* a */ b {}")) {
+            try bundle(["a.css": "/* a */ b {}\n"])
         }
         #expect(throws: PageBundle.Fault.missing(file: "c.css")) {
             try bundle([:], index: "<link rel=\"stylesheet\" href=\"c.css\">\n")

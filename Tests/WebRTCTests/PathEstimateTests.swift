@@ -160,7 +160,7 @@ struct PathEstimateTests {
                 if isNumbered {
                     path.sent(byteCount: 1150, isPaced: false, now: now)
                 } else {
-                    path.sentUnchanged(byteCount: 1150, now: now)
+                    path.sentUnnumbered(byteCount: 1150, now: now)
                 }
             }
             path.makePlan(waiting: 0, canPad: false, now: now)

@@ -9,7 +9,7 @@ import TrackHub
 @testable import WebRTC
 
 /// A source's tracks, their feeds and any number of sessions with their viewers, under a clock that only the test moves.
-/// Unless the test wants more, there is one track.
+/// Unless the test wants more, there is one track of pictures.
 ///
 /// It does what the media thread does, one event after the other. Handshakes are run without loss, since OpenSSL's
 /// retransmission timer follows the wall clock.
@@ -23,9 +23,12 @@ final class Rig {
     let context: DTLSContext
     private(set) var peers: [RigPeer] = []
 
-    init(trackCount: Int = 1) throws {
+    /// A source with so many tracks of pictures and, behind them, one of sound if `hasSound` is true.
+    init(trackCount: Int = 1, hasSound: Bool = false) throws {
         let origin = now - .seconds(60)
-        tracks = (0..<trackCount).map { _ in RigTrack(origin: origin) }
+        var tracks = (0..<trackCount).map { _ in RigTrack(origin: origin) }
+        if hasSound { tracks.append(RigTrack(origin: origin, kind: .audio)) }
+        self.tracks = tracks
         context = try DTLSContext(certificate: Certificate())
     }
 
@@ -58,9 +61,11 @@ final class Rig {
         let watched = tracks.enumerated().map { index, track in
             WatchedTrack(
                 hub: track.hub,
-                formats: StreamFormats(
-                    yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
-                    yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
+                formats: track.kind == .audio
+                    ? .opus
+                    : StreamFormats(
+                        yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
+                        yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
                 extensions: HeaderExtensionFormat(
                     playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "\(index)",
                     transportNumberID: hasTransportNumbers ? 3 : nil),
@@ -139,13 +144,15 @@ final class Rig {
 
 /// A track and its feed.
 final class RigTrack {
+    let kind: TrackFormat.Kind
     let hub: TrackHub
     let source = RecordingSource()
     let feed: TrackFeed
     /// What was published, in order.
     fileprivate(set) var published: [CodedFrame] = []
 
-    init(origin: MonotonicTime) {
+    init(origin: MonotonicTime, kind: TrackFormat.Kind = .video) {
+        self.kind = kind
         hub = TrackHub(origin: origin)
         hub.connect(source: source)
         feed = TrackFeed(hub: hub, wake: {})

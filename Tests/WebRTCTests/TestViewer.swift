@@ -256,6 +256,12 @@ final class TestViewer {
 }
 
 extension StreamFormats {
+    /// Sound, as browsers number its payload type.
+    static let opus = StreamFormats(formats: [
+        NegotiatedSection.Format(
+            payloadType: 111, rtxPayloadType: nil, track: TrackFormat(codec: .opus), parameters: "", feedback: [])
+    ])
+
     /// Formats of H.264, each with its payload type and that of its retransmissions.
     init(yuv420: (PayloadType, PayloadType?), yuv444: (PayloadType, PayloadType?)? = nil) {
         let listed: [(ChromaFormat, (PayloadType, PayloadType?)?)] = [(.yuv420, yuv420), (.yuv444, yuv444)]

@@ -6,7 +6,7 @@ import TrackHub
 
 @testable import WebRTC
 
-/// A source has pictures alone today. Two tracks of pictures show that a session sends whatever tracks its source has.
+/// A source has one track of pictures. Two of them show that a session sends whatever tracks its source has.
 @Suite("A session with two tracks")
 struct TwoTrackTests {
     /// The streams of the rig's two tracks.

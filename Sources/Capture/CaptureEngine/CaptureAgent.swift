@@ -17,7 +17,7 @@ public final class CaptureAgent {
     let signals: AgentSignals
     let log: EventLog
     let screen: any ScreenSource
-    let link: HostLink
+    let link: PictureLink
     let pointer: PointerReporter
     var pipeline: PicturePipeline?
     var schedule: PictureSchedule
@@ -81,7 +81,7 @@ public final class CaptureAgent {
         } catch {
             throw .recording(error)
         }
-        link = HostLink(configuration, recorder: recorder, log: log)
+        link = PictureLink(configuration, recorder: recorder, log: log)
         pointer = PointerReporter(screen)
         recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444

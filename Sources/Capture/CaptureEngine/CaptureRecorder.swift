@@ -1,6 +1,7 @@
 import ByteCoding
 import CaptureLink
 import Clocks
+import HostConnection
 import MediaTypes
 import Recording
 import RecordingFiles
@@ -73,7 +74,11 @@ final class CaptureRecorder {
         for index in 0..<picture.encoded.count {
             let unit = picture.encoded[index]
             var message = ByteWriter(capacity: unit.count + 44)
-            try encoder.appendStart(of: index, in: picture, to: &message)
+            do throws(LinkError) {
+                try encoder.appendStart(of: index, in: picture.frame, to: &message)
+            } catch {
+                throw .message(error)
+            }
             message.append(unit)
             add(message.bytes)
         }

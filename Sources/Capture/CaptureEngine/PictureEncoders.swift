@@ -14,6 +14,7 @@ extension TrackFormat.Codec {
                 X264Configuration(
                     size: size, framesPerSecond: framesPerSecond, rate: .quantizerEachPicture, chroma: chroma),
                 onWarning: { onWarning("x264: \($0)") })
+        case .opus: throw .failed("Opus has no pictures")
         }
     }
 }

@@ -1,5 +1,6 @@
 import CLibAV
 import MediaTypes
+import Opus
 
 /// How each codec is stored in MP4 and Matroska.
 extension TrackFormat.Codec {
@@ -7,6 +8,7 @@ extension TrackFormat.Codec {
     var identifier: AVCodecID {
         switch self {
         case .h264: AV_CODEC_ID_H264
+        case .opus: AV_CODEC_ID_OPUS
         }
     }
 
@@ -14,6 +16,7 @@ extension TrackFormat.Codec {
     func configuration(_ headers: [[UInt8]]) -> [UInt8]? {
         switch self {
         case .h264: H264Configuration(headers)?.bytes
+        case .opus: OpusHeader(channelCount: 2).bytes
         }
     }
 
@@ -22,6 +25,7 @@ extension TrackFormat.Codec {
     func sampleEntry(_ track: MediaTrack) -> StaticString? {
         switch self {
         case .h264: track.changesHeaders ? "avc3" : nil
+        case .opus: nil
         }
     }
 
@@ -29,6 +33,7 @@ extension TrackFormat.Codec {
     func sample(of frame: consuming CodedFrame) -> [UInt8] {
         switch self {
         case .h264: frame.lengthPrefixed()
+        case .opus: Array(frame.bytes.dropFirst(4))
         }
     }
 }

@@ -13,10 +13,11 @@ public protocol FrameDecoder: AnyObject {
 }
 
 extension TrackFormat.Codec {
-    /// A new decoder for frames of this codec.
+    /// A new decoder for frames of this codec, which must be one of pictures.
     public func makeDecoder() throws(VideoDecodingError) -> any FrameDecoder {
         switch self {
         case .h264: try H264Decoder()
+        case .opus: throw .decoderUnavailable(reason: "Opus has no pictures")
         }
     }
 }

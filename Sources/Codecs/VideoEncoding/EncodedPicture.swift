@@ -5,7 +5,8 @@ public struct EncodedPicture: RandomAccessCollection {
     public let isRandomAccess: Bool
     /// The number of coded bytes that rate control counts: those of all units except headers.
     public let byteCount: Int
-    private let units: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
+    /// The units, in memory that is valid as long as the picture.
+    public let units: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
 
     /// Creates a picture of units, none of which may be empty; the caller owns the memory.
     public init(units: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>, isRandomAccess: Bool, byteCount: Int) {

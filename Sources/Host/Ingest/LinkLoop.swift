@@ -4,6 +4,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import Threading
+import TrackHub
 
 /// The link's thread: waits for connections, for bytes from captures, and for commands from the host.
 final class LinkLoop {
@@ -18,6 +19,7 @@ final class LinkLoop {
 
     private let listener: LinkListener?
     private let ingest: TrackIngest
+    private let sound: TrackHub
     private let name: String
     private let inbox: Mailbox<LinkServer.Command>
     private let silencePatience: Interval
@@ -28,6 +30,7 @@ final class LinkLoop {
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
     private var hasToldOfRefusal = false
+    private var hasToldOfSoundRefusal = false
     private var isStopped = false
     /// When to use the listener again; nil while connections can be accepted.
     private var acceptsAgain: MonotonicTime?
@@ -41,8 +44,8 @@ final class LinkLoop {
 
     init(
         listener: LinkListener?, connection: LinkConnection?, admission: LinkAdmission, ingest: TrackIngest,
-        name: String, inbox: Mailbox<LinkServer.Command>, silencePatience: Interval, recorder: LinkRecorder?,
-        log: EventLog
+        sound: TrackHub, name: String, inbox: Mailbox<LinkServer.Command>, silencePatience: Interval,
+        recorder: LinkRecorder?, log: EventLog
     ) {
         self.admission = admission
         self.recorder = recorder
@@ -50,6 +53,7 @@ final class LinkLoop {
         self.silencePatience = silencePatience
         self.listener = listener
         self.ingest = ingest
+        self.sound = sound
         self.name = name
         self.inbox = inbox
         self.log = log
@@ -71,6 +75,7 @@ final class LinkLoop {
             lines.reportWithheld(now: now)
             peers.removeAll { $0.isOver }
             if !peers.contains(where: \.isAttached) { hasToldOfRefusal = false }
+            if !peers.contains(where: \.sound.isAttached) { hasToldOfSoundRefusal = false }
         }
         for peer in peers {
             peer.end(.stopped, "the host is ending")
@@ -96,10 +101,11 @@ final class LinkLoop {
     ///   stranger's.
     private func take(_ connection: LinkConnection, came: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
-            connection, came: came, admission: admission, ingest: ingest, hostName: name, wake: inbox.wake,
-            recorder: recorder, watcher: watcher, silencePatience: silencePatience,
+            connection, came: came, admission: admission, ingest: ingest, sound: sound, hostName: name,
+            wake: inbox.wake, recorder: recorder, watcher: watcher, silencePatience: silencePatience,
             lines: lines)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
+        peer.onSoundRefusal = { [weak self] in self?.tellOfSoundRefusal() }
         peers.append(peer)
     }
 
@@ -115,6 +121,15 @@ final class LinkLoop {
         }
         silent.end(.other, "it gave no sign of life, and another capture has come")
         return true
+    }
+
+    /// Logs that another capture of sound was turned away: once, though it tries again every two seconds. The first one
+    /// is never ended in its favour, since a silence may last for hours.
+    private func tellOfSoundRefusal() {
+        if !hasToldOfSoundRefusal {
+            log.warning("link: a second capture of sound is turned away: one is connected already")
+        }
+        hasToldOfSoundRefusal = true
     }
 
     private func accept(_ now: MonotonicTime) {

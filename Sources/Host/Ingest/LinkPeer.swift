@@ -7,30 +7,33 @@ import Recording
 import Threading
 import TrackHub
 
-/// One connection of the link: a stranger until its first message, then the track's source.
+/// One connection of the link: a stranger until its first message, then the source of the track's pictures, of its
+/// sound, or, as a replay may be, of both.
 ///
-/// Belongs to the link's thread.
+/// Belongs to the link's thread. This part has the connection; `LinkPeer+Messages` acts on what comes.
 final class LinkPeer {
     private let connection: LinkConnection
-    private let ingest: TrackIngest
-    private let log: EventLog
-    private let source: LinkSource
-    private let recording: PeerRecording?
-    private var decoder = MessageDecoder()
-    private var pictures: PeerPictures
-    private var pointer = LinkPointer()
-    private let encoder = MessageEncoder(epoch: 0)
-    /// Whether it is the track's source.
-    private(set) var isAttached = false
-    private var reason = "capture closed the connection"
-    private var greeting = ""
+    let ingest: TrackIngest
+    let log: EventLog
+    let source: LinkSource
+    let recording: PeerRecording?
+    var decoder = MessageDecoder()
+    var pictures: PeerPictures
+    var sound: PeerSound
+    var pointer = LinkPointer()
+    /// Encodes what the host says to the connection as a whole.
+    var encoder = MessageEncoder(epoch: 0)
+    /// Whether it is the source of the track's pictures.
+    var isAttached = false
+    var reason = "capture closed the connection"
+    var greeting = ""
     private var silence: PeerSilence
     /// Told what happens to the connection, for whoever started the capture.
-    private let watcher: LinkWatcher?
+    let watcher: LinkWatcher?
     /// The token check that must be passed before anything else; nil if none is needed or it has been passed.
-    private var check: CaptureCheck?
+    var check: CaptureCheck?
     /// Whether a legacy sender, which can't prove anything, is accepted from the peer's address.
-    private let mayBeLegacy: Bool
+    let mayBeLegacy: Bool
     /// When it connected.
     let came: MonotonicTime
     private let isFromListener: Bool
@@ -38,13 +41,17 @@ final class LinkPeer {
     private static let strangersPatience = Interval.seconds(8)
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
+    /// Called if the peer would be a second source of sound.
+    var onSoundRefusal: () -> Void = {}
     /// Set once the peer has been told that the connection ends.
     private var farewell: PeerFarewell?
 
-    /// Whether it came through the listener and isn't the track's source: it has not shown what it is, or is turned
+    /// Whether it came through the listener and is no source of the track: it has not shown what it is, or is turned
     /// away.
-    var isStranger: Bool { isFromListener && !isAttached }
-    private var isFirstMessage = true
+    var isStranger: Bool { isFromListener && !isSource }
+    /// Whether it is the source of the pictures or of the sound.
+    var isSource: Bool { isAttached || sound.isAttached }
+    var isFirstMessage = true
     /// Its IP address; nil if it is certainly on this machine.
     var remote: String? { connection.remote }
     /// How many bytes are held of messages that aren't complete yet.
@@ -54,8 +61,8 @@ final class LinkPeer {
 
     init(
         _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
-        hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?, silencePatience: Interval,
-        lines: LineBudget
+        sound: TrackHub, hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?,
+        silencePatience: Interval, lines: LineBudget
     ) {
         self.watcher = watcher
         // A capture that we started ourselves doesn't share a budget with strangers on this machine.
@@ -73,6 +80,7 @@ final class LinkPeer {
         // A proof is small, so a peer that has yet to send one gets no room for more.
         if check != nil, !mayBeLegacy { decoder.limits.unit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
+        self.sound = PeerSound(hub: sound, wake: wake)
         recording = recorder.map(PeerRecording.init)
         if let check { send(check.challenge) }
         // Sent at once, since our own captures send only units until it comes. A legacy sender never reads it.
@@ -95,7 +103,7 @@ final class LinkPeer {
         return [pictures.deadline, firstWord, silenceReport].compactMap { $0 }.min()
     }
 
-    /// Whether it is expected to send something while it runs.
+    /// Whether it is expected to send something while it runs. Sound may be silent for hours.
     private var isToBeHeard: Bool { isAttached && source.makesKeyFrames }
 
     /// Reads what has arrived, and passes on what is complete.
@@ -173,6 +181,7 @@ final class LinkPeer {
             if message == .unwatched { silence.told(toRun: false, at: now) }
             send(message)
         }
+        for message in connection.hasPending ? [] : sound.takeMessages() { send(message, PeerSound.encoder) }
         if let watcher, isToBeHeard, silence.tellIfDue(now) { watcher.onEvent(.silent(silence.patience)) }
     }
 
@@ -198,88 +207,14 @@ final class LinkPeer {
     }
 
     /// Ends the connection of a peer that has not proved that it has the token.
-    private func refuse() {
+    func refuse() {
         log.warning("link: \(remote ?? "a peer") is refused: it has not proved that it has the token")
         end(.unauthorised, HostCheck.refusal)
     }
 
-    /// Handles a message. Returns false if that ended the connection.
-    private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
-        if let check, message.form == .extended || !mayBeLegacy {
-            guard let proof = check.proof(for: message.body) else {
-                refuse()
-                return false
-            }
-            self.check = nil
-            decoder.limits = LinkLimits()
-            send(proof)
-            return true
-        }
-        check = nil
-        switch message.body {
-        case .answer:
-            // A host without a token has sent no challenge, so the answer means nothing.
-            return true
-        case .hello(let hello):
-            if let (why, text) = hello.refusal {
-                end(why, text)
-                return false
-            }
-            // Only the first hello counts: a slow disk may hold back a replay, but must not begin to hold back a
-            // capture.
-            if greeting.isEmpty {
-                pictures.isReplay = hello.role == .replay
-                recording?.isLossless = pictures.isReplay
-            }
-            pictures.greeted()
-            source.greeted(with: hello)
-            if isAttached { ingest.hub.abilitiesChanged(of: source, now: now) }
-            greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
-            if isAttached { log.info("link: \(greeting) has connected") }
-        case .pong(let echo):
-            if let timing = pictures.take(echo, now) { source.timing = timing }
-        case .end(let notice):
-            reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
-        case .size(let size):
-            log.info("link: pictures of \(size)")
-            watcher?.onEvent(.size(size))
-        case .statistics(let done):
-            log.debug("link: capture has made \(done.summary)")
-            ingest.hub.statisticsChanged(of: source, to: done, stages: pictures.stages, now: now)
-        default:
-            break
-        }
-        if isFirstMessage {
-            isFirstMessage = false
-            isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
-            guard isAttached else {
-                end(.refused, "another capture is connected to this host")
-                return false
-            }
-            watcher?.onEvent(.arrived)
-            recording?.begin(at: now)
-            if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
-            if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
-        }
-        // This comes after the source is attached, since a capture may begin with this message.
-        if case .sharing(let state) = message.body { ingest.hub.sharingChanged(of: source, to: state) }
-        for report in pointer.take(message) { ingest.hub.report(report, from: source) }
-        pictures.add(message, at: now)
-        if source.makesKeyFrames, recording?.wantsKeyFrame(behind: message.body, at: now) == true {
-            source.requestKeyFrame()
-        }
-        deliver(now: now)
-        return true
-    }
+    func send(_ message: LinkMessage) { send(message, encoder) }
 
-    private func deliver(now: MonotonicTime) {
-        while let (frame, epoch) = pictures.next(now) {
-            ingest.deliver(frame, from: source, epoch: epoch, arrival: now)
-        }
-        pictures.logFaults(now)
-    }
-
-    private func send(_ message: LinkMessage) {
+    private func send(_ message: LinkMessage, _ encoder: MessageEncoder) {
         do {
             let bytes = encoder.encode(message)
             try connection.enqueue(header: bytes)
@@ -290,10 +225,16 @@ final class LinkPeer {
     }
 
     private func detach() {
-        pictures.logFaults(MonotonicTime.now(), isLast: true)
-        guard isAttached else { return }
-        (isAttached, reason) = (false, watcher?.endReason ?? reason)
+        let now = MonotonicTime.now()
+        pictures.logFaults(now, isLast: true)
+        guard isSource else { return }
+        reason = watcher?.endReason ?? reason
         log.info("link: capture is gone: \(reason)")
+        if sound.detach(reason: reason, now: now), sound.faults > 0 {
+            log.warning("link: \(sound.faults) packets of sound could not be used")
+        }
+        guard isAttached else { return }
+        isAttached = false
         ingest.detach(source, reason: reason)
     }
 }

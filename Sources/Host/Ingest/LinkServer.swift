@@ -4,16 +4,18 @@ import Glibc
 public import LinkTransport
 public import MediaTypes
 public import Threading
-import TrackHub
+public import TrackHub
 
 /// Accepts captures over the link, on a thread of its own: it listens on a Unix socket or a TCP port, or holds one end
 /// of a socket pair.
 ///
-/// A track's source is one capture at a time; another one that connects meanwhile is told so and turned away.
+/// A track's pictures have one capture at a time as their source, and so has its sound; another one that connects
+/// meanwhile is told so and turned away. What a connection's first message says decides which of them it is for.
 public final class LinkServer: Sendable {
     private let thread: NamedThread
     private let inbox: Mailbox<Command>
     private let ingest: TrackIngest
+    private let sound: TrackHub
     /// The address where captures connect, with the actual port; nil if there is none.
     public let address: LinkAddress?
     /// The recorder of the link's messages, if there is one.
@@ -29,6 +31,7 @@ public final class LinkServer: Sendable {
     /// Starts to accept captures for `ingest`.
     ///
     /// - Parameters:
+    ///   - sound: the hub of the track's sound.
     ///   - address: where captures connect; nil if connections come only through ``adopt(descriptor:)``.
     ///   - admission: which peers are accepted over TCP. Without a token the server listens only at addresses that this
     ///     machine alone can reach.
@@ -38,8 +41,8 @@ public final class LinkServer: Sendable {
     ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
     ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
     public init(
-        at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, name: String,
-        silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
+        at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, sound: TrackHub,
+        name: String, silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
         onRecordingEnd: @escaping @Sendable () -> Void = {}, log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = Mailbox<Command>() else {
@@ -47,6 +50,7 @@ public final class LinkServer: Sendable {
         }
         self.inbox = inbox
         self.ingest = ingest
+        self.sound = sound
         self.recorder = recorder
         self.onRecordingEnd = onRecordingEnd
         // They belong to the thread from its start on.
@@ -69,22 +73,22 @@ public final class LinkServer: Sendable {
             recorder.connect(
                 onRoom: { inbox.wake.signal() },
                 onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: MonotonicTime.now()) },
-                onStop: { [weak ingest] in
-                    ingest?.setRecorded(false)
+                onStop: { [weak ingest, weak sound] in
+                    Self.setRecorded(false, ingest, sound)
                     onRecordingEnd()
                 })
-            ingest.setRecorded(true)
+            Self.setRecorded(true, ingest, sound)
             // It may have stopped before the callbacks were set.
             if !recorder.isRecording {
-                ingest.setRecorded(false)
+                Self.setRecorded(false, ingest, sound)
                 onRecordingEnd()
             }
         }
         let started = NamedThread("link") { [listener, connection] in
             let loop = LinkLoop(
                 listener: listener?.value, connection: connection?.value, admission: admission,
-                ingest: ingest, name: name, inbox: inbox, silencePatience: silencePatience, recorder: recorder,
-                log: log)
+                ingest: ingest, sound: sound, name: name, inbox: inbox, silencePatience: silencePatience,
+                recorder: recorder, log: log)
             loop.run()
         }
         guard let started else { throw .system(call: "pthread_create", subject: "the link's thread", code: EAGAIN) }
@@ -105,7 +109,13 @@ public final class LinkServer: Sendable {
         thread.join()
         guard let recorder else { return }
         recorder.finish()
-        ingest.setRecorded(false)
+        Self.setRecorded(false, ingest, sound)
         onRecordingEnd()
+    }
+
+    /// A recording counts as somebody who watches and listens.
+    private static func setRecorded(_ isRecorded: Bool, _ ingest: TrackIngest?, _ sound: TrackHub?) {
+        ingest?.setRecorded(isRecorded)
+        sound?.setRecorded(isRecorded, now: MonotonicTime.now())
     }
 }

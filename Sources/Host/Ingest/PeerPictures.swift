@@ -76,10 +76,8 @@ struct PeerPictures {
 
     /// The frame with its capture time on our clock, or without one.
     private mutating func placed(_ frame: CodedFrame, _ now: MonotonicTime) -> CodedFrame {
-        // A recording's times are from another day, so its pictures are placed by arrival and have no capture time.
-        if isReplay { return frame.withoutCaptureTime }
-        guard isElsewhere else { return frame }
-        return frame.withCaptureTime(frame.captureTime.flatMap { clock?.ours($0, now: now) })
+        guard isReplay || isElsewhere, let captured = frame.captureTime else { return frame }
+        return frame.withCaptureTime(ours(captured, now))
     }
 
     /// Logs how much of what has arrived can't be used, at most once a second unless `isLast` is true.
@@ -98,6 +96,13 @@ extension PeerPictures {
     /// Notes that the peer has said hello, and so can answer pings.
     mutating func greeted() {
         if isElsewhere, !isReplay, clock == nil { clock = PeerClock() }
+    }
+
+    /// Converts a capture time of the peer to our clock; nil if it can't be known.
+    mutating func ours(_ time: MonotonicTime, _ now: MonotonicTime) -> MonotonicTime? {
+        // A recording's times are from another day, so what it sends has no capture time and is placed by arrival.
+        if isReplay { return nil }
+        return isElsewhere ? clock?.ours(time, now: now) : time
     }
 
     /// Returns the time to send in a ping now, or nil if none is due.

@@ -12,7 +12,7 @@ final class PeerRecording {
     /// Splits the stream a second time, since the decoder keeps neither headers nor messages of unknown kinds; nil once
     /// it can't follow the stream any more.
     private var splitter: LinkMessageSplitter? = LinkMessageSplitter()
-    /// Whether the connection is the track's source; what strangers send is not recorded.
+    /// Whether the connection is a source of the track; what strangers send is not recorded.
     private var isBegun = false
     /// Whether the peer has to wait for the file, because it is a replay, of which nothing may be lost.
     var isLossless = false
@@ -29,10 +29,11 @@ final class PeerRecording {
     /// How many bytes are held of a message that isn't complete yet.
     var unfinishedBytes: Int { splitter?.unfinishedBytes ?? 0 }
 
-    /// Starts to record, since the connection has become the track's source.
-    func begin(at time: MonotonicTime) {
+    /// Starts to record, since the connection has become a source of the track. One that carries sound alone joins the
+    /// connection of pictures in the file, which goes on; `hasPictures` is then false.
+    func begin(at time: MonotonicTime, hasPictures: Bool) {
         isBegun = true
-        recorder.beginConnection(at: time)
+        if hasPictures { recorder.beginConnection(at: time) }
     }
 
     /// Takes bytes that were read at `time`, and records the messages that they complete. No part of `bytes` itself is

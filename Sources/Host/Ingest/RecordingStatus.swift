@@ -11,7 +11,7 @@ public struct RecordingStatus: Sendable, Equatable {
 
     /// The status for people, on a line of at most about 300 bytes; only the end of a long path is shown.
     public var words: String {
-        let missing = counters.gaps == 0 ? "" : ", \(counters.missingMessages) more are missing"
+        let missing = counters.missingMessages == 0 ? "" : ", \(counters.missingMessages) more are missing"
         let stopped = failure.map { "; it has stopped: \($0.cause)" } ?? ""
         let done = "\(counters.messages) messages, \(counters.fileBytes) bytes"
         return "recording to '\(shortPath)': \(done)\(missing)\(stopped)"

@@ -1,8 +1,8 @@
 public import CaptureLink
 public import MediaTypes
 
-/// The source of a track's pictures: a capture process over the link, a publisher, or an application that writes its
-/// own pictures. Its methods are called on any thread, but on one at a time, and must not block.
+/// The source of a track's pictures, or of its sound: a capture process over the link, a publisher, or an application
+/// that writes its own pictures. Its methods are called on any thread, but on one at a time, and must not block.
 public protocol PictureSource: AnyObject, Sendable {
     /// Whether it makes a key frame on request; a legacy sender and a replay can't.
     var makesKeyFrames: Bool { get }

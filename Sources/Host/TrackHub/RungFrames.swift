@@ -20,13 +20,14 @@ struct RungFrames: Sendable {
 
     init(limits: CacheLimits) { cache = FrameCache(limits: limits) }
 
-    /// Numbers the next frame and caches it.
+    /// Numbers the next frame and caches it. Sound isn't cached: a reader can begin with each packet, and one from before a
+    /// silence would be hours old.
     mutating func append(
         _ coded: CodedFrame, at time: MediaTime, format: TrackFormat, arrival: MonotonicTime
     ) -> TrackFrame {
         let frame = TrackFrame(number: nextNumber, coded: coded, time: time, format: format, arrival: arrival)
         nextNumber += 1
-        cache.append(frame)
+        if format.kind == .video { cache.append(frame) }
         return frame
     }
 

@@ -19,7 +19,15 @@ public struct Timeline: Sendable {
     /// clock is known to no better than half a round trip.
     private static let clockError = Interval.milliseconds(500)
 
+    /// All durations of sound are multiples of 2.5 ms (RFC 6716 section 2.1.4).
+    private static let soundGrid: Int64 = 120
+    /// Sound whose time stamp is less than 8 ms from the end of the sound before joins it. So far, the clocks may be
+    /// inexact: nobody sees that lips and sound are apart by that, but a gap or an overlap is heard.
+    private static let soundTolerance: Int64 = 400
+
     private var last = MediaTime(ticks: -1)
+    /// Where the last sound ends; nil if that isn't known.
+    private var soundEnd: Int64?
     private var epoch: UInt64?
     private var clock = Clock.arrival
 
@@ -44,11 +52,12 @@ public struct Timeline: Sendable {
     ///   - captureTime: the source's time stamp, if it sends one.
     ///   - epoch: changes when the source's clock may have changed.
     ///   - arrival: now. A picture is never placed later than this, except by the ticks that keep it after the picture
-    ///     before.
-    /// - Returns: the media time, later than all before it, and the capture time on our clock if it is known.
+    ///     before. Sound may be later by the error of its clock, since it keeps its distances.
+    /// - Returns: the media time, later than all before it, and the capture time on our clock if it is known. Sound that
+    ///   would begin before the end of the sound before it has no place: it can't be heard at the same time.
     public mutating func place(
-        captureTime: MonotonicTime?, epoch: UInt64, arrival: MonotonicTime
-    ) -> (time: MediaTime, captureTime: MonotonicTime?) {
+        captureTime: MonotonicTime?, epoch: UInt64, arrival: MonotonicTime, lasting duration: Interval? = nil
+    ) -> (time: MediaTime?, captureTime: MonotonicTime?) {
         // The capture times of a source on another machine begin once the offset between the clocks is known.
         if self.epoch != epoch || captureTime != nil && isPlacedByArrival {
             self.epoch = epoch
@@ -56,20 +65,41 @@ public struct Timeline: Sendable {
         }
         var known: MonotonicTime?
         var point = arrival
+        let latest = clockRate == .audio ? arrival + Self.clockError : arrival
         if let captureTime {
             switch clock {
             case .ours:
-                known = min(captureTime, arrival)
-                point = min(captureTime, arrival)
+                known = min(captureTime, latest)
+                point = min(captureTime, latest)
             case .foreign(let behind):
-                point = min(captureTime + behind, arrival)
+                point = min(captureTime + behind, latest)
             case .arrival:
                 break
             }
         }
-        let ticks = max(last.ticks + 1, clockRate.ticks(in: point - origin))
-        last = MediaTime(ticks: ticks)
+        let ticks = clockRate.ticks(in: point - origin)
+        if clockRate == .audio {
+            guard let joined = joined(ticks) else { return (nil, known) }
+            last = MediaTime(ticks: joined)
+            soundEnd = duration.map { joined &+ clockRate.ticks(in: $0) }
+        } else {
+            last = MediaTime(ticks: max(last.ticks + 1, ticks))
+        }
         return (last, known)
+    }
+
+    /// Where sound goes that is at `ticks` by its time stamp: where the sound before ends if it is near, else a whole
+    /// number of steps behind that, because a player hears it if a sample is missing between two packets or is there
+    /// twice. Nil if it begins before that end.
+    private func joined(_ ticks: Int64) -> Int64? {
+        guard last.ticks >= 0 else { return max(0, ticks) }
+        let earliest = soundEnd ?? last.ticks + Self.soundGrid
+        // Where the sound before ends isn't known, nothing can join it.
+        let tolerance = soundEnd == nil ? Self.soundGrid / 2 : Self.soundTolerance
+        let (late, isBeyond) = ticks.subtractingReportingOverflow(earliest)
+        guard !isBeyond, late > -tolerance else { return nil }
+        if late < tolerance { return earliest }
+        return earliest + (late + Self.soundGrid / 2) / Self.soundGrid * Self.soundGrid
     }
 
     /// The media time of `moment`, for sender reports.

@@ -12,6 +12,8 @@ public struct Track: Sendable {
 
     // What readers get.
     private(set) var timeline: Timeline
+    /// When the sharer last went on after a pause.
+    private var soundSince = MonotonicTime.zero
     private var full: RungFrames
     private var narrow: NarrowRung
     /// The format of the last frame; nil if the source has sent none.
@@ -100,11 +102,17 @@ public struct Track: Sendable {
     }
 
     /// The source says whether it shows the screen; the next frame that it sends is a key frame.
-    mutating func sharingChanged(to sharing: SharingState) {
+    ///
+    /// - Parameter pausesItself: whether it may pause without an order. A source of sound doesn't.
+    mutating func sharingChanged(to sharing: SharingState, pausesItself: Bool) {
         carrier.gate.sourceSays(sharing)
         if !carrier.gate.isOpen { forgetFrames() }
         // A hold that was set at the host lasts until it is lifted there.
         if carrier.gate.isHeld, sharing == .live { actions.append(.setSharerPaused(true)) }
+        // It was away when the order was lifted.
+        if !pausesItself, sharing != .live, !carrier.gate.isHeld, carrier.lastHold > 0 {
+            actions.append(.setSharerPaused(false))
+        }
         announce()
     }
 
@@ -117,10 +125,19 @@ public struct Track: Sendable {
     mutating func takeFromSource(
         _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
     ) -> (number: UInt64, placed: TrackFrame?) {
-        let isTaken = carrier.takesFromSource(isIDR: frame.isRandomAccess)
+        let passes = carrier.takesFromSource(isIDR: frame.isRandomAccess)
+        let isTaken = passes && (frame.format?.kind != .audio || isHeard(frame, arrival: arrival))
         let placed = isTaken ? place(frame, epoch: epoch, arrival: arrival) : nil
         passOnKeptRequest(now: arrival)
         return (carrier.delivered, placed)
+    }
+
+    /// Whether sound may be heard that came at `arrival`. During a pause a source sends a slate; sound has none. What was
+    /// captured before the sharer went on is not heard afterwards either, as it may still be on its way.
+    private func isHeard(_ frame: CodedFrame, arrival: MonotonicTime) -> Bool {
+        // A time that is far from its arrival is another clock's.
+        let captured = frame.captureTime ?? arrival
+        return carrier.gate.pause == nil && (captured >= soundSince || arrival - captured > .seconds(10))
     }
 
     /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if no
@@ -135,12 +152,14 @@ public struct Track: Sendable {
         return place(frame, epoch: epoch, arrival: now)
     }
 
-    /// Gives a frame its place on the track.
-    private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame {
+    /// Gives a frame its place on the track; nil if it is sound for which there is none.
+    private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
         let format = frame.format ?? format ?? TrackFormat(codec: .h264)
         self.format = format
         timeline.clockRate = format.clockRate
-        let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
+        let (time, captureTime) = timeline.place(
+            captureTime: frame.captureTime, epoch: epoch, arrival: arrival, lasting: frame.duration)
+        guard let time else { return nil }
         let placed = full.append(frame.withCaptureTime(captureTime), at: time, format: format, arrival: arrival)
         if frame.isRandomAccess { keyFrames.idrArrived() }
         if carrier.publishes(isPointerDrawn: frame.isPointerDrawn) {
@@ -155,6 +174,7 @@ public struct Track: Sendable {
         guard narrow.rate != nil, shows(number) else { return nil }
         var timeline = timeline
         let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: now)
+        guard let time else { return nil }
         let placed = narrow.take(frame.withCaptureTime(captureTime), at: time, arrival: now)
         if placed == nil { actions.append(.makeNarrowKeyFrame) }
         return placed
@@ -262,22 +282,23 @@ public struct Track: Sendable {
 
     // MARK: The sharer
 
-    /// The sharer pauses or goes on. `decide` gets the reason for the current pause, or nil, and returns whether to
-    /// pause. Returns whether the sharer pauses now.
+    /// Whether the sharer pauses, here or at the source.
+    var isPausedBySharer: Bool { carrier.gate.pause == .sharer }
+
+    /// The sharer pauses or goes on.
     ///
     /// - Parameter order: the number of the order; if it is not higher than the last one's, the order does nothing.
-    mutating func hold(order: UInt64?, _ decide: (PauseReason?) -> Bool) -> Bool {
+    mutating func hold(_ isHeld: Bool, order: UInt64?, now: MonotonicTime) {
         if let order {
-            guard order > carrier.lastHold else { return carrier.gate.isHeld }
+            guard order > carrier.lastHold else { return }
             carrier.lastHold = order
         }
-        let isHeld = decide(carrier.gate.pause)
+        let wasHeld = carrier.gate.isHeld
         let needsKeyFrame = carrier.gate.hold(isHeld)
-        if isHeld { forgetFrames() }
+        if isHeld { forgetFrames() } else if wasHeld { soundSince = now }
         if abilities != nil { actions.append(.setSharerPaused(isHeld)) }
         if needsKeyFrame { askForKeyFrame() }
         announce()
-        return isHeld
     }
 
     /// Tells viewers the source's state, if it has changed.

@@ -113,8 +113,12 @@ public final class TrackHub: Sendable {
     }
 
     /// Takes the report of `source` on whether it shows the screen; the next frame that it sends is a key frame.
-    public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
-        update(from: source) { $0.sharingChanged(to: sharing) }
+    ///
+    /// - Parameter pausesItself: whether it may pause without being told to; a source of sound doesn't.
+    public func sharingChanged(
+        of source: any PictureSource, to sharing: SharingState, pausesItself: Bool = true
+    ) {
+        update(from: source) { $0.sharingChanged(to: sharing, pausesItself: pausesItself) }
     }
 
     /// Takes new statistics of `source`, and how long its pictures have taken so far.
@@ -132,16 +136,13 @@ public final class TrackHub: Sendable {
     /// - Parameter order: the number of an order that goes to several tracks; it increases with each order. An order
     ///   that arrives after a later one does nothing, so that all tracks end up with the last one. An order without a
     ///   number always takes effect.
-    public func hold(_ isHeld: Bool, order: UInt64? = nil) {
-        _ = update { $0.track.hold(order: order) { _ in isHeld } }
+    /// - Parameter now: the time, for sound: what was captured before it went on is not heard later either.
+    public func hold(_ isHeld: Bool, order: UInt64? = nil, now: MonotonicTime = .zero) {
+        update { $0.track.hold(isHeld, order: order, now: now) }
     }
 
-    /// Goes on if the sharer has paused, here or at the source; pauses otherwise. Returns whether the sharer pauses
-    /// now.
-    @discardableResult
-    public func toggleHold() -> Bool {
-        update { $0.track.hold(order: nil) { $0 != .sharer } }
-    }
+    /// Whether the sharer pauses, here or at the source.
+    public var isPausedBySharer: Bool { state.withLock { $0.track.isPausedBySharer } }
 
     /// Sets the limits of the current source, and of those that come after it.
     public func limit(_ limits: SourceLimits, now: MonotonicTime) {

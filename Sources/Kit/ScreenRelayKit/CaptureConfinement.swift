@@ -4,46 +4,80 @@ import Processes
 
 /// What a capture process may use, and no more.
 ///
-/// Its environment holds only what X and its log need; its descriptors are the standard streams and its link. It has a
-/// process group of its own, so a terminal's Ctrl-C reaches the host alone, which then ends it. The capture itself
-/// makes sure that it gains no privileges and that it ends with its parent (`screenrelay-capture --supervised`).
+/// Its environment holds only what X, or the sound server's library, and its log need; its descriptors are the standard
+/// streams and its link. It has a process group of its own, so a terminal's Ctrl-C reaches the host alone, which then
+/// ends it. The capture itself makes sure that it gains no privileges and that it ends with its parent
+/// (`screenrelay-capture --supervised`, and the same of `screenrelay-sound`).
 public struct CaptureConfinement: Sendable {
     /// How much memory the capture may use.
     public var memory: CaptureMemory
-    /// Whether the capture gets a copy of the display's credentials. Needed if it runs as another user, who can't read
-    /// ours.
+    /// Whether the capture gets a copy of the credentials for what it captures. Needed if it runs as another user, who
+    /// can't read ours.
     public var copiesCredentials = false
+    /// What the capture needs of the system.
+    let resource: Resource
 
-    /// A confinement with only a memory limit.
-    public init(memory: CaptureMemory = .bySize(CaptureMemoryExpectation())) {
-        self.memory = memory
+    /// What a capture captures from.
+    enum Resource: Sendable {
+        case display, soundServer
+
+        /// The variables that its libraries read.
+        fileprivate var variables: Set<String> {
+            switch self {
+            case .display: ["DISPLAY", "XAUTHORITY"]
+            case .soundServer:
+                [
+                    "PULSE_SERVER", "PULSE_COOKIE", "PULSE_CLIENTCONFIG", "PULSE_RUNTIME_PATH", "PULSE_SINK",
+                    "PULSE_SOURCE", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
+                ]
+            }
+        }
+
+        /// The file with its credentials: the variable that names it, and its place in the home directory otherwise.
+        fileprivate var credentials: (variable: String, file: String) {
+            switch self {
+            case .display: ("XAUTHORITY", "/.Xauthority")
+            case .soundServer: ("PULSE_COOKIE", "/.config/pulse/cookie")
+            }
+        }
     }
 
-    /// The variables that the X libraries read, and those that set the language of messages and the time zone of the
-    /// log.
-    private static let variables: Set<String> = [
-        "DISPLAY", "XAUTHORITY", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ",
-    ]
+    /// A confinement of a capture of pictures, with only a memory limit.
+    public init(memory: CaptureMemory = .bySize(CaptureMemoryExpectation())) {
+        self.init(memory, .display)
+    }
+
+    private init(_ memory: CaptureMemory, _ resource: Resource) {
+        self.memory = memory
+        self.resource = resource
+    }
+
+    /// The confinement of a capture of sound. Its limit is several times what it uses, whatever it captures.
+    public static let sound = CaptureConfinement(.bytes(64_000_000), .soundServer)
+
+    /// The variables that set the language of messages and the time zone of the log.
+    private static let variables: Set<String> = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"]
     /// The descriptor of the credentials, if they are passed on.
     static let credentialsDescriptor: Int32 = 4
 
     /// Sets up `launch`. Returns the descriptor to close once the capture was started, or -1 if there is none.
     func apply(to launch: inout Launch) -> Int32 {
         launch.leadsProcessGroup = true
-        launch.inheritedVariables = Self.variables
-        let named = Self.variable("XAUTHORITY")
+        launch.inheritedVariables = Self.variables.union(resource.variables)
+        let (variable, file) = resource.credentials
+        let named = Self.variable(variable)
         let home = Self.variable("HOME")
         guard copiesCredentials else {
-            // Without XAUTHORITY, X libraries look for the file in the home directory.
+            // Without the variable, the libraries look for the file in the home directory.
             if named == nil { launch.inheritedVariables?.insert("HOME") }
             return -1
         }
-        launch.environment["XAUTHORITY"] = .some(nil)
-        guard let path = named ?? home.map({ $0 + "/.Xauthority" }), let copy = Self.copy(of: path) else { return -1 }
+        launch.environment[variable] = .some(nil)
+        guard let path = named ?? home.map({ $0 + file }), let copy = Self.copy(of: path) else { return -1 }
         launch.descriptors[Self.credentialsDescriptor] = copy
         // Opening it by this name reads it from its beginning. It has no name in the file system that could be left
         // behind.
-        launch.environment["XAUTHORITY"] = "/proc/self/fd/\(Self.credentialsDescriptor)"
+        launch.environment[variable] = "/proc/self/fd/\(Self.credentialsDescriptor)"
         return copy
     }
 

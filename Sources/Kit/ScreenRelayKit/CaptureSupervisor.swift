@@ -5,16 +5,17 @@ import Processes
 import Synchronization
 public import Threading
 
-/// Keeps a capture process running: starts it with one end of a socket pair, and restarts it when it dies or hangs.
+/// Keeps a capture process running, of pictures or of sound: starts it with one end of a socket pair, and restarts it
+/// when it dies or hangs.
 ///
 /// Has its own thread, which sleeps while the capture runs, except to check its memory twice a second.
 public final class CaptureSupervisor: Sendable {
     /// A capture that ran at least this long is restarted at once. One that ended sooner is restarted at once the first
     /// time, and then after a pause that doubles each time. The pause is at most half a second for a capture that had
-    /// become the track's source, because viewers should barely notice, and at most 5 s for one that never did.
+    /// become the track's source, because viewers should barely notice, and else as long as the program's longest.
     private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
-    private static let longestPause = (afterArrival: Interval.milliseconds(500), else: Interval.seconds(5))
+    private static let longestPauseAfterArrival = Interval.milliseconds(500)
     /// The exit code of a capture whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
     /// The number of the descriptor that is the capture's end of the link.
@@ -24,70 +25,76 @@ public final class CaptureSupervisor: Sendable {
     private let isStopped = Flag()
     private let thread: Mutex<NamedThread?>
 
-    /// Starts `program` with `arguments` and `--link fd:3`.
+    /// Starts `program` with `--link fd:3`.
     ///
     /// - Parameters:
     ///   - confinement: what the capture may use, and its memory limit.
     ///   - link: gets our end of each socket pair.
     ///   - onFailure: called at most once, on the supervisor's thread, with the exit code, if a restart would not help.
     ///     That is so if the first capture ended before it reached the link, with an exit code that would only come
-    ///     again (a wrong display or option), if it could not be started (71), or if the captured window is gone.
+    ///     again (a wrong display or option), if it could not be started (71), or if the captured window is gone. Never
+    ///     called for a capture of sound, which is tried again in each of these cases.
     public init(
-        program: String, arguments: [String], confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
-        log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void
+        _ program: SupervisedProgram, confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
+        log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void = { _ in }
     ) throws(HostError) {
-        guard let wake = WakeUp() else { throw .system("no descriptor left for capture's supervisor") }
+        guard let wake = WakeUp() else { throw .system("no descriptor left for a supervisor") }
         self.wake = wake
         thread = Mutex(nil)
-        let launch = Launch(program, arguments + ["--link", "fd:\(Self.linkDescriptor)"])
+        let launch = Launch(program.path, program.arguments + ["--link", "fd:\(Self.linkDescriptor)"])
         let started = NamedThread("supervisor") { [weak self] in
             let isStopped = { self?.isStopped.isSet ?? true }
             // One group for all runs of the capture. It is removed when this thread ends.
-            let group = confinement.memory == .unlimited ? nil : MemoryGroup.make()
+            let group = confinement.memory == .unlimited ? nil : MemoryGroup.make(for: confinement.resource)
             var pause = Interval.zero
-            var hasRun = false
+            // Whether the reason for a failure may pass. What is needed must have run once for that.
+            var mayPass = !program.isNeeded
+            var lastEnd: ProcessStatus?
             while !isStopped() {
                 let began = MonotonicTime.now()
                 let capture: SupervisedCapture
                 do {
                     capture = try SupervisedCapture(
-                        launch, linkDescriptor: Self.linkDescriptor, confinement: confinement, group: group, link: link,
-                        wake: wake, log: log)
+                        launch, name: program.name, linkDescriptor: Self.linkDescriptor, confinement: confinement,
+                        group: group, link: link, wake: wake, log: log)
                 } catch {
-                    log.error("capture can't be started: \(error)")
-                    guard hasRun else {
+                    log.error("\(program.name) can't be started: \(error)")
+                    guard mayPass else {
                         onFailure(71)
                         return
                     }
-                    // The capture could be started before, so the missing resource (processes, descriptors) may become
-                    // free again.
-                    pause = Self.longer(pause, hasArrived: false)
+                    // The missing resource (processes, descriptors) may become free again.
+                    pause = Self.longer(pause, atMost: program.longestPause)
                     Self.wait(pause, on: wake, isStopped)
                     continue
                 }
                 guard let status = capture.waitForEnd(isStopped: isStopped) else { return }
                 // A screen that was there may come back. One that was never there is most likely the wrong one.
-                if !hasRun, !capture.hasArrived, case .exited(let code) = status, [64, 69, 77].contains(code) {
+                if !mayPass, !capture.hasArrived, case .exited(let code) = status, [64, 69, 77].contains(code) {
                     onFailure(code)
                     return
                 }
                 // A window doesn't come back, and another window of the same name may not be meant for the viewers.
-                if status == .exited(Self.windowGone) {
+                if program.isNeeded, status == .exited(Self.windowGone) {
                     onFailure(Self.windowGone)
                     return
                 }
-                hasRun = true
+                mayPass = true
                 if capture.hasArrived {
                     let wasGood = MonotonicTime.now() - began >= Self.goodRun
-                    pause = wasGood ? .zero : min(pause, Self.longestPause.afterArrival)
+                    pause = wasGood ? .zero : min(pause, Self.longestPauseAfterArrival)
                 }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
-                log.warning("capture ended (\(status)); restarting it \(when)")
+                // What isn't there, such as a sound server, is reported once and not at each attempt.
+                let isNews = capture.hasArrived || status != lastEnd
+                log.write(isNews ? .warning : .debug, "\(program.name) ended (\(status)); restarting it \(when)")
+                lastEnd = status
                 Self.wait(pause, on: wake, isStopped)
-                pause = Self.longer(pause, hasArrived: capture.hasArrived)
+                pause = Self.longer(
+                    pause, atMost: capture.hasArrived ? Self.longestPauseAfterArrival : program.longestPause)
             }
         }
-        guard let started else { throw .system("no thread left for capture's supervisor") }
+        guard let started else { throw .system("no thread left for a supervisor") }
         thread.withLock { $0 = started }
     }
 
@@ -103,9 +110,8 @@ public final class CaptureSupervisor: Sendable {
         thread.withLock { $0 }?.join()
     }
 
-    private static func longer(_ pause: Interval, hasArrived: Bool) -> Interval {
-        let longest = hasArrived ? longestPause.afterArrival : longestPause.else
-        return pause == .zero ? firstPause : min(pause * 2, longest)
+    private static func longer(_ pause: Interval, atMost longest: Interval) -> Interval {
+        pause == .zero ? firstPause : min(pause * 2, longest)
     }
 
     /// Waits for `pause`. Late events of a capture that has ended don't cut it short.

@@ -8,6 +8,10 @@ public enum ControlCommand: Hashable, Sendable {
     case pause
     /// Show the screen again.
     case resume
+    /// Let viewers hear nothing until `unmute`.
+    case mute
+    /// Let them hear again what there is to hear.
+    case unmute
     /// Shut down in an orderly way.
     case stop
     /// Describe the host's state for people.
@@ -88,8 +92,8 @@ public enum ControlCommand: Hashable, Sendable {
 extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     static let usage =
-        "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID, push list, "
-        + "push add URL PRESET, push stop N, push restart N, push reload N PRESET"
+        "pause, resume, mute, unmute, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID, "
+        + "push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -97,6 +101,8 @@ extension ControlCommand {
         switch words.first {
         case "pause" where words.count == 1: self = .pause
         case "resume" where words.count == 1: self = .resume
+        case "mute" where words.count == 1: self = .mute
+        case "unmute" where words.count == 1: self = .unmute
         case "stop" where words.count == 1: self = .stop
         case "status" where words.count == 1: self = .status
         case "status" where words.dropFirst() == ["json"]: self = .statusJSON
@@ -119,6 +125,8 @@ extension ControlCommand {
         switch self {
         case .pause: "pause"
         case .resume: "resume"
+        case .mute: "mute"
+        case .unmute: "unmute"
         case .stop: "stop"
         case .status: "status"
         case .statusJSON: "status json"

@@ -15,7 +15,8 @@ final class HostTracks: Sendable {
         /// The tracks in the order they were added, the first one first.
         var tracks: [HostedTrack]
         var isHeld = false
-        /// Counts the calls of `hold`. If two come at the same time, every track follows the later one.
+        var isMuted = false
+        /// Counts the calls of `hold` and `mute`. If two come at the same time, every track follows the later one.
         var order: UInt64 = 0
         var limits = SourceLimits()
     }
@@ -33,15 +34,33 @@ final class HostTracks: Sendable {
         all.first { $0.name == name && $0.room == room }
     }
 
-    /// Hides all tracks from viewers, or shows them again.
+    /// Hides all tracks from viewers and mutes them, or shows them again. Those that ``mute(_:)`` has muted stay so.
     func hold(_ isHeld: Bool) {
-        let (tracks, order) = state.withLock { state in
+        let (tracks, isMuted, order) = state.withLock { state in
             state.isHeld = isHeld
             state.order += 1
-            return (state.tracks, state.order)
+            return (state.tracks, state.isMuted, state.order)
         }
-        for track in tracks { track.ingest.hub.hold(isHeld, order: order) }
+        for track in tracks {
+            if isHeld { track.soundHold.change(isPaused: true, isMuted: isMuted, order: order) }
+            track.ingest.hub.hold(isHeld, order: order)
+            // After the pictures, whose capture may have paused by itself meanwhile.
+            if !isHeld { track.soundHold.change(isPaused: false, isMuted: isMuted, order: order) }
+        }
     }
+
+    /// Mutes all tracks, or lets their sound be heard again unless they are paused.
+    func mute(_ isMuted: Bool) {
+        let (tracks, isHeld, order) = state.withLock { state in
+            state.isMuted = isMuted
+            state.order += 1
+            return (state.tracks, state.isHeld, state.order)
+        }
+        for track in tracks { track.soundHold.change(isPaused: isHeld, isMuted: isMuted, order: order) }
+    }
+
+    /// Whether `mute` has muted the tracks.
+    var isMuted: Bool { state.withLock { $0.isMuted } }
 
     /// Sets each source's highest frame rate and bit rate.
     func limit(_ limits: SourceLimits) {
@@ -63,7 +82,7 @@ final class HostTracks: Sendable {
     /// The limits that `limit` has set.
     var limits: SourceLimits { state.withLock { $0.limits } }
 
-    /// Adds a track, paused and limited like the others. Returns nil, or the reason if it can't be added.
+    /// Adds a track, paused, muted and limited like the others. Returns nil, or the reason if it can't be added.
     ///
     /// Calls `announce` under the lock if it was added, so that clients hear of added and removed tracks in the same
     /// order.
@@ -76,6 +95,7 @@ final class HostTracks: Sendable {
             }
             state.tracks.append(track)
             if state.isHeld { track.ingest.hub.hold(true, order: state.order) }
+            track.soundHold.change(isPaused: state.isHeld, isMuted: state.isMuted, order: state.order)
             track.ingest.limit(state.limits)
             announce()
             return nil

@@ -22,34 +22,51 @@ public final class HostedTrack: Sendable {
     /// Whether the track was made for a publisher, and ends some time after the last publisher left.
     let endsUnpublished: Bool
     let ingest: TrackIngest
+    /// The hub of the track's sound, which is there whether or not it has a source.
+    let sound: TrackHub
+    /// Decides whether the sound is held.
+    let soundHold: SoundHold
+    private let soundNews: SoundNews
     let readers: PointerlessReaders
     /// The interface by which the room's signalling reaches the track's pictures.
     let media: TrackMedia
     private let log: EventLog
     private let recorder = Mutex<LinkRecorder?>(nil)
 
-    /// A track without a source, whose viewers `media` serves. `signalling`, which must be given the track before the
-    /// track gets a source, tells viewers of the source and its pointer.
+    /// A track without sources, whose viewers `media` serves. `signalling`, which must be given the track before the
+    /// track gets a source, tells viewers of the source, its pointer and its sound.
     init(
         _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, signalling: SignallingServer,
-        log: EventLog, onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in }
+        log: EventLog, onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
+        onSoundChange: @escaping @Sendable (SourceState) -> Void = { _ in }
     ) throws(HostError) {
         self.name = name
         self.room = room
         self.endsUnpublished = endsUnpublished
         self.log = log
+        // Pictures and sound count their times from the same moment, so that viewers can keep them together.
+        let origin = MonotonicTime.now()
+        let sound = TrackHub(origin: origin)
+        let soundHold = SoundHold(sound)
+        (self.sound, self.soundHold) = (sound, soundHold)
         do throws(IngestError) {
             ingest = try TrackIngest(
-                hub: TrackHub(origin: MonotonicTime.now()), log: log,
+                hub: TrackHub(origin: origin), log: log,
                 onStateChange: { state in
+                    soundHold.picturesChanged(to: state)
                     signalling.announce(state, room: room, track: name)
                     onSourceChange(state)
                 }, onPointer: { signalling.updatePointer($0, room: room, track: name) })
         } catch {
             throw .system("\(error)")
         }
+        soundNews = SoundNews { state in
+            signalling.announceSound(SoundState(state), room: room, track: name)
+            onSoundChange(state)
+        }
+        sound.connect(soundNews)
         readers = PointerlessReaders(room: room, track: name, signalling: signalling)
-        self.media = TrackMedia(source: WatchedSource(video: ingest.hub), ingest: ingest, server: media)
+        self.media = TrackMedia(source: WatchedSource(video: ingest.hub, audio: sound), ingest: ingest, server: media)
     }
 
     /// Starts to accept captures over the link. Stopping the returned server ends the link and its recording.
@@ -71,8 +88,9 @@ public final class HostedTrack: Sendable {
         readers.recordings(recorder == nil ? 0 : 1)
         do throws(LinkTransportError) {
             let link = try LinkServer(
-                at: address, admission: admission, ingest: ingest, name: "screenrelay \(screenRelayVersion)",
-                recorder: recorder, onRecordingEnd: { [readers] in readers.recordings(0) }, log: log)
+                at: address, admission: admission, ingest: ingest, sound: sound,
+                name: "screenrelay \(screenRelayVersion)", recorder: recorder,
+                onRecordingEnd: { [readers] in readers.recordings(0) }, log: log)
             self.recorder.withLock { $0 = recorder }
             return link
         } catch {
@@ -103,6 +121,9 @@ public final class HostedTrack: Sendable {
 
     /// The track's coded frames, for an application that sends them elsewhere or records them.
     public var frames: TrackFrames { TrackFrames(hub: ingest.hub) }
+    /// The coded packets of the track's sound, likewise: Opus, mostly of 10 ms each. None come while it is silent or
+    /// muted.
+    public var soundFrames: TrackFrames { TrackFrames(hub: sound) }
     /// Begins to read the frames on a thread of the application's own. `wake` is called when there are new ones, on the
     /// source's thread; it must not block, nor take them.
     public func subscribe(wake: @escaping @Sendable () -> Void) -> TrackSubscription {

@@ -4,29 +4,29 @@ import Glibc
 ///
 /// Available only if we may create a group beside or below our own, in a place where the memory controller is enabled.
 final class MemoryGroup {
-    /// The name continues with the host's process id.
-    private static let prefix = "screenrelay-capture-"
     private static let mount = "/sys/fs/cgroup"
 
     let path: String
 
-    /// Makes a group. Returns nil if that isn't possible.
-    static func make() -> MemoryGroup? {
+    /// Makes a group for a capture of `resource`. Returns nil if that isn't possible.
+    static func make(for resource: CaptureConfinement.Resource) -> MemoryGroup? {
         guard let own = ownGroup() else { return nil }
         let name = "\(getpid())"
-        if let group = MemoryGroup(in: mount + own, name: name) { return group }
+        if let group = MemoryGroup(in: mount + own, for: resource, name: name) { return group }
         // A user may create groups beside our own only in a delegated part of the tree. Root may anywhere, even outside
         // of a service's own limits, but that isn't ours to decide.
         guard geteuid() != 0, let slash = own.lastIndex(of: "/") else { return nil }
-        return MemoryGroup(in: mount + own[..<slash], name: name)
+        return MemoryGroup(in: mount + own[..<slash], for: resource, name: name)
     }
 
-    /// Makes a group in the directory of another group.
-    init?(in folder: String, name: String) {
+    /// Makes a group in the directory of another group. `name` is the host's process id.
+    init?(in folder: String, for resource: CaptureConfinement.Resource = .display, name: String) {
         let controllers = Self.read(folder + "/cgroup.subtree_control")?.split(whereSeparator: \.isWhitespace) ?? []
         guard controllers.contains("memory") else { return nil }
-        Self.removeLeftOver(in: folder)
-        path = "\(folder)/\(Self.prefix)\(name)"
+        // Pictures and sound have limits of their own, and so groups of their own.
+        let prefix = resource == .display ? "screenrelay-capture-" : "screenrelay-sound-"
+        Self.removeLeftOver(prefix, in: folder)
+        path = "\(folder)/\(prefix)\(name)"
         guard mkdir(path, 0o755) == 0 || errno == EEXIST, access(path + "/memory.max", W_OK) == 0 else {
             rmdir(path)
             return nil
@@ -58,7 +58,7 @@ final class MemoryGroup {
 
     /// Removes the groups of hosts that were killed. A running host's group is empty too between two runs of its
     /// capture, so check that the host is gone.
-    private static func removeLeftOver(in folder: String) {
+    private static func removeLeftOver(_ prefix: String, in folder: String) {
         guard let directory = opendir(folder) else { return }
         defer { closedir(directory) }
         while let entry = readdir(directory) {

@@ -10,7 +10,7 @@ import TrackHub
 import WebRTC
 
 /// A publisher's video as the source of a track. Frames come from the media thread; a separate thread passes them
-/// on, because the track's ingest may block its source.
+/// on, because the track's ingest may block its source. Its sound is a ``PublishedSound``.
 ///
 /// A publisher sends whether or not anyone watches. It is asked for key frames only if it says that it makes them on
 /// request. If it ignores a request, it counts as one that can't, and the host's own encoder makes them.
@@ -21,6 +21,8 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     /// How long pictures are dropped while waiting for a key frame that can't be requested.
     private static let patience = Interval.seconds(2)
 
+    /// The publisher's sound.
+    let sound = PublishedSound()
     private let log: EventLog
     private let epoch = UInt64.random(in: 1 ... .max)
     private let wake: WakeUp
@@ -105,6 +107,8 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
 
     /// Ends the source: the track keeps its last picture, and viewers are told `reason`. Idempotent.
     func end(reason: String) {
+        // First, so that a publisher that takes this one's place finds no sound there.
+        sound.end(reason: reason, now: MonotonicTime.now())
         state.withLock { state in
             if state.end == nil { state.end = reason }
         }
@@ -114,6 +118,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     // MARK: What the publisher sends
 
     func receive(_ frame: PublishedFrame) {
+        guard frame.codec.kind == .video else { return sound.receive(frame) }
         let isFirstLoss = state.withLock { state in
             if frame.isRandomAccess { state.needsKeyFrameSince = nil }
             // If no one can ask for a key frame, it may never come.

@@ -169,8 +169,8 @@ public final class ScreenRelayHost: Sendable {
 
     private var links: RoomLinks { RoomLinks(configuration, addresses: addresses) }
 
-    /// Hides all tracks from viewers until ``resume()``: a source sends a slate if it can, otherwise its pictures are
-    /// held back. Pages say so.
+    /// Hides all tracks from viewers until ``resume()``, and mutes them. A source sends a slate if it can, otherwise
+    /// its pictures are held back. Pages say so.
     public func pause() { hosted.hold(true) }
 
     /// Shows all tracks again, even if the sharer has paused at the source.
@@ -178,8 +178,15 @@ public final class ScreenRelayHost: Sendable {
 
     /// Pauses, or resumes if the first track is paused.
     public func togglePause() {
-        hosted.hold(firstTrack.ingest.hub.toggleHold())
+        hosted.hold(!firstTrack.ingest.hub.isPausedBySharer)
     }
+
+    /// Mutes the sound of all tracks, also of those that come later, or lets it be heard again unless they are paused.
+    /// Once the call has returned, nothing is sent that was captured before it. Pages say that the sharer is muted.
+    public func mute(_ isMuted: Bool) { hosted.mute(isMuted) }
+
+    /// Whether ``mute(_:)`` has muted the sound.
+    public var isMuted: Bool { hosted.isMuted }
 
     /// The current state of the first track's source, as viewers are told.
     public var sourceState: SourceState { firstTrack.sourceState }
@@ -253,7 +260,7 @@ extension ScreenRelayHost {
     /// The track with this name, or nil if there is none.
     public func track(_ name: String, in room: String) -> HostedTrack? { hosted[name, in: room] }
 
-    /// Adds a track to one of the rooms, and tells the room's clients. It is paused and limited like the other tracks.
+    /// Adds a track to one of the rooms, and tells the room's clients. It is paused, muted and limited like the others.
     public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
         try addTrack(name, to: room, endsUnpublished: false)
     }

@@ -24,6 +24,7 @@ final class SupervisedCapture {
     /// Whether the capture has become the track's source.
     private(set) var hasArrived = false
 
+    private let name: String
     private let memory: CaptureMemory
     private let group: MemoryGroup?
     private let killsBefore: Int
@@ -40,10 +41,10 @@ final class SupervisedCapture {
     /// When SIGKILL is sent next. Nil while nothing is wrong.
     private var killsAt: MonotonicTime?
 
-    /// Starts `launch`, whose link is at `linkDescriptor`.
+    /// Starts `launch`, whose link is at `linkDescriptor`. `name` is what log lines call it.
     init(
-        _ launch: Launch, linkDescriptor: Int32, confinement: CaptureConfinement, group: MemoryGroup?, link: LinkServer,
-        wake: WakeUp, log: EventLog
+        _ launch: Launch, name: String, linkDescriptor: Int32, confinement: CaptureConfinement, group: MemoryGroup?,
+        link: LinkServer, wake: WakeUp, log: EventLog
     ) throws {
         let news = Mailbox<LinkWatcher.Event>(wake: wake)
         watcher = LinkWatcher { event in
@@ -57,6 +58,7 @@ final class SupervisedCapture {
         let credentials = confinement.apply(to: &launch)
         defer { if credentials >= 0 { close(credentials) } }
         child = try ChildProcess(launch)
+        self.name = name
         self.news = news
         self.wake = wake
         self.log = log
@@ -67,14 +69,14 @@ final class SupervisedCapture {
         // Our end of the pair lives on in the link's thread under another descriptor.
         let ours = fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3)
         if ours >= 0 { link.adopt(descriptor: ours, watcher: watcher) }
-        log.info("capture is process \(child.processID)")
+        log.info("\(name) is process \(child.processID)")
         if let ceiling = memory.highestCeiling { bound(to: ceiling) }
     }
 
     private func bound(to ceiling: UInt64) {
         if let group {
             group.setCeiling(ceiling)
-            if !group.take(child.processID) { log.debug("capture can't be moved into \(group.path)") }
+            if !group.take(child.processID) { log.debug("\(name) can't be moved into \(group.path)") }
         }
         let (space, overflow) = ceiling.multipliedReportingOverflow(by: Self.addressSpace.forOneByte)
         if !overflow {
@@ -95,7 +97,7 @@ final class SupervisedCapture {
                 // Events from before its end.
                 for event in news.take() where event == .arrived { hasArrived = true }
                 if let group, group.kills > killsBefore {
-                    log.warning("the kernel has killed capture at its memory limit (\(group.path)/memory.max)")
+                    log.warning("the kernel has killed \(name) at its memory limit (\(group.path)/memory.max)")
                 }
                 return status
             }
@@ -152,8 +154,8 @@ final class SupervisedCapture {
 
     private func end(because reason: String, _ signal: Int32, _ now: MonotonicTime) {
         guard killsAt == nil else { return }
-        log.warning("ending capture: \(reason)")
-        watcher.explainEnd("capture was ended: \(reason)")
+        log.warning("ending \(name): \(reason)")
+        watcher.explainEnd("\(name) was ended: \(reason)")
         child.terminate(signal)
         killsAt = now + Self.abortPatience
     }

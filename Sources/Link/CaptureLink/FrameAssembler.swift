@@ -1,7 +1,8 @@
 import CodecTable
 public import MediaTypes
 
-/// Assembles frames from the messages of one stream of a connection, which is H.264 until a message says otherwise.
+/// Assembles frames from the messages of one stream of a connection. Stream 0 carries pictures, in H.264 until a
+/// message says otherwise; the others carry sound, in Opus.
 ///
 /// Our own sender marks the last unit of each frame. A legacy sender doesn't, so its frame ends before the first unit
 /// of the next one, or after 40 ms without a byte. Units that can't be used are dropped and counted; nothing that a
@@ -20,8 +21,8 @@ public struct FrameAssembler: Sendable {
     public private(set) var timeouts: UInt64 = 0
 
     private let stream: UInt8
-    private var codec = TrackFormat.Codec.h264
-    private var builder = TrackFormat.Codec.h264.coding.makeBuilder()
+    private var codec: TrackFormat.Codec
+    private var builder: any FrameBuilder
     /// The notice of the pending frame.
     private var notice: PictureNotice?
     /// A notice that came before the first unit of its frame.
@@ -33,6 +34,8 @@ public struct FrameAssembler: Sendable {
     /// An assembler for `stream`.
     public init(stream: UInt8 = 0) {
         self.stream = stream
+        codec = stream == 0 ? .h264 : .opus
+        builder = codec.coding.makeBuilder()
     }
 
     /// What was assembled and dropped so far.
@@ -48,7 +51,7 @@ public struct FrameAssembler: Sendable {
             endWithoutMark()
             nextNotice = notice
         case .format(let newCodec):
-            guard isOurs(message.header), newCodec != codec else { return }
+            guard isOurs(message.header), newCodec != codec, newCodec.kind == codec.kind else { return }
             endWithoutMark()
             builder.discardPending()
             let counters = builder.counters
@@ -139,7 +142,7 @@ public struct FrameAssembler: Sendable {
     /// Collects the frames that are complete.
     private mutating func collect() {
         while var frame = builder.next() {
-            frame.attachment = notice?.isPointerDrawn == false ? .pointerLeftOut : nil
+            if notice?.isPointerDrawn == false { frame.attachment = .pointerLeftOut }
             ready.append(AssembledFrame(frame: frame, codec: codec, epoch: epoch, notice: notice))
         }
         // A notice describes one frame only, even if all units of that frame were dropped.

@@ -15,7 +15,7 @@ public struct MessageHeader: Hashable, Sendable {
     public var kindCode: UInt8
     /// Flags of this message.
     public var flags: MessageFlags
-    /// The stream of this connection that the message belongs to; 0 if there is only one.
+    /// The stream of this connection that the message belongs to: 0 for pictures, 1 for sound.
     public var stream: UInt8
     /// How many bytes of payload follow, not counting the header.
     public var length: UInt64
@@ -24,6 +24,8 @@ public struct MessageHeader: Hashable, Sendable {
     /// The random non-zero number of this start of the capture; 0 if there is none (legacy forms, host to capture).
     public var epoch: UInt64
 
+    /// The number of the stream that carries sound.
+    public static let soundStream: UInt8 = 1
     /// The first byte of every message: `&`.
     public static let marker: UInt8 = 0x26
     /// What precedes each unit of a frame in a payload, whatever the codec: H.264's start code.

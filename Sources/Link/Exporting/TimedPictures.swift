@@ -3,7 +3,7 @@ import CodecTable
 public import MediaTypes
 public import Recording
 
-/// Assembles the frames of a recording, and assigns a time to each.
+/// Assembles the pictures of a recording, and assigns a time to each. Sound is left out.
 ///
 /// The time of a picture is its capture time if its messages have one, otherwise its arrival time. Files without times
 /// get evenly spaced times. Times count from the recording's beginning and always increase. Uses no threads, no clock
@@ -80,7 +80,7 @@ public struct TimedPictures: Sendable {
     /// keeping two copies of a large message.
     private static func received(_ item: consuming RecordedItem) -> ReceivedMessage? {
         switch item.content {
-        case .message(let message, .toHost): return try? message.received()
+        case .message(let message, .toHost) where message.header.stream == 0: return try? message.received()
         case .nalUnit(let unit):
             let header = MessageHeader(kindCode: MessageKind.unit.rawValue, length: UInt64(unit.payload.count))
             return ReceivedMessage(header: header, form: .legacy40, body: .unit(unit.payload))

@@ -64,6 +64,10 @@ public struct InspectedMessage: Sendable {
     public var epoch: UInt64
     /// Whether it is marked as the last of its access unit.
     public var endsFrame: Bool
+    /// The stream of the link: 0 for pictures, 1 for sound.
+    public var stream: UInt8 = 0
+    /// For a packet of sound, how long it is.
+    public var duration: Interval?
     /// Whether it comes from an Annex B stream.
     public var isAnnexB = false
     /// Whether it was sent from the host to the capture.

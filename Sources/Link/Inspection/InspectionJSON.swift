@@ -48,6 +48,7 @@ public enum InspectionJSON {
         object.add("qpMax", summary.quantizerRange?.upperBound)
         object.add("damageShare", summary.meanDamage, digits: 6)
         object.add("sequences", summary.sequences.map(sequence))
+        object.add("sound", sound(summary.sound))
         if let ending = summary.ending {
             object.add("endReason", "\(ending.reason)")
             object.add("endText", ending.text)
@@ -69,6 +70,7 @@ public enum InspectionJSON {
             object.add("kind", message.kindCode)
             object.add("kindName", MessageWords.name(ofKind: message.kindCode))
             if message.epoch != 0 { object.add("epoch", String(message.epoch, radix: 16)) }
+            if message.stream != 0 { object.add("stream", message.stream) }
             object.add("endsFrame", message.endsFrame)
             if message.isToCapture { object.add("toCapture", true) }
         }
@@ -81,6 +83,7 @@ public enum InspectionJSON {
             object.add("pps", slice.pictureParameterSetID)
         }
         object.add("qp", message.quantizer)
+        object.add("duration", message.duration?.seconds, digits: 9)
         object.add("picture", message.picture)
         object.add("damage", message.damage.map(rectangle))
         if !message.words.isEmpty { object.add("text", message.words) }
@@ -139,6 +142,15 @@ public enum InspectionJSON {
         object.add("height", sequence.size.height)
         object.add("chromaFormat", sequence.chromaFormatIDC)
         object.add("text", sequence.words.joined(separator: ", "))
+        return object
+    }
+
+    private static func sound(_ sound: StreamSummary.Sound) -> JSONObject? {
+        guard sound.packets > 0 else { return nil }
+        var object = JSONObject()
+        object.add("packets", sound.packets)
+        object.add("bytes", sound.bytes)
+        object.add("duration", sound.duration.seconds, digits: 9)
         return object
     }
 

@@ -1,4 +1,5 @@
 import ByteCoding
+import CaptureLink
 import H264
 import MediaTypes
 
@@ -68,10 +69,12 @@ public struct InspectionTable: Sendable {
     private static let shortNames = ["pointerPosition": "pointer"]
 
     private func cells(_ message: InspectedMessage) -> [String] {
-        let isNALUnit = message.kindCode == 0
+        let isUnit = message.kindCode == 0
+        let isOfSound = message.stream == MessageHeader.soundStream
         let name =
-            isNALUnit
-            ? message.nalUnitType?.tableName ?? "NAL unit" : Self.shortNames[message.kindName] ?? message.kindName
+            isUnit
+            ? message.nalUnitType?.tableName ?? (isOfSound ? "sound" : "NAL unit")
+            : Self.shortNames[message.kindName] ?? message.kindName
         return [
             "\(message.offset)", message.time.map { DecimalText.seconds($0) } ?? "", name, "\(message.size)",
             message.picture.map { "\($0)" } ?? "", message.slice?.kind.description ?? "",

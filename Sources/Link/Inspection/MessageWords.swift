@@ -1,6 +1,7 @@
 import ByteCoding
 import CaptureLink
 import MediaTypes
+import Opus
 
 /// Describes messages for people.
 enum MessageWords {
@@ -26,6 +27,12 @@ enum MessageWords {
         case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"
         case .statistics(let statistics): words(of: statistics)
         }
+    }
+
+    /// Describes a packet of sound.
+    static func words(of packet: OpusPacket) -> String {
+        let milliseconds = DecimalText.fixed(packet.duration.seconds * 1000, digits: 1, trimmed: true)
+        return "\(milliseconds) ms, \(packet.isStereo ? "stereo" : "mono")"
     }
 
     /// The name of a kind, as in Protocol/capture-link.md; nil if this version doesn't know it.

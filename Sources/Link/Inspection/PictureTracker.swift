@@ -57,15 +57,9 @@ struct PictureTracker: Sendable {
 
     /// Takes a NAL unit without its start code, and completes its row.
     mutating func add(
-        _ bytes: ArraySlice<UInt8>, to row: inout InspectedMessage, isLegacy: Bool, arrival: MonotonicTime?,
-        stream: UInt8
+        _ bytes: ArraySlice<UInt8>, to row: inout InspectedMessage, isLegacy: Bool, arrival: MonotonicTime?
     ) {
         newSequence = nil
-        // Other streams of the connection aren't inspected.
-        guard stream == 0 else {
-            row.words = "of stream \(stream)"
-            return
-        }
         begin(row.epoch, at: row.offset)
         self.isLegacy = isLegacy
         if !isLegacy, let time = row.captureTime, let pending = current.captureTime, time != pending {

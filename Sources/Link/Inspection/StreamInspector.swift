@@ -1,6 +1,7 @@
 public import CaptureLink
 import H264
 public import MediaTypes
+import Opus
 
 /// Inspects a stream of messages or NAL units: describes its contents and reports its faults.
 ///
@@ -14,6 +15,8 @@ public struct StreamInspector: Sendable {
     private var codec = TrackFormat.Codec.h264
     private var pictures = PictureTracker()
     private var timeline = InspectionTimeline()
+    /// The sound is captured by another process, which starts at other times.
+    private var soundTimeline = InspectionTimeline()
 
     /// Creates an inspector at the beginning of a stream.
     public init() {}
@@ -26,13 +29,8 @@ public struct StreamInspector: Sendable {
     public mutating func add(
         _ message: ReceivedMessage, at offset: UInt64, arrival: MonotonicTime? = nil, isToCapture: Bool = false
     ) {
-        let header = message.header
-        var row = InspectedMessage(
-            offset: offset, size: header.length,
-            time: timeline.time(arrival: arrival, capture: header.captureTime, epoch: header.epoch),
-            captureTime: header.captureTime, kindCode: header.kindCode, epoch: header.epoch,
-            endsFrame: header.flags.contains(.endOfFrame), words: "")
-        if timeline.ranBack(arrival) {
+        var row = makeRow(message.header, at: offset, arrival)
+        if (message.header.stream == 0 ? timeline : soundTimeline).ranBack(arrival) {
             pictures.fault(.timeRunsBack, at: offset, "it arrived before the message in front of it")
         }
         row.isToCapture = isToCapture
@@ -41,14 +39,14 @@ public struct StreamInspector: Sendable {
             if row.words.isEmpty { row.words = "from the host" } else { row.words += ", from the host" }
             return finish(row)
         }
+        guard row.stream == 0 else { return addBesidePictures(message.body, row) }
         switch message.body {
-        case .format(let newCodec) where header.stream == 0: codec = newCodec
+        case .format(let newCodec) where newCodec.kind == .video: codec = newCodec
         // Units of other codecs are rows without an analysis.
         case .unit(let payload) where codec == .h264:
             pictures.add(
-                payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
-                stream: header.stream)
-        case .picture(let notice) where header.stream == 0:
+                payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival)
+        case .picture(let notice):
             row.damage = notice.damage
             pictures.add(notice, row)
         case .hello(let hello): summary.note(hello)
@@ -65,12 +63,41 @@ public struct StreamInspector: Sendable {
         _ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil,
         words: String? = nil
     ) {
-        finish(
-            InspectedMessage(
-                offset: offset, size: header.length,
-                time: timeline.time(arrival: arrival, capture: header.captureTime, epoch: header.epoch),
-                captureTime: header.captureTime, kindCode: header.kindCode, epoch: header.epoch,
-                endsFrame: false, words: words ?? MessageWords.words(ofKind: header.kindCode)))
+        var row = makeRow(header, at: offset, arrival)
+        row.endsFrame = false
+        row.words = words ?? MessageWords.words(ofKind: header.kindCode)
+        finish(row)
+    }
+
+    /// The row of a message with this header, of which nothing else is known yet.
+    private mutating func makeRow(
+        _ header: MessageHeader, at offset: UInt64, _ arrival: MonotonicTime?
+    ) -> InspectedMessage {
+        let (capture, epoch) = (header.captureTime, header.epoch)
+        let time =
+            header.stream == 0
+            ? timeline.time(arrival: arrival, capture: capture, epoch: epoch)
+            : soundTimeline.time(arrival: arrival, capture: capture, epoch: epoch)
+        var row = InspectedMessage(
+            offset: offset, size: header.length, time: time, captureTime: capture, kindCode: header.kindCode,
+            epoch: epoch, endsFrame: header.flags.contains(.endOfFrame), words: "")
+        row.stream = header.stream
+        return row
+    }
+
+    /// Takes a message of the sound, or of a stream that isn't inspected.
+    private mutating func addBesidePictures(_ body: LinkMessage, _ row: InspectedMessage) {
+        var row = row
+        if row.stream != MessageHeader.soundStream {
+            row.words = "of stream \(row.stream)"
+        } else if case .unit(let payload) = body {
+            let packet = OpusPacket(payload.dropFirst(MessageHeader.unitMark.count))
+            row.duration = packet?.duration
+            row.words = packet.map { MessageWords.words(of: $0) } ?? "not a packet of Opus"
+        } else {
+            row.words += row.words.isEmpty ? "of the sound" : ", of the sound"
+        }
+        finish(row)
     }
 
     /// Takes a NAL unit of an Annex B stream, without its start code and trailing zeros.
@@ -83,7 +110,7 @@ public struct StreamInspector: Sendable {
             offset: offset, size: size, kindCode: MessageKind.unit.rawValue, epoch: 0, endsFrame: false,
             words: "")
         row.isAnnexB = true
-        pictures.add(nalUnit, to: &row, isLegacy: true, arrival: nil, stream: 0)
+        pictures.add(nalUnit, to: &row, isLegacy: true, arrival: nil)
         finish(row)
     }
 

@@ -45,9 +45,20 @@ public struct StreamSummary: Sendable {
         public var count: UInt64
     }
 
+    /// What there is of sound.
+    public struct Sound: Hashable, Sendable {
+        /// The number of packets, and of bytes in their payloads.
+        public internal(set) var packets: UInt64 = 0
+        public internal(set) var bytes: UInt64 = 0
+        /// The length of all packets together; silence that was not sent doesn't count.
+        public internal(set) var duration = Interval.zero
+    }
+
     /// The largest number of entries in a list.
     public static let listLimit = 16
 
+    /// The sound. Its messages count nowhere else.
+    public private(set) var sound = Sound()
     /// The number of messages by the code of their kind. NAL units are kind 0.
     public private(set) var messages: [UInt8: UInt64] = [:]
     /// Whether there were any messages of the link, including legacy forms.
@@ -121,6 +132,7 @@ public struct StreamSummary: Sendable {
     public var faultCount: UInt64 { faults.values.reduce(0) { $0 &+ $1.count } }
 
     mutating func note(_ row: InspectedMessage) {
+        if row.stream == MessageHeader.soundStream { return noteSound(row) }
         messages[row.kindCode, default: 0] &+= 1
         payloadBytes &+= row.size
         if !row.isAnnexB { hasLinkMessages = true }
@@ -130,6 +142,13 @@ public struct StreamSummary: Sendable {
             lastEpoch = row.epoch
             epochs &+= 1
         }
+    }
+
+    private mutating func noteSound(_ row: InspectedMessage) {
+        guard let duration = row.duration else { return }
+        sound.packets &+= 1
+        sound.bytes &+= row.size
+        sound.duration = sound.duration + duration
     }
 
     mutating func note(_ hello: Hello) {

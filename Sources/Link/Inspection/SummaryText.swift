@@ -34,6 +34,7 @@ extension StreamSummary {
                     entry.sequence.words.joined(separator: ", ") + "; \(often), first at byte \(entry.offset)"
                 ))
         }
+        if sound.packets > 0 { lines.append(("sound", soundWords)) }
         if let ending {
             lines.append(("ended by", "the sender: \(ending.reason)" + (ending.text.isEmpty ? "" : ", \(ending.text)")))
         }
@@ -108,6 +109,11 @@ extension StreamSummary {
             text += ", at most \(DecimalText.seconds(Interval(nanoseconds: idrInterval.greatest))) s apart"
         }
         return text
+    }
+
+    private var soundWords: String {
+        let packets = sound.packets == 1 ? "1 packet" : "\(sound.packets) packets"
+        return "\(packets) with \(DecimalText.grouped(sound.bytes)) bytes, \(DecimalText.seconds(sound.duration)) s"
     }
 
     private var faultLines: [(String, String)] {

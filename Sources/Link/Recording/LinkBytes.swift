@@ -36,8 +36,9 @@ public struct LinkBytes: Hashable, Sendable {
     }
 
     /// The bytes of the Annex B file from which the message was replayed: a NAL unit with its original start code (four
-    /// bytes unless flagged otherwise), or the bytes between NAL units. Nil for any other kind of message.
+    /// bytes unless flagged otherwise), or the bytes between NAL units. Nil for any other message, also one of sound.
     public var annexB: ArraySlice<UInt8>? {
+        guard header.stream == 0 else { return nil }
         if header.kindCode == MessageEncoder.sourceBytesKind { return payload }
         guard header.kind == .unit, payload.starts(with: MessageHeader.unitMark) else { return nil }
         return header.flags.contains(.shortStartCode) ? payload.dropFirst() : payload

@@ -164,7 +164,10 @@ public struct LinkMessageSplitter: Sendable {
         guard form == .extended, header.kind != .unit else {
             let payload = bytes.dropFirst(form.headerCount)
             guard payload.starts(with: MessageHeader.unitMark) else { return false }
-            return TrackFormat.Codec.allCases.contains { $0.coding.facts(of: payload.dropFirst(4)) != nil }
+            // Nearly any bytes could be a packet of Opus, so those of sound are judged by their header alone.
+            guard header.stream == 0 else { return form == .extended }
+            let ofVideo = TrackFormat.Codec.allCases.filter { $0.kind == .video }
+            return ofVideo.contains { $0.coding.facts(of: payload.dropFirst(4)) != nil }
         }
         // Four reserved zeros and an epoch: little else in a control message is certain.
         return bytes[4..<8].allSatisfy { $0 == 0 } && bytes[32..<40].contains { $0 != 0 }

@@ -88,7 +88,7 @@ final class RecordingBacklog: Sendable {
         let cost = message.bytes.count + Self.entryCost
         let event = state.withLock { state -> RecordingQueue.Event? in
             guard state.failure == nil, !state.isClosed else { return nil }
-            if message.header.kind == .format { state.codec = message.codec ?? state.codec }
+            if message.header.stream == 0, let codec = message.codec, codec.kind == .video { state.codec = codec }
             guard isKept || hasRoom(for: message, cost, state) else {
                 miss(message, at: time, &state)
                 return nil
@@ -117,13 +117,15 @@ final class RecordingBacklog: Sendable {
 
     private func miss(_ message: LinkBytes, at time: MonotonicTime, _ state: inout State) {
         let now = time - header.start
+        state.counters.missingMessages += 1
+        // Nothing depends on a packet of sound, and a gap would cost the pictures up to the next key frame.
+        if state.gap == nil, message.header.kind == .unit, message.header.stream == MessageHeader.soundStream { return }
         var gap = state.gap ?? RecordingGap(messages: 0, bytes: 0, from: now, to: now)
         if state.gap == nil { state.counters.gaps += 1 }
         gap.messages += 1
         gap.bytes += UInt64(message.bytes.count)
         gap.to = now
         state.gap = gap
-        state.counters.missingMessages += 1
     }
 
     /// Closes the backlog for new records. A gap that is still open is written as it is.
@@ -191,9 +193,9 @@ final class RecordingBacklog: Sendable {
 }
 
 extension LinkBytes {
-    /// Whether a frame may begin with this message, so that recording may resume here after a gap.
+    /// Whether a picture may begin with this message, so that recording may resume here after a gap.
     fileprivate func mayBeginFrame(_ codec: TrackFormat.Codec) -> Bool {
-        guard let kind = header.kind else { return false }
+        guard let kind = header.kind, header.stream == 0 else { return false }
         guard kind == .unit else { return kind == .picture || kind == .hello || kind == .end }
         guard let facts = unit.flatMap({ codec.coding.facts(of: $0) }) else { return false }
         // For our own sender, content never begins a frame: a picture message precedes it.

@@ -6,9 +6,9 @@ import Threading
 
 /// Records messages without blocking the caller: a bounded queue and a thread that writes the file.
 ///
-/// `add` never waits for the disk. If a live link's queue is full, whole frames are dropped, and a gap record takes
-/// their place. A link that must not lose anything, such as a replay's, checks `hasRoom` before it reads on, and is
-/// notified by `.room`.
+/// `add` never waits for the disk. If a live link's queue is full, whole pictures are dropped, and a gap record takes
+/// their place; a packet of sound is dropped without one. A link that must not lose anything, such as a replay's,
+/// checks `hasRoom` before it reads on, and is notified by `.room`.
 ///
 /// When the file can't grow or has reached its size limit, the queue stops, reports that once, and ignores what
 /// follows. After a kill, the file is complete up to the last records that were written; no record stays in a buffer

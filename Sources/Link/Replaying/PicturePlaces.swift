@@ -23,8 +23,13 @@ struct PicturePlaces: Sendable {
     private var hasUnit = false
     private var epoch: UInt64 = 0
     private var captureTime: MonotonicTime?
-    /// The capture time of a dump that corresponds to a time of the replay, for one epoch.
-    private var clock: (epoch: UInt64, capture: MonotonicTime, time: Interval)?
+    /// For each stream, the capture time of a dump that corresponds to a time of the replay, for one epoch.
+    private var clocks: [UInt8: Clock] = [:]
+    private struct Clock {
+        let epoch: UInt64
+        let capture: MonotonicTime
+        let time: Interval
+    }
     // State for messages in the legacy forms.
     private var legacy = TrackFormat.Codec.h264.coding.makeBuilder()
     private var isFirst = true
@@ -44,7 +49,11 @@ struct PicturePlaces: Sendable {
 
     /// The place of the recording's next message.
     mutating func place(_ message: ReplayMessage) -> Place {
-        if message.header.kind == .format { codec = message.payload.first.flatMap { .init(rawValue: $0) } ?? codec }
+        if message.header.kind == .format, message.header.stream == 0,
+            let new = message.payload.first.flatMap(TrackFormat.Codec.init), new.kind == .video
+        {
+            codec = new
+        }
         let begins = message.isExtended ? beginsExtended(message) : beginsLegacy(message)
         if begins { count &+= 1 }
         // Times that two threads took may be slightly out of order, and a dump's times may be arbitrary.
@@ -61,12 +70,13 @@ struct PicturePlaces: Sendable {
     /// The time of a message in a dump in the extended form, which has no arrival times but has capture times.
     private mutating func timeOfCapture(_ message: ReplayMessage, beginsPicture: Bool) -> Interval {
         guard let capture = message.header.captureTime else { return lastTime }
-        if let clock, clock.epoch == message.header.epoch {
+        let stream = message.header.stream
+        if let clock = clocks[stream], clock.epoch == message.header.epoch {
             // A dump's times aren't trusted: no picture waits longer than the longest silence of a capture.
             let time = clock.time + (capture - clock.capture)
             return min(max(lastTime, time), lastTime + Self.longestSilence)
         }
-        clock = (message.header.epoch, capture, lastTime)
+        clocks[stream] = Clock(epoch: message.header.epoch, capture: capture, time: lastTime)
         return lastTime
     }
 
@@ -75,7 +85,7 @@ struct PicturePlaces: Sendable {
     private mutating func beginsExtended(_ message: ReplayMessage) -> Bool {
         let header = message.header
         let isUnit = header.kind == .unit
-        guard isUnit || header.kind == .picture else { return false }
+        guard header.stream == 0, isUnit || header.kind == .picture else { return false }
         let isOther =
             !isOpen || header.epoch != epoch || hasUnit && (!isUnit || header.captureTime != captureTime)
         if isOther { hasUnit = false }

@@ -40,9 +40,15 @@ struct ReplayMessage: Sendable {
     /// The bytes after the header.
     var payload: ArraySlice<UInt8> { bytes.dropFirst(payloadStart) }
 
-    /// What is known about the unit in a stream of `codec`. Nil if it isn't valid, or for any other kind of message.
+    /// Whether it belongs to the sound.
+    var isOfSound: Bool { header.stream == MessageHeader.soundStream }
+
+    /// Whether it is a unit of a picture.
+    var isOfPicture: Bool { header.kind == .unit && header.stream == 0 }
+
+    /// What is known about the unit in pictures of `codec`. Nil if it isn't valid, or for any other message.
     func facts(_ codec: TrackFormat.Codec) -> UnitFacts? {
-        guard header.kind == .unit else { return nil }
+        guard isOfPicture else { return nil }
         return codec.coding.facts(of: payload.dropFirst(MessageHeader.unitMark.count))
     }
 

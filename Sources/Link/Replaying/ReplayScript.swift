@@ -20,7 +20,7 @@ public struct ReplayScript: Sendable {
     /// A NAL unit without an end mark, and what follows it. Only the next NAL unit shows whether it is the last of its
     /// picture.
     private var held: [ReplayStep] = []
-    /// The number of held bytes other than NAL units. If there are too many, the next NAL unit isn't awaited.
+    /// The number of held bytes other than the pictures' NAL units.
     private var heldOtherBytes = 0
     private static let heldOtherLimit = 64 << 10
     private var index: UInt64 = 0
@@ -30,6 +30,7 @@ public struct ReplayScript: Sendable {
     private var isSharing = true
     private var owesLive = false
     private var state = SkippedState()
+    private var sound = ReplayedSound()
     /// The headers from before the start, for a picture that doesn't include its own.
     private var headersOwed: [[UInt8]] = []
     /// The time at which the last message is due, from the recording's beginning.
@@ -54,6 +55,7 @@ public struct ReplayScript: Sendable {
         index = 0
         connections = 0
         state = SkippedState()
+        sound.beginPass()
         headersOwed = []
         lastTime = .zero
         // The last pass may have ended while the sharer had paused.
@@ -77,8 +79,7 @@ public struct ReplayScript: Sendable {
             guard index >= start?.index ?? 0 else { return }
             let message = MessageEncoder(epoch: currentEpoch).sourceBytes(bytes)
             // A run of zeros may be as long as the file.
-            if !held.isEmpty { heldOtherBytes += bytes.count }
-            if heldOtherBytes > Self.heldOtherLimit { endPicture() }
+            makeRoom(for: bytes.count)
             emit(ReplayStep(time: lastTime, front: message, picture: nil))
         case .gap, .end: break
         case .message, .nalUnit:
@@ -90,9 +91,10 @@ public struct ReplayScript: Sendable {
         defer { index &+= 1 }
         let place = places.place(message)
         if let start, index < start.index {
-            state.note(message, places.codec)
+            if message.isOfSound { sound.skip(message) } else { state.note(message, places.codec) }
             return
         }
+        if message.isOfSound { return takeSound(message, at: place.time) }
         if place.beginsPicture { endPicture() }
         if let start, index == start.index {
             // This goes before the state at the start, which may be a pause.
@@ -103,7 +105,7 @@ public struct ReplayScript: Sendable {
         lastTime = place.time
         emitOwedLive(at: place.time)
         noteSharing(message)
-        if message.header.kind == .unit, !headersOwed.isEmpty { emitHeaders(before: message, place) }
+        if message.isOfPicture, !headersOwed.isEmpty { emitHeaders(before: message, place) }
         let picture = place.beginsPicture ? places.count : nil
         if message.isExtended {
             emit(step(of: message, at: place.time, picture))
@@ -112,6 +114,18 @@ public struct ReplayScript: Sendable {
             held.append(
                 ReplayStep(time: place.time, front: header(of: message), body: message.payload, picture: picture))
         }
+    }
+
+    /// Takes a message of the sound, which has its place among those of the pictures and is independent of them.
+    private mutating func takeSound(_ message: ReplayMessage, at time: Interval) {
+        guard message.isPassedOn else { return }
+        lastTime = time
+        makeRoom(for: message.bytes.count)
+        if sound.send(message) {
+            let live = MessageEncoder(epoch: currentEpoch, stream: MessageHeader.soundStream).encode(.sharing(.live))
+            emit(ReplayStep(time: time, front: live, picture: nil))
+        }
+        emit(step(of: message, at: time))
     }
 
     /// Ends the pass: the recording has no more items.
@@ -141,6 +155,12 @@ public struct ReplayScript: Sendable {
         ready += held
         held.removeAll(keepingCapacity: true)
         heldOtherBytes = 0
+    }
+
+    /// Makes room for bytes to be held behind a NAL unit: if there are too many, the next one isn't awaited.
+    private mutating func makeRoom(for count: Int) {
+        if !held.isEmpty { heldOtherBytes += count }
+        if heldOtherBytes > Self.heldOtherLimit { endPicture() }
     }
 
     /// Marks the held NAL unit as the last one of its picture.
@@ -195,7 +215,8 @@ public struct ReplayScript: Sendable {
     // MARK: State at the start
 
     private mutating func noteSharing(_ message: ReplayMessage) {
-        guard message.header.kind == .sharing, let first = message.payload.first else { return }
+        guard message.header.kind == .sharing, message.header.stream == 0, let first = message.payload.first
+        else { return }
         isSharing = first == SharingState.live.rawValue
     }
 
@@ -214,6 +235,7 @@ public struct ReplayScript: Sendable {
             ready.append(step(of: message, at: time))
         }
         headersOwed = state.headers
+        for message in sound.takeState() { takeSound(message, at: time) }
     }
 
     private mutating func emitHeaders(before message: ReplayMessage, _ place: PicturePlaces.Place) {

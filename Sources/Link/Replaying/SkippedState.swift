@@ -2,7 +2,8 @@ import CaptureLink
 import CodecTable
 import MediaTypes
 
-/// The state set by the messages before the start of a replay: codec, size, sharing state, pointer and headers.
+/// The state of the pictures set by the messages before the start of a replay: codec, size, sharing state, pointer and
+/// headers.
 struct SkippedState: Sendable {
     private var latest: [UInt8: ReplayMessage] = [:]
     /// Keeps the headers of the stream.
@@ -15,9 +16,9 @@ struct SkippedState: Sendable {
     /// The headers that pictures from here on may need, without start codes.
     var headers: [[UInt8]] { builder.headers }
 
-    /// Takes a skipped message of a stream of `codec`.
+    /// Takes a skipped message; the pictures have `codec`.
     mutating func note(_ message: ReplayMessage, _ codec: TrackFormat.Codec) {
-        guard let kind = message.header.kind else { return }
+        guard let kind = message.header.kind, message.header.stream == 0 else { return }
         if kind == .hello {
             // This is another capture, so the state of the last one no longer applies.
             self = SkippedState()

@@ -36,6 +36,9 @@ public struct CodedFrame: Sendable {
     /// known.
     public var isPointerDrawn: Bool { attachment != .pointerLeftOut }
 
+    /// How long sound lasts; nil if that isn't known.
+    public var duration: Interval? { if case .lasts(let duration)? = attachment { duration } else { nil } }
+
     /// The same frame without its capture time.
     public var withoutCaptureTime: CodedFrame { withCaptureTime(nil) }
 
@@ -51,4 +54,6 @@ public struct CodedFrame: Sendable {
 public enum FrameAttachment: Hashable, Sendable {
     /// A picture leaves out the pointer: viewers draw it themselves.
     case pointerLeftOut
+    /// Sound lasts this long.
+    case lasts(Interval)
 }

@@ -30,6 +30,9 @@ public struct ClockRate: Hashable, Sendable {
     /// 90 kHz, the RTP clock of all video codecs (RFC 6184 section 8.2.1).
     public static let video = ClockRate(hertz: 90_000)
 
+    /// 48 kHz, the RTP clock of Opus, whatever its content is sampled at (RFC 7587 section 4.1).
+    public static let audio = ClockRate(hertz: 48_000)
+
     /// The number of ticks in `interval`, rounded toward zero; can't overflow for any 64-bit number of nanoseconds.
     public func ticks(in interval: Interval) -> Int64 {
         let (seconds, rest) = interval.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)

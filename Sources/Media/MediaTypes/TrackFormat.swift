@@ -8,6 +8,16 @@ public struct TrackFormat: Hashable, Sendable {
     public enum Codec: UInt8, Hashable, Sendable, CaseIterable {
         /// ITU-T H.264.
         case h264 = 0
+        /// Opus (RFC 6716).
+        case opus = 1
+
+        /// What frames of this codec carry.
+        public var kind: Kind {
+            switch self {
+            case .h264: .video
+            case .opus: .audio
+            }
+        }
     }
 
     /// How the frames are coded.
@@ -26,16 +36,13 @@ public struct TrackFormat: Hashable, Sendable {
     }
 
     /// What the track carries.
-    public var kind: Kind {
-        switch codec {
-        case .h264: .video
-        }
-    }
+    public var kind: Kind { codec.kind }
 
     /// The rate of the clock of the track's media times, which is also that of its RTP timestamps.
     public var clockRate: ClockRate {
         switch codec {
         case .h264: .video
+        case .opus: .audio
         }
     }
 }

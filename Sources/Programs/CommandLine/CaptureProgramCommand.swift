@@ -8,27 +8,13 @@ extension Command {
         summary:
             "Takes pictures of an X display while something changes on it, encodes them to H.264 and gives them to a "
             + "screenrelay host.",
-        options: [
-            Option(
-                long: "link", short: "l", value: .required("LINK"),
-                help: "where the host is: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited socket; without it, "
-                    + "the socket where this user's host listens by default"),
-            .linkToken,
-        ] + CaptureOptions.options + [
+        options: [Option.hostLink, .linkToken] + CaptureOptions.options + [
             Option(
                 long: "legacy",
                 help: "send only NAL units, with the headers of the original ReplayKit sender, whatever the host says")
         ] + RecordOptions.options + [
-            CaptureVerbosity.option(default: .info),
-            Option(
-                long: "supervised",
-                help:
-                    "end when the process that started this one ends, and never gain privileges; 'screenrelay share' "
-                    + "sets this"),
-            Option(
-                long: "user", value: .required("NAME"),
-                help: "run as this user, and only in its own group; only root can do this"),
-        ],
+            CaptureVerbosity.option(default: .info)
+        ] + Confinement.options,
         examples: [
             Example("screenrelay-capture --display :0", "Shares display :0 with the host of this user."),
             Example(

@@ -29,6 +29,12 @@ extension ParsedOptions {
 }
 
 extension Option {
+    /// `--link` of a program that captures.
+    public static let hostLink = Option(
+        long: "link", short: "l", value: .required("LINK"),
+        help: "where the host is: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited socket; without it, "
+            + "the socket where this user's host listens by default")
+
     /// `--link-token`, for programs that take `--link tcp:`.
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),

@@ -2,6 +2,7 @@ import CLinux
 import CaptureEngine
 import CommandLine
 import Glibc
+import HostConnection
 import LinkTransport
 import RecordingFiles
 import Threading
@@ -39,7 +40,7 @@ enum CaptureProgram {
         _ options: CaptureOptions, _ configuration: CaptureConfiguration, log: EventLog
     ) -> ExitCode {
         do throws(CaptureError) {
-            let signals = try ProcessSignals()
+            guard let signals = ProcessSignals() else { throw .system(call: "eventfd", code: errno) }
             let agentSignals = AgentSignals(
                 stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
                 takePauseToggle: signals.takePauseToggle)

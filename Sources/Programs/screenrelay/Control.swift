@@ -8,12 +8,14 @@ import Signalling
 import Threading
 import TrackHub
 
-/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `kick` and `push`: the commands
-/// for a running share or host, and the server in it that answers them.
+/// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `kick` and
+/// `push`: the commands for a running share or host, and the server in it that answers them.
 enum Control {
     static let commands = [
         command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
         command("resume", "Resumes sharing after a pause."),
+        command("mute", "Lets viewers hear nothing, until 'screenrelay unmute'; pictures go on."),
+        command("unmute", "Lets viewers hear the shared sound again."),
         command(
             "rate", "Limits what a running share or host sends, within what its capture was started with.",
             [
@@ -130,7 +132,7 @@ enum Control {
         log: EventLog
     ) -> ControlServer? {
         let answer: @Sendable (ControlCommand) -> ControlAnswer = {
-            Self.answer($0, host, end, pushes, tellsPresenters: news.tellsPresenters, facts)
+            Self.answer($0, host, end, news, pushes, facts)
         }
         host.answerCommands(with: answer)
         news.tellAlso(by: host)
@@ -143,7 +145,7 @@ enum Control {
     }
 
     private static func answer(
-        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, _ pushes: Pushes, tellsPresenters: Bool,
+        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, _ news: SharingNews, _ pushes: Pushes,
         _ facts: Facts
     ) -> ControlAnswer {
         switch command {
@@ -153,6 +155,12 @@ enum Control {
         case .resume:
             host.resume()
             return .done("resumed")
+        case .mute, .unmute:
+            let isMuted = command == .mute
+            let isNews = host.isMuted != isMuted
+            host.mute(isMuted)
+            if isNews { news.tell(isMuted: isMuted) }
+            return .done(isMuted ? "muted" : "unmuted")
         case .stop:
             end.end(with: ExitCode.success.rawValue)
             return .done("stopping")
@@ -165,7 +173,7 @@ enum Control {
             return .done("at most \(limits.words)\(ceiling(of: change, facts.most))")
         case .status: return .done(StatusReport(of: host, process: getpid(), what: facts.what).line)
         case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: facts.what).json)
-        case .link: return .done(host.linksDocument(tellsPresenters: tellsPresenters).json)
+        case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
         case .rooms:
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
         case .kick(let id):

@@ -16,8 +16,8 @@ enum Program {
     /// The commands that read settings files.
     static let commandsWithSettings = [
         ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureLauncher.command,
-        ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings, InspectCommand.command.withSettings,
-        ExportCommand.command.withSettings,
+        SoundLauncher.command, ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings,
+        InspectCommand.command.withSettings, ExportCommand.command.withSettings,
     ]
 
     static func main() {
@@ -27,6 +27,7 @@ enum Program {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
                 case CaptureLauncher.command.name: try CaptureLauncher.run(options)
+                case SoundLauncher.command.name: SoundLauncher.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)

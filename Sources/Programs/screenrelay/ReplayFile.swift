@@ -34,6 +34,7 @@ final class ReplayFile {
                 if case .nalUnit = item.content { break }
                 continue
             }
+            guard link.header.stream == 0 else { continue }
             switch link.header.kind {
             case .hello:
                 if case .hello(let hello)? = (try? link.received())?.body { tellsPointer = hello.tellsPointer }

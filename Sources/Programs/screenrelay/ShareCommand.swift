@@ -14,14 +14,12 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display in a room and prints the link that opens it in a browser.",
-        options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + PushOption.options + [
-            RTSPOption.option
-        ] + [
-            CaptureVerbosity.option(default: .warning)
-        ],
+        options: CaptureOptions.options + [SoundOption.option] + ShareConfinement.options + HostOptions.all
+            + PushOption.options + [RTSPOption.option, CaptureVerbosity.option(default: .warning)],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
             Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
+            Example("screenrelay share --sound desktop", "Lets viewers hear what this desktop plays, too."),
             Example(
                 "screenrelay share --push rtmp://live.example/app/key",
                 "Also sends it to a streaming service, without encoding it again."),
@@ -36,9 +34,10 @@ enum ShareCommand {
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
-            return CaptureLauncher.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
+            return ProgramBeside.capture.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
         let confinement = try ShareConfinement(options, capture)
+        let sound = try SoundOption(options, confinedAs: confinement, log: verbosity.level)
         let style = try SharingNews.Style(options)
         let pushing = try PushOption(options)
         // After all other options, because this may create a token and store it.
@@ -47,8 +46,8 @@ enum ShareCommand {
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
-        guard let program = CaptureLauncher.program else {
-            return Program.fail(CaptureLauncher.missing, .unavailable)
+        guard let program = ProgramBeside.capture.path else {
+            return Program.fail(ProgramBeside.capture.missing, .unavailable)
         }
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
@@ -77,12 +76,12 @@ enum ShareCommand {
             let more =
                 RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let code = try share(
-                capture.sharedName ?? display, with: host, recording: recording, pushing, until: end, news,
+                capture.sharedName ?? display, with: host, recording: recording, sound, pushing, until: end, news,
                 audience: HostOptions.audience(options), more: more, most: capture.limits, log
             ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
-                    program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log
+                    .capture(program, arguments), confinement: confinement.confinement, link: link, log: log
                 ) { end.end(with: $0) }
             }
             return HostOptions.end(host, with: code, news)
@@ -93,9 +92,9 @@ enum ShareCommand {
 
     /// Shares until the end, and then closes everything but the host.
     private static func share(
-        _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, _ pushing: PushOption,
-        until end: EndSignals, _ news: SharingNews, audience: String, more: [String], most: SourceLimits,
-        _ log: EventLog,
+        _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, _ sound: SoundOption,
+        _ pushing: PushOption, until end: EndSignals, _ news: SharingNews, audience: String, more: [String],
+        most: SourceLimits, _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let pushes = Pushes(pushing, of: host, news, log: log)
@@ -107,6 +106,8 @@ enum ShareCommand {
         defer { link.stop() }
         let supervisor = try supervise(link)
         defer { supervisor.stop() }
+        let soundSupervisor = sound.start(for: link, log: log)
+        defer { soundSupervisor?.stop() }
         // If the display can't be captured, end before printing a link that shows nothing.
         if let code = end.waitUntilReady(within: captureStart) { return code }
         news.started(host, "Sharing \(shared) to the room \(host.room)\(audience). Ctrl-C ends it.", more: more)

@@ -15,8 +15,8 @@ final class SharingNews: Sendable {
         Option(
             long: "json",
             help:
-                "for programs: print one JSON object per line, with the event started, came, left, state, expired, "
-                + "push, missing or ended (Protocol/control.md)"),
+                "for programs: print one JSON object per line, with the event started, came, left, state, sound, "
+                + "expired, push, missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "print the link as a QR code, even if that would not be done by default"),
         Option(
             long: "no-qr",
@@ -137,6 +137,11 @@ final class SharingNews: Sendable {
             $0.add("state", source.word)
         }
         state.withLock { tell(event, orWords: nil, &$0) }
+    }
+
+    /// Reports that the sharer has muted the sound, or unmuted it. Any thread; doesn't block.
+    func tell(isMuted: Bool) {
+        state.withLock { tell(Self.event("sound") { $0.add("muted", isMuted) }, orWords: nil, &$0) }
     }
 
     /// Reports that a room's links have expired. Any thread; doesn't block.

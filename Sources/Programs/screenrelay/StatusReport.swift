@@ -5,6 +5,7 @@ import Ingest
 import MediaTypes
 import RecordingFiles
 import ScreenRelayKit
+import Signalling
 import TrackHub
 
 /// A host's status, in words for people or as a JSON object for programs.
@@ -15,6 +16,8 @@ struct StatusReport {
     let what: String
     let room: String
     let viewers: Int
+    /// Whether the sharer has muted the sound.
+    let isMuted: Bool
     /// The viewers whose paths can't carry all pictures.
     let narrowViewers: NarrowViewers
     let metrics: Metrics
@@ -35,6 +38,16 @@ struct StatusReport {
         let name: String
         let state: SourceState
         let viewers: Int
+        let sound: SoundState
+        let listeners: Int
+
+        init(_ track: HostedTrack) {
+            (room, name, state, viewers) = (track.room, track.name, track.sourceState, track.viewers)
+            (sound, listeners) = (track.soundState, track.listeners)
+        }
+
+        /// The sound in one word: what viewers are told, or that nobody listens, so that its source may rest.
+        var soundWord: String { sound == .live && listeners == 0 ? "idle" : sound.rawValue }
     }
 
     init(of host: ScreenRelayHost, process: Int32, what: String) {
@@ -43,6 +56,7 @@ struct StatusReport {
         state = host.sourceState
         room = host.room
         viewers = host.viewers
+        isMuted = host.isMuted
         narrowViewers = NarrowViewers(in: host.statistics)
         metrics = host.metrics
         limits = host.limits
@@ -51,7 +65,7 @@ struct StatusReport {
         recording = host.recording
         links = host.linksDocument()
         administration = host.administration
-        tracks = host.tracks.map { Track(room: $0.room, name: $0.name, state: $0.sourceState, viewers: $0.viewers) }
+        tracks = host.tracks.map { Track($0) }
     }
 
     /// The most tracks in the JSON object.
@@ -77,6 +91,11 @@ struct StatusReport {
             line += words(forViewers: track.viewers)
         }
         if tracks.count > 4 { line += "; \(tracks.count - 4) more tracks" }
+        if isMuted {
+            line += "; sound muted"
+        } else if let track = tracks.first, track.sound != SoundState.none {
+            line += "; sound \(track.soundWord)"
+        }
         if let words = narrowViewers.words { line += "; \(words)" }
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
         if let timing {
@@ -143,6 +162,7 @@ struct StatusReport {
         object.add("what", beginning(of: what))
         object.add("room", room)
         object.add("viewers", viewers)
+        object.add("muted", isMuted)
         object.add("narrowViewers", narrowViewers.count)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))
         object.add("expires", links.expires?.formatted(.iso8601))
@@ -165,6 +185,8 @@ struct StatusReport {
                 $0.add("name", track.name)
                 $0.add("state", track.state.word)
                 $0.add("viewers", track.viewers)
+                $0.add("sound", track.soundWord)
+                $0.add("listeners", track.listeners)
             }
         }
         object.add("tracks", list)

@@ -2,16 +2,16 @@ public import MediaTypes
 
 /// What a media server has sent so far to all viewers, those who have left included.
 public struct MediaTotals: Sendable {
-    /// The number of frames sent completely.
+    /// The number of pictures sent completely.
     public var sentUnits = 0
-    /// The number of RTP packets sent, including those sent again without RTX.
+    /// The number of RTP packets of pictures and sound sent, including those sent again without RTX.
     public var sentPackets = 0
     /// The number of RTP packets sent again on retransmission streams.
     public var retransmittedPackets = 0
     /// The number of packets that viewers have missed, whether they came later or not.
     public var lostPackets = 0
-    /// From the arrival of a frame at its hub until a session had sent its last packet, once for each session. The
-    /// frames that a session begins with don't count.
+    /// From the arrival of a picture at its hub until a session had sent its last packet, once for each session. The
+    /// pictures that a session begins with don't count.
     public var sending = DelayHistogram()
 
     /// Nothing sent.

@@ -9,9 +9,11 @@ public struct PeerStatistics: Hashable, Sendable {
     public var address: String?
     /// Whether the peer gets the narrow rung: fewer pictures, because its path can't carry all of the source's.
     public var isNarrow = false
-    /// The number of frames sent completely.
+    /// The number of pictures sent completely.
     public var sentUnits = 0
-    /// The number of RTP packets sent, including those sent again without RTX.
+    /// The number of packets of sound sent, each counted once.
+    public var sentSoundPackets = 0
+    /// The number of RTP packets of pictures and sound sent, including those sent again without RTX.
     public var sentPackets = 0
     /// The number of RTP packets sent again on the retransmission stream.
     public var retransmittedPackets = 0
@@ -24,7 +26,7 @@ public struct PeerStatistics: Hashable, Sendable {
     /// How much later packets arrive at present than the fastest of the last 10 s, or how much longer the round trip is;
     /// nil like `estimate`.
     public var queueDelay: Interval?
-    /// The bit rate at which encoders may send for this path.
+    /// The bit rate at which encoders may send pictures for this path.
     public var targetBitRate: BitRate
 
     /// The statistics of a session that has sent nothing.

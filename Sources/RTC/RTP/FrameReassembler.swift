@@ -9,7 +9,7 @@ public struct ReceivedFrame: Hashable, Sendable {
 }
 
 /// Reassembles frames from packets that arrive in sequence order. Packets with one timestamp belong to one frame, which
-/// the marker ends.
+/// the marker ends; of sound, each packet is a frame.
 ///
 /// It does no reordering: a packet from before the last one is dropped, and a skipped sequence number is a gap. No
 /// input can make it trap or use more than a small multiple of `maximumByteCount` for a frame.
@@ -26,6 +26,7 @@ public struct FrameReassembler: Sendable {
     public private(set) var malformedFrames = 0
 
     private let depacketizer: any FrameDepacketizer
+    private let hasFrameInEachPacket: Bool
     private var unwrapper = SequenceUnwrapper()
     private var last: ExtendedSequenceNumber?
     private var timestamp: RTPTimestamp?
@@ -37,6 +38,7 @@ public struct FrameReassembler: Sendable {
     /// A reassembler for frames of `codec` that has seen no packet yet.
     public init(_ codec: TrackFormat.Codec) {
         depacketizer = codec.depacketizer
+        hasFrameInEachPacket = codec.hasFrameInEachPacket
     }
 
     /// Takes the next packet and returns the frames that it completes or cuts off: none, one, or two if a marker was
@@ -54,14 +56,14 @@ public struct FrameReassembler: Sendable {
         last = number
         lostPackets += Int(gap)
         // The end of the current frame may have been lost, and so may the beginning of the next one.
-        if gap > 0 { isDamaged = true }
+        if gap > 0, !hasFrameInEachPacket { isDamaged = true }
         // A padding-only packet takes a sequence number and belongs to no frame.
         if payload.isEmpty { return [] }
 
         var finished: [ReceivedFrame] = []
         if let timestamp, timestamp != header.timestamp {
             finished.append(finish(timestamp))
-            isDamaged = gap > 0
+            isDamaged = gap > 0 && !hasFrameInEachPacket
         }
         timestamp = header.timestamp
         if bytes.count + payload.count > Self.maximumByteCount || ends.count == Self.maximumPacketCount {
@@ -72,7 +74,7 @@ public struct FrameReassembler: Sendable {
             bytes.append(contentsOf: payload)
             ends.append(bytes.count)
         }
-        if header.marker { finished.append(finish(header.timestamp)) }
+        if header.marker || hasFrameInEachPacket { finished.append(finish(header.timestamp)) }
         return finished
     }
 

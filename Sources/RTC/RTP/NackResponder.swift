@@ -83,16 +83,21 @@ extension RTPStream {
 }
 
 /// A sum over the last second, kept in ten steps of 100 ms.
-struct OneSecondSum: Sendable {
+public struct OneSecondSum: Sendable {
     private var steps = Array(repeating: 0, count: 10)
     private var current: Int64 = 0
 
-    mutating func add(_ amount: Int, at now: MonotonicTime) {
+    /// A sum of nothing.
+    public init() {}
+
+    /// Adds `amount`, which counts for a second from `now` on.
+    public mutating func add(_ amount: Int, at now: MonotonicTime) {
         advance(to: now)
         steps[Int(current % 10)] += amount
     }
 
-    mutating func sum(at now: MonotonicTime) -> Int {
+    /// What was added in the last second.
+    public mutating func sum(at now: MonotonicTime) -> Int {
         advance(to: now)
         return steps.reduce(0, +)
     }

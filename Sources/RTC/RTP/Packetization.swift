@@ -29,6 +29,15 @@ extension TrackFormat.Codec {
     public var packetizer: any FramePacketizer {
         switch self {
         case .h264: H264Packetizer()
+        case .opus: OpusPacketizer()
+        }
+    }
+
+    /// Whether each packet holds a whole frame, so that nothing but its own bytes ends it (RFC 7587 section 4.2).
+    var hasFrameInEachPacket: Bool {
+        switch self {
+        case .h264: false
+        case .opus: true
         }
     }
 
@@ -36,6 +45,7 @@ extension TrackFormat.Codec {
     public var depacketizer: any FrameDepacketizer {
         switch self {
         case .h264: H264Depacketizer()
+        case .opus: OpusDepacketizer()
         }
     }
 }

@@ -5,7 +5,7 @@ public import MediaTypes
 public struct PacketizedFrame: Sendable {
     /// The frame that the packets take their bytes from.
     public let coded: CodedFrame
-    /// The payloads in sending order. The last one's packet has the marker bit. Empty only for a frame without units.
+    /// The payloads in sending order. Empty only for a frame without units, and for sound that fits into no packet.
     public let packets: [RTPPayload]
     /// The time at which it is to be shown, on the track's timeline.
     public let mediaTime: MediaTime

@@ -16,7 +16,8 @@ public struct RTPPacketHeader: Hashable, Sendable {
     /// The size of the fixed part in bytes.
     public static let byteCount = 12
 
-    /// For video, whether this is the last packet of its frame (for H.264, RFC 6184 section 5.1).
+    /// For video, whether this is the last packet of its frame (for H.264, RFC 6184 section 5.1); for sound, whether it
+    /// is the first one after a silence (RFC 3551 section 4.1).
     public var marker: Bool
     /// The number of the payload's format.
     public var payloadType: PayloadType

@@ -84,24 +84,30 @@ public struct RTPStream: Sendable {
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
     ///     is an unknown capture time. The transport-wide number is written if there is one, whether listed or not.
+    ///   - endsSilence: for sound, whether this is the first packet after a silence.
     ///   - transportNumber: the packet's transport-wide sequence number, which the caller counts across all streams of
     ///     the transport. It is used if and only if the result has it.
     /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
         packet index: Int, of frame: PacketizedFrame, number: UnitNumber, payloadType: PayloadType,
-        extensions: HeaderExtensionSet = [], transportNumber: UInt16? = nil, shownAt mediaTime: MediaTime? = nil,
-        at now: MonotonicTime, into buffer: inout [UInt8]
+        extensions: HeaderExtensionSet = [], endsSilence: Bool = false, transportNumber: UInt16? = nil,
+        shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime, into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
         guard frame.packets.indices.contains(index) else { return nil }
         var written = available(extensions, transportNumber)
         if frame.captureTime == nil { written.remove(.captureTime) }
         let payload = frame.packets[index]
+        let marker =
+            switch frame.format.kind {
+            case .video: index == frame.packets.count - 1
+            case .audio: endsSilence
+            }
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber,
             timestamp: RTPTimestamp(mediaTime ?? frame.mediaTime, offset: configuration.timestampOffset),
             payloadType: payloadType,
-            marker: index == frame.packets.count - 1, extensions: written,
+            marker: marker, extensions: written,
             transportNumber: written.contains(.transportNumber) ? transportNumber : nil,
             content: .media(unit: number, packet: index),
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payload.byteCount)

@@ -13,7 +13,7 @@ public struct ReceptionBuffer: Sendable {
     /// How far a sequence number may be ahead of the next one to hand out. Everything before a packet further ahead is
     /// given up.
     public static let maximumSpan: Int64 = 2048
-    /// How long to wait for a missing packet.
+    /// How long to wait for a missing packet of pictures, which can't go on without it.
     public static let patience = Interval.milliseconds(300)
     /// The maximum number of packets requested at once.
     public static let maximumRequestCount = 128
@@ -36,12 +36,13 @@ public struct ReceptionBuffer: Sendable {
     private struct Gap {
         var numbers: Range<Int64>
         let since: MonotonicTime
+        /// When it is given up.
+        let end: MonotonicTime
         var askedAt: MonotonicTime?
         var requests = 0
 
         /// The time to request the packets again or to give them up.
         var due: MonotonicTime {
-            let end = since + ReceptionBuffer.patience
             guard requests < ReceptionBuffer.requestLimit else { return end }
             return min(end, askedAt.map { $0 + ReceptionBuffer.spacing } ?? since + ReceptionBuffer.reordering)
         }
@@ -67,8 +68,12 @@ public struct ReceptionBuffer: Sendable {
     private var missingPackets = 0
     private var ready: [RTPPacket] = []
 
-    /// A buffer that has seen no packet yet.
-    public init() {}
+    private let patience: Interval
+
+    /// A buffer that has seen no packet yet, and waits so long for a missing one.
+    public init(patience: Interval = ReceptionBuffer.patience) {
+        self.patience = patience
+    }
 
     /// Takes the next packet of the stream in order of arrival.
     public mutating func insert(_ packet: RTPPacket, now: MonotonicTime) {
@@ -96,7 +101,7 @@ public struct ReceptionBuffer: Sendable {
             if number <= highest {
                 fill(number)
             } else if highest + 1 < number {
-                gaps.append(Gap(numbers: highest + 1..<number, since: now))
+                gaps.append(Gap(numbers: highest + 1..<number, since: now, end: now + patience))
                 missingPackets += Int(number - highest - 1)
                 deadline = min(deadline, now + Self.reordering)
             }
@@ -120,7 +125,7 @@ public struct ReceptionBuffer: Sendable {
     /// The packets that can be handed out now, in order.
     public mutating func take(now: MonotonicTime) -> [RTPPacket] {
         if now >= deadline {
-            let expired = gaps.last { now >= $0.since + Self.patience }
+            let expired = gaps.last { now >= $0.end }
             if let expired { giveUp(before: expired.numbers.upperBound) }
             schedule()
         }

@@ -1,4 +1,7 @@
-/// Our answer to a viewer's offer: it accepts one video section, which we send, and rejects everything else.
+import MediaTypes
+
+/// Our answer to a viewer's offer: it accepts one video section and, in the same bundle, one audio section, which we
+/// send, and rejects everything else.
 public struct Answer: Sendable, Equatable {
     /// The description to send back, lines ending in CRLF.
     public let text: String
@@ -6,7 +9,8 @@ public struct Answer: Sendable, Equatable {
     public let media: NegotiatedMedia
 
     /// Answers `offer` as `local` (RFC 8829 section 5.3). If there are several video sections, the first suitable one
-    /// is used. `role` is our role in DTLS if the choice is ours.
+    /// is used, and so is the first suitable audio section in its bundle, if `local` has a stream of sound. `role` is
+    /// our role in DTLS if the choice is ours.
     public init(
         to offer: SessionDescription, local: LocalDescription, role: NegotiatedMedia.DTLSRole = .server
     ) throws(SDPError) {
@@ -17,7 +21,8 @@ public struct Answer: Sendable, Equatable {
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {
             do throws(SDPError) {
-                let media = try negotiation.negotiate([section]) { (setup) throws(SDPError) in
+                let withSound = local.stream(of: .audio) != nil
+                let media = try negotiation.negotiate(section, withSound: withSound) { (setup) throws(SDPError) in
                     try .answering(setup, prefers: role)
                 }
                 accepted = (index, media)
@@ -29,37 +34,42 @@ public struct Answer: Sendable, Equatable {
         guard let accepted else { throw firstError ?? .noVideo }
         media = accepted.media
 
-        let mid = media.sections[0].mid
-        let bundled = offer.bundle(of: mid) == nil ? nil : mid
-        var lines = local.sessionLines(bundle: bundled)
+        let isBundled = offer.bundle(of: offer.media[accepted.index].mid) != nil
+        var lines = local.sessionLines(bundle: isBundled ? media.sections.compactMap(\.mid) : [])
         for (index, section) in offer.media.enumerated() {
-            lines +=
-                index == accepted.index
-                ? Self.lines(accepting: section, media, local) : section.rejectionLines
+            // Sound is in a bundle, where each section has a name.
+            let agreed = media.sections.first {
+                $0.kind == .video ? index == accepted.index : $0.mid == section.mid
+            }
+            if let agreed, let stream = local.stream(of: agreed.kind) {
+                lines += Self.lines(accepting: section, as: agreed, in: media, stream, local)
+            } else {
+                lines += section.rejectionLines
+            }
         }
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
     private static func lines(
-        accepting section: MediaDescription, _ media: NegotiatedMedia, _ local: LocalDescription
+        accepting section: MediaDescription, as agreed: NegotiatedSection, in media: NegotiatedMedia,
+        _ stream: LocalStream, _ local: LocalDescription
     ) -> [String] {
-        let video = media.sections[0]
         // Each payload type once.
-        let formats = video.formats.filter { format in
-            video.formats.first { $0.payloadType == format.payloadType } == format
+        let formats = agreed.formats.filter { format in
+            agreed.formats.first { $0.payloadType == format.payloadType } == format
         }
         var lines = section.acceptanceLines(
             payloadTypes: formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }, .sendonly,
-            role: media.dtlsRole, local)
+            role: media.dtlsRole, local, hasCandidates: agreed.kind == media.sections[0].kind)
 
         for known in ExtensionURI.all {
-            guard let id = video.extensions[keyPath: known.path] else { continue }
+            guard let id = agreed.extensions[keyPath: known.path] else { continue }
             let offered = section.extensions.first { $0.id == UInt16(id) && $0.uri == known.uri }
             let direction = offered?.direction == .recvonly ? "/sendonly" : ""
             lines.append("a=extmap:\(id)\(direction) \(known.uri)")
         }
 
         return lines + formats.flatMap(\.lines)
-            + local.sourceLines(of: local.streams[0], hasRTX: formats.contains { $0.rtxPayloadType != nil })
+            + local.sourceLines(of: stream, hasRTX: formats.contains { $0.rtxPayloadType != nil })
     }
 }

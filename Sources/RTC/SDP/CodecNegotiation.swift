@@ -9,6 +9,8 @@ protocol CodecNegotiation: Sendable {
     var name: String { get }
     /// Its name in an rtpmap.
     var encodingName: String { get }
+    /// The number of channels in an rtpmap; nil if it has none, as for pictures.
+    var channelCount: Int? { get }
     /// The forms in which we offer to send it, the preferred one first.
     var offered: [CodecForm] { get }
 
@@ -28,18 +30,31 @@ extension TrackFormat.Codec {
     var negotiation: any CodecNegotiation {
         switch self {
         case .h264: H264Negotiation()
+        case .opus: OpusNegotiation()
         }
     }
 
-    /// The codecs of pictures, the preferred one first.
-    static var ofVideo: [Self] { allCases.filter { TrackFormat(codec: $0).kind == .video } }
+    /// The codecs of `kind`, the preferred one first.
+    static func all(of kind: TrackFormat.Kind) -> [Self] { allCases.filter { $0.kind == kind } }
+}
+
+extension TrackFormat.Kind {
+    /// The kind of a media section for such a track, as its `m=` line has it.
+    var sectionName: String {
+        switch self {
+        case .video: "video"
+        case .audio: "audio"
+        }
+    }
 }
 
 extension NegotiatedSection.Format {
     /// The rtpmap, rtcp-fb and fmtp lines of the payload type and its retransmissions.
     var lines: [String] {
         let clockRate = track.clockRate.hertz
-        var lines = ["a=rtpmap:\(payloadType) \(track.codec.negotiation.encodingName)/\(clockRate)"]
+        let negotiation = track.codec.negotiation
+        let channels = negotiation.channelCount.map { "/\($0)" } ?? ""
+        var lines = ["a=rtpmap:\(payloadType) \(negotiation.encodingName)/\(clockRate)\(channels)"]
         for known in NegotiatedSection.Feedback.names where feedback.contains(known.feedback) {
             lines.append("a=rtcp-fb:\(payloadType) \(known.name)")
         }

@@ -8,6 +8,7 @@ struct H264Negotiation: CodecNegotiation {
 
     var name: String { "H.264" }
     var encodingName: String { "H264" }
+    var channelCount: Int? { nil }
 
     var offered: [CodecForm] {
         [(profile, ChromaFormat.yuv420), (.high444Predictive, .yuv444)].map { profile, chroma in

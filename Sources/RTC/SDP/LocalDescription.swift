@@ -1,3 +1,5 @@
+public import MediaTypes
+
 /// Our own part of an answer or an offer.
 public struct LocalDescription: Sendable, Equatable {
     /// The session identifier in `o=`: random, below 2^63.
@@ -10,7 +12,8 @@ public struct LocalDescription: Sendable, Equatable {
     public var fingerprint: FingerprintAttribute
     /// The addresses at which we can be reached, the preferred one first: some peers try only the first.
     public var addresses: [HostAddress]
-    /// The RTP streams that we send, one for each negotiated media section and in their order.
+    /// The RTP streams that we can send, at most one of each kind. Only sections of these kinds are offered or
+    /// accepted.
     public var streams: [LocalStream]
     /// The canonical name of our RTP endpoint, the same for all our streams (RFC 7022); a single word.
     public var cname: String
@@ -32,12 +35,15 @@ public struct LocalDescription: Sendable, Equatable {
         self.cname = cname
     }
 
-    /// The session-level lines.
-    func sessionLines(bundle mid: String?) -> [String] {
+    /// Our stream of `kind`, if we send that.
+    public func stream(of kind: TrackFormat.Kind) -> LocalStream? { streams.first { $0.kind == kind } }
+
+    /// The session-level lines; `mids` are the sections in the bundle.
+    func sessionLines(bundle mids: [String]) -> [String] {
         var lines = [
             "v=0", "o=- \(sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=ice-lite",
         ]
-        if let mid { lines.append("a=group:BUNDLE \(mid)") }
+        if !mids.isEmpty { lines.append("a=group:BUNDLE \(mids.joined(separator: " "))") }
         lines.append("a=msid-semantic: WMS \(Self.mediaStreamID)")
         return lines
     }
@@ -81,13 +87,16 @@ public struct LocalDescription: Sendable, Equatable {
 
 /// An RTP stream that we send, with its retransmissions.
 public struct LocalStream: Sendable, Equatable {
+    /// What it carries.
+    public var kind: TrackFormat.Kind
     public var ssrc: UInt32
     /// The SSRC of the retransmissions.
     public var rtxSSRC: UInt32
     /// The name of the MediaStreamTrack; a single word.
     public var trackID: String
 
-    public init(ssrc: UInt32, rtxSSRC: UInt32, trackID: String) {
+    public init(kind: TrackFormat.Kind, ssrc: UInt32, rtxSSRC: UInt32, trackID: String) {
+        self.kind = kind
         self.ssrc = ssrc
         self.rtxSSRC = rtxSSRC
         self.trackID = trackID

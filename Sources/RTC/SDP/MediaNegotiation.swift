@@ -34,6 +34,28 @@ struct MediaNegotiation {
             dtlsRole: try role(section.setup ?? bundled?.setup))
     }
 
+    /// The same for `video` and, if `withSound` is true, for the first audio section in its bundle that can be agreed
+    /// on too. Without one, the video is agreed on alone.
+    func negotiate(
+        _ video: MediaDescription, withSound: Bool,
+        role: (DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole
+    ) throws(SDPError) -> NegotiatedMedia {
+        let alone = try negotiate([video], role: role)
+        guard withSound, let mids = session.bundle(of: video.mid)?.mids else { return alone }
+        for audio in session.media where audio.trackKind == .audio && !audio.isRejected {
+            // The first section of the group that is accepted has the transport of all (RFC 9143 section 7.3.1).
+            let place = mids.firstIndex { $0 == audio.mid || $0 == video.mid }
+            guard mids.contains(where: { $0 == audio.mid }), let place else { continue }
+            let isFirst = mids[place] == audio.mid
+            do throws(SDPError) {
+                return try negotiate(isFirst ? [audio, video] : [video, audio], role: role)
+            } catch {
+                continue
+            }
+        }
+        return alone
+    }
+
     private func negotiate(_ section: MediaDescription) throws(SDPError) -> NegotiatedSection {
         guard ["UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP"].contains(section.transport) else {
             throw .unsupportedTransport(section.transport)
@@ -56,11 +78,13 @@ struct MediaNegotiation {
     }
 
     /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
-    /// no retransmission payload type, because the publisher sends requested packets again unchanged.
+    /// no retransmission payload type, because the publisher sends requested packets again unchanged. So do we with
+    /// sound.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
         var agreed: [NegotiatedSection.Format] = []
         var refusal: SDPError?
-        for codec in TrackFormat.Codec.ofVideo where !isReceiving || agreed.isEmpty {
+        let codecs = section.trackKind.map { TrackFormat.Codec.all(of: $0) } ?? []
+        for codec in codecs where !isReceiving || agreed.isEmpty {
             let negotiation = codec.negotiation
             let clockRate = TrackFormat(codec: codec).clockRate.hertz
             let listed = section.codecs.filter { $0.isNamed(negotiation.encodingName) && $0.clockRate == clockRate }
@@ -70,12 +94,13 @@ struct MediaNegotiation {
                 agreed += chosen.filter { includes444 || $0.1.track.chroma != .yuv444 }.map { offered, form in
                     NegotiatedSection.Format(
                         payloadType: offered.payloadType,
-                        rtxPayloadType: isReceiving ? nil : Self.retransmission(of: offered, in: section),
+                        rtxPayloadType: isReceiving || codec.kind == .audio
+                            ? nil : Self.retransmission(of: offered, in: section),
                         track: form.track, parameters: form.parameters,
                         feedback: NegotiatedSection.Feedback(
                             NegotiatedSection.Feedback.names.filter { offered.feedback.contains($0.name) }.map(
                                 \.feedback)
-                        ).subtracting(takesCongestionFeedback ? [] : .congestion))
+                        ).intersection(.about(codec.kind)).subtracting(takesCongestionFeedback ? [] : .congestion))
                 }
             } catch {
                 refusal = refusal ?? error
@@ -86,7 +111,7 @@ struct MediaNegotiation {
         for codec in section.codecs where !codec.isNamed("rtx") && !names.contains(codec.name) {
             names.append(codec.name)
         }
-        throw refusal ?? .noCodec(offered: names)
+        throw refusal ?? (section.trackKind == .audio ? .noOpus(offered: names) : .noCodec(offered: names))
     }
 
     static func retransmission(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
@@ -97,7 +122,8 @@ struct MediaNegotiation {
     }
 
     /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section
-    /// 4.2). The transport-wide number is worth the larger two-byte headers, if the peer gives it a larger number.
+    /// 4.2). The transport-wide number is worth the larger two-byte headers, if the peer gives it a larger number. The
+    /// playout delay is for pictures alone.
     private func extensions(of section: MediaDescription) -> NegotiatedSection.Extensions {
         var agreed = NegotiatedSection.Extensions()
         var taken: Set<UInt16> = []
@@ -106,6 +132,7 @@ struct MediaNegotiation {
             guard takesCongestionFeedback || !isTransportNumber,
                 (1...(isTransportNumber ? 255 : 14)).contains(known.id), known.id != 15,
                 known.direction?.receives != false,
+                section.trackKind == .video || known.uri != ExtensionURI.playoutDelay,
                 let path = ExtensionURI.all.first(where: { $0.uri == known.uri })?.path, agreed[keyPath: path] == nil,
                 taken.insert(known.id).inserted
             else { continue }
@@ -121,4 +148,9 @@ struct MediaNegotiation {
         }
         throw .unsupportedFingerprint(all.map(\.algorithm))
     }
+}
+
+extension MediaDescription {
+    /// What a track in this section carries; nil if the section is for something else, such as data.
+    var trackKind: TrackFormat.Kind? { [TrackFormat.Kind.video, .audio].first { $0.sectionName == kind } }
 }

@@ -10,7 +10,8 @@ public struct NegotiatedMedia: Sendable, Equatable {
         case server
     }
 
-    /// The accepted sections whose media is sent or received, at least one. The transport is that of the first.
+    /// The accepted sections whose media is sent or received, at least one and at most one of each kind. The transport
+    /// is that of the first.
     public var sections: [NegotiatedSection]
     public var remoteUfrag: String
     public var remotePassword: String
@@ -38,6 +39,15 @@ public struct NegotiatedSection: Sendable, Equatable {
 
         /// The messages that tell how much the path carries.
         static let congestion: Feedback = [.transportWide, .estimatedBitRate]
+
+        /// The messages that may be about a stream of `kind`. The estimated bit rate, which is about all streams, is
+        /// asked for with the pictures.
+        static func about(_ kind: TrackFormat.Kind) -> Feedback {
+            switch kind {
+            case .video: [.nack, .pli, .fir, .transportWide, .estimatedBitRate]
+            case .audio: [.nack, .transportWide]
+            }
+        }
 
         /// The messages as spelled in an rtcp-fb line.
         static let names: [(feedback: Feedback, name: String)] = [

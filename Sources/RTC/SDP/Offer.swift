@@ -1,58 +1,94 @@
 import MediaTypes
 
-/// Our offer of one video to a peer that receives it: a viewer that waits for an offer, a WHIP endpoint, or a
-/// conference server.
+/// Our offer of one video, and of its sound if there is any, to a peer that receives it: a viewer that waits for an
+/// offer, a WHIP endpoint, or a conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
+    /// What the offered sections carry, in their order.
+    private let kinds: [TrackFormat.Kind]
     private let includes444: Bool
     private let takesCongestionFeedback: Bool
 
-    private static let mid = "0"
-
-    /// Offers one sendonly video as `local` (RFC 8829 section 5.2): each of our codecs with
-    /// retransmissions, and either DTLS role.
+    /// Offers the streams of `local`, the video first, each in a sendonly section of one bundle (RFC 8829 section 5.2):
+    /// each of our codecs, those of pictures with retransmissions, and either DTLS role.
     ///
     /// - Parameter includes444: whether 4:4:4 is also offered, with payload types of its own.
     public init(local: LocalDescription, including444 includes444: Bool = false) {
         self.includes444 = includes444
         takesCongestionFeedback = local.takesCongestionFeedback
-        let feedback = NegotiatedSection.Feedback([.nack, .pli, .fir]).union(takesCongestionFeedback ? .congestion : [])
-        let forms = TrackFormat.Codec.ofVideo.flatMap(\.negotiation.offered).filter {
-            includes444 || $0.track.chroma != .yuv444
+        let streams = [TrackFormat.Kind.video, .audio].compactMap { local.stream(of: $0) }
+        kinds = streams.map(\.kind)
+        var lines = local.sessionLines(bundle: kinds.map(Self.mid))
+        for stream in streams {
+            let formats = Self.formats(of: stream.kind, includes444: includes444, local)
+            // The first section of a bundle has the candidates of all (RFC 9143 section 7.2.1).
+            lines += Self.lines(of: stream, formats, local, hasCandidates: stream == streams.first)
         }
-        let formats = zip(forms, stride(from: UInt8(106), to: 127, by: 2)).map { form, payloadType in
-            NegotiatedSection.Format(
-                payloadType: payloadType, rtxPayloadType: payloadType + 1, track: form.track,
-                parameters: form.parameters, feedback: feedback)
-        }
-        let payloadTypes = formats.flatMap { [$0.payloadType, $0.payloadType + 1] }.map { String($0) }
-        var lines = local.sessionLines(bundle: Self.mid)
-        lines += [
-            "m=video \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))", local.connectionLine,
-            "a=mid:\(Self.mid)", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
-            MediaDescription.receiverRoundTripLine,
-        ]
-        lines += local.transportLines(setup: .actpass) + local.candidateLines
-        let extensions = ExtensionURI.all.filter {
-            local.takesCongestionFeedback || $0.uri != ExtensionURI.transportNumber
-        }
-        for (index, known) in extensions.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
-        lines += formats.flatMap(\.lines) + local.sourceLines(of: local.streams[0], hasRTX: true)
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// The media that `answer` accepts. The payload types are those of the answer, since the receiver may choose other
-    /// numbers (RFC 3264 section 6.1).
+    private static func mid(of kind: TrackFormat.Kind) -> String {
+        switch kind {
+        case .video: "0"
+        case .audio: "1"
+        }
+    }
+
+    /// The formats that we offer for `kind`, with payload types that no other kind has.
+    private static func formats(
+        of kind: TrackFormat.Kind, includes444: Bool, _ local: LocalDescription
+    ) -> [NegotiatedSection.Format] {
+        let feedback = NegotiatedSection.Feedback.about(kind).subtracting(
+            local.takesCongestionFeedback ? [] : .congestion)
+        let forms = TrackFormat.Codec.all(of: kind).flatMap(\.negotiation.offered).filter {
+            includes444 || $0.track.chroma != .yuv444
+        }
+        let first: UInt8 = kind == .video ? 106 : 96
+        return zip(forms, stride(from: first, to: 127, by: 2)).map { form, payloadType in
+            NegotiatedSection.Format(
+                payloadType: payloadType, rtxPayloadType: kind == .video ? payloadType + 1 : nil, track: form.track,
+                parameters: form.parameters, feedback: feedback)
+        }
+    }
+
+    private static func lines(
+        of stream: LocalStream, _ formats: [NegotiatedSection.Format], _ local: LocalDescription, hasCandidates: Bool
+    ) -> [String] {
+        let isVideo = stream.kind == .video
+        let payloadTypes = formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }.map { String($0) }
+        var lines = [
+            "m=\(stream.kind.sectionName) \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))",
+            local.connectionLine, "a=mid:\(mid(of: stream.kind))", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
+        ]
+        if isVideo { lines.append(MediaDescription.receiverRoundTripLine) }
+        lines += local.transportLines(setup: .actpass)
+        if hasCandidates { lines += local.candidateLines }
+        // In one bundle, an extension has the same number everywhere (RFC 9143 section 6).
+        let extensions = ExtensionURI.all.filter {
+            local.takesCongestionFeedback || $0.uri != ExtensionURI.transportNumber
+        }
+        for (index, known) in extensions.enumerated() where isVideo || known.uri != ExtensionURI.playoutDelay {
+            lines.append("a=extmap:\(index + 1) \(known.uri)")
+        }
+        return lines + formats.flatMap(\.lines) + local.sourceLines(of: stream, hasRTX: isVideo)
+    }
+
+    /// The media that `answer` accepts: the video, and the sound unless the answer rejects it or leaves it out. The
+    /// payload types are those of the answer, since the receiver may choose other numbers (RFC 3264 section 6.1).
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedMedia {
         guard !answer.isICELite else { throw .bothICELite }
-        guard answer.media.count == 1, let section = answer.media.first, section.kind == "video",
-            section.mid == nil || section.mid == Self.mid
+        guard let video = answer.media.first, answer.media.count <= kinds.count,
+            zip(answer.media, kinds).allSatisfy({ Self.fits($0, $1) })
         else { throw .answerDoesNotFitOffer }
-        guard !section.isRejected else { throw .videoRejected }
+        guard !video.isRejected else { throw .videoRejected }
         return try MediaNegotiation(
             session: answer, includes444: includes444, takesCongestionFeedback: takesCongestionFeedback
-        ).negotiate([section], role: Self.role)
+        ).negotiate(video, withSound: kinds.contains(.audio), role: Self.role)
+    }
+
+    private static func fits(_ section: MediaDescription, _ kind: TrackFormat.Kind) -> Bool {
+        section.trackKind == kind && (section.mid == nil || section.mid == mid(of: kind))
     }
 
     private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole {

@@ -1,3 +1,5 @@
+public import MediaTypes
+
 /// Our part of an ICE restart, as `application/trickle-ice-sdpfrag` (RFC 8840 section 9, RFC 9725 section 4.3.3).
 public struct RestartFragment: Sendable, Equatable {
     /// The fragment to send back, lines ending in CRLF.
@@ -6,12 +8,13 @@ public struct RestartFragment: Sendable, Equatable {
     /// The credentials and candidates of `local`, for the media section that its transport belongs to.
     ///
     /// - Parameters:
+    ///   - kind: what the section carries.
     ///   - mid: the section's identification; nil if it has none.
     ///   - payloadType: one of the section's payload types.
-    public init(local: LocalDescription, mid: String?, payloadType: UInt8) {
+    public init(local: LocalDescription, kind: TrackFormat.Kind, mid: String?, payloadType: UInt8) {
         var lines = ["a=ice-lite"]
         if let mid { lines.append("a=group:BUNDLE \(mid)") }
-        lines.append("m=video 9 UDP/TLS/RTP/SAVPF \(payloadType)")
+        lines.append("m=\(kind.sectionName) 9 UDP/TLS/RTP/SAVPF \(payloadType)")
         if let mid { lines.append("a=mid:\(mid)") }
         lines += local.iceLines + local.candidateLines
         text = lines.joined(separator: "\r\n") + "\r\n"

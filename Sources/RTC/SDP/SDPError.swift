@@ -87,5 +87,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The names of our codecs of pictures.
-    private static var codecs: String { TrackFormat.Codec.ofVideo.map(\.negotiation.name).joined(separator: " or ") }
+    private static var codecs: String {
+        TrackFormat.Codec.all(of: .video).map(\.negotiation.name).joined(separator: " or ")
+    }
 }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The lines of a media section in our answers to viewers and publishers. They follow from the transport, which is the
 /// same for both.
 extension MediaDescription {
@@ -26,8 +28,11 @@ extension MediaDescription {
         if let mid { lines.append("a=mid:\(mid)") }
         lines += ["a=\(direction.rawValue)", "a=rtcp-mux"]
         if hasReducedSizeRTCP { lines.append("a=rtcp-rsize") }
-        // A publisher, who sends, learns the round trip from our reception reports.
-        if hasReceiverRoundTrip, direction == .sendonly { lines.append(Self.receiverRoundTripLine) }
+        // A publisher, who sends, learns the round trip from our reception reports. A viewer of pictures with sound
+        // needs only one answer.
+        if hasReceiverRoundTrip, direction == .sendonly, trackKind == .video {
+            lines.append(Self.receiverRoundTripLine)
+        }
         lines += local.transportLines(setup: role == .server ? .passive : .active)
         return hasCandidates ? lines + local.candidateLines : lines
     }

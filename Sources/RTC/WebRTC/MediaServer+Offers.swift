@@ -37,7 +37,7 @@ extension MediaServer {
     func offer(
         watching source: WatchedSource, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OfferedSession {
-        let local = localDescription()
+        let local = localDescription(sending: source)
         let pending = PendingOffer(
             offer: Offer(local: local, including444: true), local: local, source: source, onEnd: onEnd)
         let id = try nextID()

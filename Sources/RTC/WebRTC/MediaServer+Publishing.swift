@@ -23,8 +23,9 @@ extension MediaServer {
         }
         let id = try nextID()
         let parameters = try self.parameters(of: id, local: local, media: answer.media)
-        let publications = zip(answer.media.sections, local.streams).map { section, stream in
-            Publication(
+        let publications = answer.media.sections.compactMap { section -> Publication? in
+            guard let stream = local.stream(of: section.kind) else { return nil }
+            return Publication(
                 ssrc: SSRC(stream.ssrc), payloadType: PayloadType(section.format.payloadType),
                 track: section.format.track, answersNacks: section.format.feedback.contains(.nack),
                 answersKeyFrameRequests: section.format.feedback.contains(.pli), receiver: receiver)

@@ -31,7 +31,8 @@ extension MediaServer {
         }
         return RestartedSession(
             fragment: RestartFragment(
-                local: local, mid: remote.sections[0].mid, payloadType: remote.sections[0].format.payloadType
+                local: local, kind: remote.sections[0].kind, mid: remote.sections[0].mid,
+                payloadType: remote.sections[0].format.payloadType
             ).text,
             entityTag: local.iceUfrag)
     }

@@ -115,7 +115,7 @@ public final class MediaServer: SessionServer {
         offer: String, from client: String? = nil, watching source: WatchedSource,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OpenedSession {
-        let local = localDescription()
+        let local = localDescription(sending: source)
         let answer: Answer
         do {
             answer = try Answer(
@@ -136,8 +136,9 @@ public final class MediaServer: SessionServer {
     ) throws(MediaRefusal) {
         var parameters = try self.parameters(of: id, local: local, media: media)
         parameters.client = client
-        let tracks = zip(media.sections, local.streams).compactMap { section, stream in
-            source.tracks[section.kind].map { WatchedTrack($0, in: section, as: stream) }
+        let tracks = media.sections.compactMap { section -> WatchedTrack? in
+            guard let hub = source.tracks[section.kind], let stream = local.stream(of: section.kind) else { return nil }
+            return WatchedTrack(hub, in: section, as: stream)
         }
         // Catches up on what was due while nobody watched.
         for track in tracks { track.hub.pollChroma(now: MonotonicTime.now()) }
@@ -185,15 +186,20 @@ public final class MediaServer: SessionServer {
     }
 
     /// Our own part of a new session's description, with random names, credentials and numbers.
-    func localDescription() -> LocalDescription {
+    ///
+    /// - Parameter source: what the session sends; nil if it receives a video.
+    func localDescription(sending source: WatchedSource? = nil) -> LocalDescription {
         let ice = SecureRandom.iceCredentials()
         let ssrc = SecureRandom.uint32()
         let own = context.certificate.fingerprint
+        var streams = [LocalStream(kind: .video, ssrc: ssrc, rtxSSRC: ssrc &+ 1, trackID: "screen-video")]
+        if source?.tracks[.audio] != nil {
+            streams.append(LocalStream(kind: .audio, ssrc: ssrc &+ 2, rtxSSRC: ssrc &+ 3, trackID: "screen-sound"))
+        }
         var local = LocalDescription(
             sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
             fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
-            addresses: addresses, streams: [LocalStream(ssrc: ssrc, rtxSSRC: ssrc &+ 1, trackID: "screen-video")],
-            cname: Self.randomName())
+            addresses: addresses, streams: streams, cname: Self.randomName())
         local.takesCongestionFeedback = true
         return local
     }

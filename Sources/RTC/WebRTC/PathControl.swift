@@ -8,7 +8,7 @@ struct PathControl {
     /// The highest rate for encoders, above what any of our sources sends, so in effect no limit.
     static let highest = BitRate(bitsPerSecond: 100_000_000)
     /// What a datagram has around its RTP packet: the tag of SRTP, and the headers of UDP and IPv4.
-    private static let overhead = 16 + 8 + 20
+    static let overhead = 16 + 8 + 20
     /// What a packet of padding takes of the path: ``overhead``, the header of RTP, up to 20 bytes of extensions (the
     /// transport-wide number, and a MID of 12 letters) and one byte of padding. With a browser's MID, which has one
     /// letter, it is 8 bytes less, so that padding rather keeps below its share.
@@ -72,8 +72,9 @@ struct PathControl {
         if !isPaced { pacer.charge(byteCount, now: now) }
     }
 
-    /// Notes that a packet was sent again byte for byte, with the number that it had before.
-    mutating func sentUnchanged(byteCount: Int, now: MonotonicTime) {
+    /// Notes that a packet was sent without a new number: again byte for byte, with the number that it had before, or
+    /// in a stream that has no numbers.
+    mutating func sentUnnumbered(byteCount: Int, now: MonotonicTime) {
         controller.packetSentAgain(byteCount: byteCount + Self.overhead, at: now)
         pacer.charge(byteCount, now: now)
     }

@@ -28,9 +28,11 @@ enum SessionRole {
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
 final class WatchedTracks {
     private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
-    /// One for each track; empty until the keys are established, because a sender takes far more memory than an
-    /// unanswered offer should cost.
+    /// One for each track of pictures; empty until the keys are established, because a sender takes far more memory
+    /// than an unanswered offer should cost.
     private var senders: [TrackSender] = []
+    /// The sender of the sound, likewise; nil for good if the session has none.
+    private var sound: SoundSender?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var onPointerChange: ((PointerChange) -> Void)?
 
@@ -61,9 +63,10 @@ final class WatchedTracks {
         return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
     }
 
-    /// The bit rate for the source that lets this session come back to it: what its path carries, less a quarter. Nil if
-    /// the path carries less than any source is asked for.
-    var rateToReturn: BitRate? {
+    /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
+    /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.
+    func rateToReturn(to feed: TrackFeed) -> BitRate? {
+        guard senders.contains(where: { $0.fullFeed === feed }) else { return nil }
         let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
         return rate < Self.leastFull ? nil : rate
     }
@@ -84,14 +87,19 @@ final class WatchedTracks {
     func begin(
         _ parameters: SessionParameters, protector: SRTPSession, roundTripTime: Interval?, now: MonotonicTime
     ) {
+        let pictures = tracks.filter { $0.track.formats.kind == .video }
         path = PathControl(
-            hasTransportFeedback: tracks.contains { $0.track.extensions.available.contains(.transportNumber) }, now: now
-        )
-        senders = tracks.map { track, feed in
+            hasTransportFeedback: pictures.contains { $0.track.extensions.available.contains(.transportNumber) },
+            now: now)
+        senders = pictures.map { track, feed in
             var sender = TrackSender(
                 track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)
             sender.pointer.isWatched = onPointerChange != nil
             return sender
+        }
+        sound = tracks.first { $0.track.formats.kind == .audio }.map { track, feed in
+            SoundSender(
+                track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)
         }
     }
 
@@ -104,10 +112,11 @@ final class WatchedTracks {
             default: break
             }
         }
+        sound?.handle(packets, along: &path, now: now, send: send)
         for index in senders.indices { senders[index].handle(packets, along: &path, now: now, send: send) }
     }
 
-    /// Begins again with the last key frame.
+    /// Begins again with the last key frame. Sound goes on.
     func restart() {
         for index in senders.indices { senders[index].restart() }
     }
@@ -117,6 +126,8 @@ final class WatchedTracks {
         var deadline = MonotonicTime.distantFuture
         let canPad = senders.contains { $0.choice.mayProbe(now: now) }
         path.makePlan(waiting: senders.reduce(0) { $0 + $1.waitingBytes }, canPad: canPad, now: now)
+        // Sound goes before pictures, which wait for it.
+        sound?.advance(along: &path, now: now, send: send)
         for index in senders.indices {
             senders[index].advance(along: &path, now: now, send: send)
             deadline = min(deadline, senders[index].deadline)
@@ -143,12 +154,19 @@ final class WatchedTracks {
 
     /// Whether sending waits for room in the socket. Set it to false to let sending go on.
     var isStalled: Bool {
-        get { senders.indices.contains { senders[$0].isStalled } }
-        set { for index in senders.indices { senders[index].isStalled = newValue } }
+        get { sound?.isStalled == true || senders.indices.contains { senders[$0].isStalled } }
+        set {
+            sound?.isStalled = newValue
+            for index in senders.indices { senders[index].isStalled = newValue }
+        }
     }
 
-    /// The estimated bit rate that the peer's path can carry.
-    var targetBitRate: BitRate { path.targetBitRate }
+    /// The estimated bit rate that the peer's path can carry beside the sound.
+    var targetBitRate: BitRate {
+        let whole = path.targetBitRate
+        guard let taken = sound?.bitRate, whole < PathControl.highest else { return whole }
+        return BitRate(bitsPerSecond: max(0, whole.bitsPerSecond - taken.bitsPerSecond))
+    }
 
     /// What to log about changes of the rung since the last call.
     func takeRungChanges() -> [String] {
@@ -163,6 +181,12 @@ final class WatchedTracks {
         if path.hasFeedback {
             statistics.estimate = path.plan.estimate
             statistics.queueDelay = path.plan.queueDelay
+        }
+        if let sound {
+            statistics.sentSoundPackets = sound.sentPackets
+            statistics.sentPackets = Int(sound.stream.statistics.packetCount)
+            statistics.roundTripTime = sound.roundTripTime
+            statistics.lostPackets = sound.lostPackets
         }
         for sender in senders {
             statistics.sentUnits += sender.sentUnits

@@ -135,12 +135,12 @@ final class TrackFeed {
     }
 
     /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which are
-    /// all that watch, can carry.
+    /// all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
     func adaptRates(to viewers: [WatchedTracks], now: MonotonicTime) {
         if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
         let full = viewers.compactMap { $0.targetBitRate(at: self) }
         // While nobody gets what the source sends, it has to become less before anybody can get it again.
-        adaptRate(to: full.isEmpty ? viewers.compactMap(\.rateToReturn) : full, now: now)
+        adaptRate(to: full.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : full, now: now)
     }
 
     /// Tells the rung's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the narrow

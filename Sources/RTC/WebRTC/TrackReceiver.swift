@@ -14,6 +14,15 @@ struct Publication: Sendable {
     var answersKeyFrameRequests: Bool
     /// The receiver of its frames.
     var receiver: any PublishedFrameReceiver
+
+    /// A buffer for its packets. Sound goes on without a packet that is missing, so that it is worth no more than a short
+    /// wait: viewers leave out what comes later than ``SoundSender/longestWait``.
+    var buffer: ReceptionBuffer {
+        switch track.kind {
+        case .video: ReceptionBuffer()
+        case .audio: ReceptionBuffer(patience: .milliseconds(answersNacks ? 120 : 40))
+        }
+    }
 }
 
 /// What receives one track of a session: puts packets in order, reassembles frames, and sends requests to the
@@ -38,7 +47,7 @@ struct TrackReceiver {
     /// The stream that is received; nil before its first packet.
     private var ssrc: SSRC?
     private var lastPacket = MonotonicTime.zero
-    private var buffer = ReceptionBuffer()
+    private var buffer: ReceptionBuffer
     private var reassembler: FrameReassembler
     private var statistics: ReceptionStatistics
     private var clock: ArrivalClock
@@ -58,6 +67,7 @@ struct TrackReceiver {
         _ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime
     ) {
         self.publication = publication
+        buffer = publication.buffer
         reassembler = FrameReassembler(publication.track.codec)
         statistics = ReceptionStatistics(publication.track.clockRate)
         clock = ArrivalClock(publication.track.clockRate)
@@ -132,7 +142,7 @@ struct TrackReceiver {
 
     private mutating func begin(_ stream: SSRC, now: MonotonicTime) {
         ssrc = stream
-        buffer = ReceptionBuffer()
+        buffer = publication.buffer
         reassembler = FrameReassembler(publication.track.codec)
         statistics = ReceptionStatistics(publication.track.clockRate)
         clock = ArrivalClock(publication.track.clockRate)
@@ -148,6 +158,8 @@ struct TrackReceiver {
     private mutating func take(_ frame: ReceivedFrame, now: MonotonicTime) {
         let time = clock.time(of: frame.timestamp, arrival: now)
         guard let contents = frame.contents else {
+            // A packet of sound that is missing is missed by nobody but its listeners, who conceal it.
+            guard publication.track.kind == .video else { return }
             brokenSince = brokenSince ?? now
             requestKeyFrame(now: now)
             return

@@ -54,7 +54,7 @@ extension TrackSender {
         if stream.hasRetransmission {
             path.sent(byteCount: buffer.count, isPaced: false, now: now)
         } else {
-            path.sentUnchanged(byteCount: buffer.count, now: now)
+            path.sentUnnumbered(byteCount: buffer.count, now: now)
         }
         _ = protectAndSend(send)
         return true

@@ -4,8 +4,8 @@ import RTP
 import SecureTransport
 import TrackHub
 
-/// What sends one track of a session. It decides which frame is sent next, in packets with the session's own sequence
-/// numbers, and which packets are sent again.
+/// What sends the pictures of a session. It decides which frame is sent next, in packets with the session's own
+/// sequence numbers, and which packets are sent again. ``SoundSender`` sends sound.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender {
@@ -75,21 +75,8 @@ struct TrackSender {
         formats = track.formats
         canonicalName = session.canonicalName
         clock = session.clock
-        let types = track.formats.retransmissionPayloadTypes
-        let retransmission =
-            types.isEmpty
-            ? nil
-            : RTPStream.Retransmission(
-                ssrc: track.retransmissionSSRC,
-                firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
-                payloadTypes: types)
-        stream = RTPStream(
-            RTPStream.Configuration(
-                ssrc: track.ssrc,
-                firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
-                timestampOffset: SecureRandom.uint32(), extensions: track.extensions, clock: session.clock,
-                retransmission: retransmission))
-        probe = TailProbe(hasRetransmission: retransmission != nil)
+        stream = RTPStream(track, clock: session.clock)
+        probe = TailProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now)
         buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
@@ -159,7 +146,7 @@ struct TrackSender {
                 }
                 let shownAt = time ?? MediaTime(ticks: max(frame.mediaTime.ticks, lastTicks &+ 1))
                 lastTicks = shownAt.ticks
-                if packet == 0, frame.format.kind == .video {
+                if packet == 0 {
                     let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
                     let isNewest = number.next == feed.history.next
                     if pointer.holds(frame.coded.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {

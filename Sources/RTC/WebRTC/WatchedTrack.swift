@@ -1,6 +1,7 @@
 import MediaTypes
 import RTP
 import SDP
+import SecureTransport
 import TrackHub
 
 /// A track of a source as one peer watches it: the parameters of the RTP stream that carries it.
@@ -30,8 +31,13 @@ struct StreamFormats: Sendable {
     /// The formats that the peer decodes; the one that most frames will have comes first.
     var formats: [NegotiatedSection.Format]
 
-    /// The highest chroma format that the peer decodes; it also decodes all lower ones.
-    var decodes: ChromaFormat { formats.contains { $0.track.chroma == .yuv444 } ? .yuv444 : .yuv420 }
+    /// The highest chroma format that the peer decodes; it also decodes all lower ones. Sound sets no limit.
+    var decodes: ChromaFormat {
+        kind == .audio || formats.contains { $0.track.chroma == .yuv444 } ? .yuv444 : .yuv420
+    }
+
+    /// What the stream carries.
+    var kind: TrackFormat.Kind { formats[0].track.kind }
 
     /// The rate of the stream's timestamps, which all formats have.
     var clockRate: ClockRate { formats[0].track.clockRate }
@@ -51,5 +57,25 @@ struct StreamFormats: Sendable {
             types[PayloadType(format.payloadType)] = PayloadType(type)
         }
         return types
+    }
+}
+
+extension RTPStream {
+    /// The stream that carries `track`, with random numbers to begin with.
+    init(_ track: WatchedTrack, clock: NTPClock) {
+        let types = track.formats.retransmissionPayloadTypes
+        let retransmission =
+            types.isEmpty
+            ? nil
+            : RTPStream.Retransmission(
+                ssrc: track.retransmissionSSRC,
+                firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
+                payloadTypes: types)
+        self.init(
+            RTPStream.Configuration(
+                ssrc: track.ssrc,
+                firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
+                timestampOffset: SecureRandom.uint32(), extensions: track.extensions, clock: clock,
+                retransmission: retransmission))
     }
 }

@@ -15,6 +15,8 @@ struct CommandRoute {
         "link": CommandRoute(method: "GET", line: "link", isDocument: true),
         "pause": CommandRoute(method: "POST", line: "pause"),
         "resume": CommandRoute(method: "POST", line: "resume"),
+        "mute": CommandRoute(method: "POST", line: "mute"),
+        "unmute": CommandRoute(method: "POST", line: "unmute"),
         "sharpen": CommandRoute(method: "POST", line: "sharpen"),
         "stop": CommandRoute(method: "POST", line: "stop"),
         "rate": CommandRoute(method: "POST", line: "rate"),

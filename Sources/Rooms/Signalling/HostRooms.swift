@@ -16,6 +16,8 @@ struct SharedTrack {
     var state = SourceState.waiting
     /// The time at which that state began (g_get_monotonic_time).
     var since = g_get_monotonic_time()
+    /// Whether it can be heard.
+    var sound = SoundState.none
 }
 
 /// The host's rooms: their members, in a `RoomDirectory` and by their WebSockets, and the media layers of their tracks.
@@ -108,6 +110,13 @@ final class HostRooms {
         else { return false }
         if shared.state.word != state.word { tracks[address]?.since = g_get_monotonic_time() }
         tracks[address]?.state = state
+        return true
+    }
+
+    /// Records whether a track can be heard. Returns false if nothing has changed.
+    func set(_ sound: SoundState, of address: TrackAddress) -> Bool {
+        guard let shared = tracks[address], shared.sound != sound else { return false }
+        tracks[address]?.sound = sound
         return true
     }
 }

@@ -93,6 +93,14 @@ public final class SignallingServer: Sendable {
         post { $0.skyRTC.announce(state, in: room, track: name) }
     }
 
+    /// Tells the viewers of `room`, and those who join later, whether a track can be heard. What hasn't changed isn't
+    /// sent again. Without `track`, the room's first track is meant.
+    public func announceSound(_ sound: SoundState, room: String, track: String? = nil) {
+        let name = track.flatMap { TrackName($0) }
+        guard name?.text == track else { return }
+        post { $0.skyRTC.announceSound(sound, in: room, track: name) }
+    }
+
     /// Takes a report about the pointer of a track; without `track`, of the room's first. Returns quickly. Only the
     /// latest report of each kind is kept, so the memory is bounded.
     public func updatePointer(_ report: PointerReport, room: String, track: String? = nil) {

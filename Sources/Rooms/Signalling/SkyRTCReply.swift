@@ -21,6 +21,7 @@ struct SkyRTCReply: Encodable {
         var since: Double?
         var message: String?
         var steady: Bool?
+        var sound: String?
         var reason: String?
         var password: Bool?
         var name: String?
@@ -112,6 +113,12 @@ struct SkyRTCReply: Encodable {
         data = Payload(
             source: state.word, since: seconds, message: message.isEmpty ? nil : message,
             steady: isSteady ? true : nil, track: track?.text)
+    }
+
+    /// `_sound`, to viewers: whether a track can be heard. `track` is given if the room has had several.
+    init(_ sound: SoundState, track: TrackName? = nil) {
+        eventName = "_sound"
+        data = Payload(sound: sound.rawValue, track: track?.text)
     }
 
     /// `_clock`: the time at which the page's request with its stamp `t` was received, and the time of sending this,

@@ -115,6 +115,14 @@ extension SkyRTCRooms {
         if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
     }
 
+    /// Tells the viewers of `room` whether a track can be heard.
+    func announceSound(_ sound: SoundState, in room: String, track: TrackName?) {
+        guard let address = rooms.address(of: track, in: room), rooms.set(sound, of: address) else { return }
+        let whose = rooms.label(of: address).map { "the sound of \($0)" } ?? "the sound"
+        log(of: "").info("room \(room): \(whose) is \(sound == .none ? "gone" : sound.rawValue)")
+        rooms.tellViewers(of: room, SkyRTCReply(sound, track: rooms.label(of: address)).text)
+    }
+
     private func stateReply(of address: TrackAddress) -> SkyRTCReply? {
         rooms[address].map { shared in
             SkyRTCReply(
@@ -123,11 +131,16 @@ extension SkyRTCRooms {
         }
     }
 
-    /// Tells a new member the states of the sources of its room's tracks.
+    /// Tells a new member the states of the sources of its room's tracks, and which tracks have sound.
     private func tellStates(to member: RoomMember, in room: String) {
         var replies = rooms.addresses(in: room).compactMap { stateReply(of: $0) }
         if replies.isEmpty {
             replies = [SkyRTCReply(.waiting, microseconds: g_get_monotonic_time() - startTime)]
+        }
+        for address in rooms.addresses(in: room) {
+            // A track that was never said to have sound has none.
+            guard let sound = rooms[address]?.sound, sound != SoundState.none else { continue }
+            replies.append(SkyRTCReply(sound, track: rooms.label(of: address)))
         }
         for reply in replies { member.socket.send(reply.text) }
     }

@@ -36,7 +36,7 @@ struct PageBundle {
                 html += line
             } else if let name = line.between("<link rel=\"stylesheet\" href=\"", "\">") {
                 guard let sheet = file(String(name)) else { throw .missing(file: String(name)) }
-                for rule in sheet.split(separator: "\n") { style += rule.withoutIndent + "\n" }
+                style += try Self.rules(of: sheet, file: String(name))
             } else if let name = line.between("<script type=\"module\" src=\"", "\"></script>") {
                 var modules = ModuleBundle(file: file)
                 try modules.add(String(name))
@@ -49,6 +49,22 @@ struct PageBundle {
                 html += line + "\n"
             }
         }
+    }
+
+    /// The lines of a style sheet without indents and comments, which have lines of their own.
+    private static func rules(of sheet: String, file: String) throws(Fault) -> String {
+        var rules = ""
+        var isComment = false
+        for line in sheet.split(separator: "\n") {
+            let rule = line.withoutIndent
+            if isComment || rule.hasPrefix("/*") {
+                isComment = !rule.contains("*/")
+                guard isComment || rule.hasSuffix("*/") else { throw .notUnderstood(file: file, line: String(line)) }
+            } else {
+                rules += rule + "\n"
+            }
+        }
+        return rules
     }
 }
 

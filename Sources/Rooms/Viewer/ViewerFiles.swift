@@ -21,8 +21,9 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: one document, with its style and its script in it, embedded in the program.
 ///
-/// It loads nothing else but its icon. `contentSecurityPolicy` allows the scripts and the style by their hashes, and no
-/// others. The files that the page is made of are there as well, each by itself.
+/// It loads nothing else but its icon and, if there is sound, the controls for it. `contentSecurityPolicy` allows the
+/// scripts and the style by their hashes, and no others. The files that the page is made of are there as well, each by
+/// itself.
 public enum ViewerFiles {
     /// The value of Content-Security-Policy for every file.
     public static let contentSecurityPolicy = page.policy
@@ -110,6 +111,10 @@ public enum ViewerFiles {
         "shown.js": ViewerFile(PackageResources.shown_js, javaScript),
         "signalling.js": ViewerFile(PackageResources.signalling_js, javaScript),
         "silence.js": ViewerFile(PackageResources.silence_js, javaScript),
+        "sound.css": ViewerFile(PackageResources.sound_css, css),
+        "sound.js": ViewerFile(PackageResources.sound_js, javaScript),
+        "soundview.js": ViewerFile(PackageResources.soundview_js, javaScript),
+        "soundwords.js": ViewerFile(PackageResources.soundwords_js, javaScript),
         "source.js": ViewerFile(PackageResources.source_js, javaScript),
         "stage.css": ViewerFile(PackageResources.stage_css, css),
         "stage.js": ViewerFile(PackageResources.stage_js, javaScript),

@@ -22,6 +22,10 @@ public final class Page {
     /// The errors among them: console.error, uncaught exceptions, resources that could not be loaded.
     public var consoleErrors: [ConsoleMessage] { consoleMessages.filter { $0.level == "error" } }
 
+    /// Whether the browser takes what is evaluated for something that a user has done, as a click is. That lets a page
+    /// play sound, for one.
+    public var actsAsUser = true
+
     private let browser: Browser
     private let target: String
     private let session: String
@@ -59,7 +63,8 @@ public final class Page {
         let result = try call(
             "Runtime.evaluate",
             [
-                "expression": .string(expression), "awaitPromise": true, "returnByValue": true, "userGesture": true,
+                "expression": .string(expression), "awaitPromise": true, "returnByValue": true,
+                "userGesture": .bool(actsAsUser),
             ], until: ContinuousClock.now + limit)
         let exception = result["exceptionDetails"]
         if !exception.isNull { throw .thrown(Self.words(exception)) }

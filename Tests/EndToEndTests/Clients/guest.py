@@ -1,7 +1,7 @@
 """Watches a room as a page does, without taking pictures.
 
 usage: guest.py LINK NAME
-Says `joined` with what _peers says, and `closed` with the WebSocket's close code.
+Says `joined` with what _peers says, `sound` with what each _sound says, and `closed` with the WebSocket's close code.
 """
 
 import asyncio
@@ -26,6 +26,8 @@ async def main():
                 message = json.loads(text)
                 if message["eventName"] == "_peers":
                     say("joined", you=message["data"]["you"])
+                elif message["eventName"] == "_sound":
+                    say("sound", sound=message["data"]["sound"])
         except websockets.ConnectionClosed:
             pass
         say("closed", code=socket.close_code)

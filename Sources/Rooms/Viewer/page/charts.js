@@ -1,7 +1,7 @@
 // Small live charts of the measurements. While they are closed, they have no elements in the page.
 
 import { element, onOtherOpened, opened, setText } from "./element.js";
-import { bitRateText, delayText, frameRateText, lossText, sizeText } from "./figures.js";
+import { bitRateText, delayText, frameRateText, lagText, lossText, sizeText } from "./figures.js";
 import { DELAY_WINDOW } from "./measurements.js";
 import { label, words } from "./messages.js";
 import { median, roundTop } from "./series.js";
@@ -18,8 +18,8 @@ export class Charts {
   #panel = byId("charts");
   #charts = [];
   #size = null;
-  /** `#noDelay` when the charts were made. */
-  #hadNoDelay = "";
+  /** `#kinds` when the charts were made. */
+  #madeKinds = "";
 
   /** Called when the charts are opened or closed. */
   onToggle = () => {};
@@ -55,7 +55,7 @@ export class Charts {
   /** Draws new values. */
   update() {
     if (!this.isOpen) return;
-    if (this.#hadNoDelay !== this.#noDelay) this.#make();
+    if (this.#madeKinds !== this.#kinds) this.#make();
     for (const chart of this.#charts) chart.update();
     const size = this.#stage.pictureSize;
     setText(this.#size, size.width > 0 ? sizeText(size) : words.notMeasured);
@@ -76,8 +76,13 @@ export class Charts {
     return this.#measurements.awaitsDelay ? words.measuring : null;
   }
 
+  /** What decides which charts there are. */
+  get #kinds() {
+    return `${this.#noDelay} ${this.#measurements.hasSound}`;
+  }
+
   #make() {
-    const { delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
+    const { delay, roundTrip, frameRate, bitRate, loss, soundLag } = this.#measurements;
     const none = this.#noDelay;
     this.#charts = [
       none
@@ -87,11 +92,14 @@ export class Charts {
       new Chart(words.bitRate, "", bitRate, bitRateText, 100_000),
       new Chart(words.loss, "", loss, lossText, 1),
     ];
+    if (this.#measurements.hasSound) {
+      this.#charts.push(new Chart(words.sound, words.soundNote, soundLag, lagText, 50, { window: DELAY_WINDOW }));
+    }
     const size = element("p", "chart-size");
     this.#size = element("span");
     size.append(element("span", "", {}, words.resolution), this.#size);
     byId("charts-list").replaceChildren(...this.#charts.map(({ root }) => root), size);
-    this.#hadNoDelay = none;
+    this.#madeKinds = this.#kinds;
   }
 }
 
@@ -148,7 +156,9 @@ class Chart {
 
   update() {
     const range = this.#series.range;
-    this.#line.setAttribute("d", this.#series.path(WIDTH, HEIGHT, roundTop(range?.[1] ?? 0, this.#least)));
+    const top = roundTop(Math.max(...(range ?? [0]).map(Math.abs)), this.#least);
+    // If there are negative values, 0 is in the middle.
+    this.#line.setAttribute("d", this.#series.path(WIDTH, HEIGHT, top, range?.[0] < 0 ? -top : 0));
     const [least, most] = (range ?? [null, null]).map(this.#text);
     setText(this.#range, least === most ? "" : words.range(least, most));
     this.#read(this.#reading);

@@ -93,6 +93,8 @@ export const chinese = {
   frameRate: "帧率",
   bitRate: "码率",
   loss: "丢包",
+  sound: "声音",
+  soundNote: "声音比画面晚多少；负值表示更早",
   resolution: "分辨率",
   nothingMoves: "画面静止",
   lost: (percent) => `丢包 ${percent}%`,

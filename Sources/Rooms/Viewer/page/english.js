@@ -90,6 +90,8 @@ export const english = {
   frameRate: "Frame rate",
   bitRate: "Bit rate",
   loss: "Loss",
+  sound: "Sound",
+  soundNote: "how much later than the picture it is heard; below zero, earlier",
   resolution: "Resolution",
   nothingMoves: "nothing moves",
   lost: (percent) => `${percent} % lost`,

@@ -8,6 +8,13 @@ export function delayText(milliseconds) {
   return `${milliseconds < 100 ? Math.round(milliseconds) : Math.round(milliseconds / 10) * 10} ms`;
 }
 
+/** Formats milliseconds with their sign. */
+export function lagText(milliseconds) {
+  if (milliseconds === null) return "";
+  const size = delayText(Math.abs(milliseconds));
+  return Math.abs(milliseconds) < 0.5 ? size : `${milliseconds < 0 ? "−" : "+"}${size}`;
+}
+
 export const frameRateText = (rate) => (rate === null ? "" : `${Math.round(rate)} fps`);
 
 export function bitRateText(rate) {

@@ -16,12 +16,16 @@ const DELAY_PATIENCE = 8;
 const LOOKS_BEFORE = 2;
 
 export class Measurements {
-  /** One value per second; delay and round trip in milliseconds, loss in percent, bit rate in bits per second. */
+  /**
+   * One value per second; delay, round trip and the sound's lag behind the picture in milliseconds, loss in percent,
+   * bit rate in bits per second.
+   */
   delay = new Series();
   roundTrip = new Series();
   frameRate = new Series();
   bitRate = new Series();
   loss = new Series();
+  soundLag = new Series();
 
   #viewer;
   #stage;
@@ -41,6 +45,10 @@ export class Measurements {
   /** Whether the browser can measure the delay. If not, the network's round trip is shown instead. */
   get knowsDelay() {
     return this.#meter.isKnown;
+  }
+
+  get hasSound() {
+    return this.#viewer.sound !== "none";
   }
 
   /** Whether the delay isn't known yet, but may be soon. */
@@ -79,6 +87,8 @@ export class Measurements {
     this.frameRate.push(isRepeated ? 0 : Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
     this.bitRate.push((Math.max(0, now.bytes - before.bytes) * 8) / seconds);
     this.loss.push(arrived + lost > 0 ? (100 * lost) / (arrived + lost) : 0);
+    // In a silence no sound arrives.
+    this.soundLag.push(now.soundPackets > before.soundPackets ? now.soundLag : null);
     this.#parts = this.#write();
     return true;
   }

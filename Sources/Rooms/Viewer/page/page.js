@@ -4,7 +4,7 @@ import { Bar } from "./bar.js";
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
 import { Delay } from "./delay.js";
-import { setText } from "./element.js";
+import { element, iconButton, relabel, setText } from "./element.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
@@ -75,13 +75,31 @@ for (const [type, take] of [
     if (viewer.tracks.isShown(detail.track)) take(detail);
   });
 }
-viewer.addEventListener("change", () => draw());
+let lastSound = "none";
+viewer.addEventListener("change", () => {
+  if (viewer.sound !== "none") hear();
+  // The bar says so.
+  if (viewer.sound === "muted" && lastSound !== "muted") bar.wake();
+  lastSound = viewer.sound;
+  draw();
+});
 // The browser may have kept this page from an earlier visit, and the host may have another one by now.
 viewer.addEventListener("_peers", ({ detail }) => {
   const isReloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
   const { version } = document.documentElement.dataset;
   if (detail.page && version && detail.page !== version && !isReloaded) location.reload();
 }, { once: true });
+
+// Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
+let sound = null;
+function hear() {
+  sound ??= import("./sound.js").then(
+    ({ Sound }) => new Sound({ viewer, stage, video, keys, language, element, iconButton, relabel, setText }),
+    () => {
+      sound = null;
+    },
+  );
+}
 
 function draw() {
   pointer.live(viewer.source.state === "live");
@@ -124,6 +142,15 @@ window.screenRelay = Object.freeze({
   },
   get source() {
     return viewer.source.state;
+  },
+  get sound() {
+    return viewer.sound;
+  },
+  get isListening() {
+    return !video.muted;
+  },
+  get audioLevel() {
+    return viewer.reception?.counted?.soundLevel ?? 0;
   },
   get pointer() {
     return pointer.state;

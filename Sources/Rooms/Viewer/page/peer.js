@@ -1,4 +1,4 @@
-// The receiving end of the media: one recvonly video over one RTCPeerConnection.
+// The receiving end of the media: one recvonly video, and its sound if wanted, over one RTCPeerConnection.
 
 import { loaded } from "./loaded.js";
 
@@ -13,6 +13,8 @@ const DISCONNECTED_PATIENCE = 5000;
 export class Peer {
   #connection;
   #receiver;
+  #soundReceiver;
+  #stream;
   #offer;
   #handlers;
   #early = [];
@@ -23,11 +25,14 @@ export class Peer {
   /** The UDP port in the host's first candidate, for messages. */
   hostPort = null;
 
-  constructor(handlers) {
+  /** `hasSound`: whether to receive the sound as well. */
+  constructor(handlers, hasSound) {
     this.#handlers = handlers;
-    const { connection, transceiver, offer } = takeOffer();
+    const { connection, transceiver, sound, offer } = takeOffer(hasSound);
     this.#connection = connection;
     this.#receiver = transceiver.receiver;
+    this.#soundReceiver = sound?.receiver ?? null;
+    this.#stream = new MediaStream([this.#receiver.track]);
     this.#offer = offer;
     this.#connection.onicecandidate = ({ candidate }) => {
       if (candidate?.candidate) this.#handlers.onCandidate(candidate);
@@ -45,7 +50,7 @@ export class Peer {
   async open() {
     // Passed on before there is an answer: the first picture may arrive before an element that only starts to load then
     // is ready, and a still screen has no second picture.
-    this.#handlers.onStream(new MediaStream([this.#receiver.track]));
+    this.#handlers.onStream(this.#stream);
     try {
       // A shared screen is worked with, so pictures are shown as soon as they arrive.
       this.#receiver.jitterBufferTarget = 0;
@@ -54,7 +59,9 @@ export class Peer {
     }
     const offer = await this.#offer;
     if (this.#closed) return;
-    await this.#connection.setLocalDescription(offer);
+    // A browser that doesn't accept the change makes the sound mono, but shows the pictures.
+    await this.#connection.setLocalDescription({ type: offer.type, sdp: withStereo(offer.sdp) })
+      .catch(() => this.#connection.setLocalDescription(offer));
     if (!this.#closed) this.#handlers.onOffer(this.#connection.localDescription);
   }
 
@@ -86,14 +93,34 @@ export class Peer {
     }
   }
 
-  /** Returns the browser's counters for the incoming video; null before there are any. */
+  /**
+   * Adds the sound to the stream, or takes it out of it. An element that plays a stream with sound keeps the sound
+   * system of this machine awake, even if nothing arrives.
+   */
+  playSound(isPlayed) {
+    if (!this.#soundReceiver) return;
+    const { track } = this.#soundReceiver;
+    if (isPlayed) this.#stream.addTrack(track);
+    else this.#stream.removeTrack(track);
+  }
+
+  /** Returns how loud the sound is played, from 0 to 1, and the number of its packets. */
+  async soundFigures() {
+    const entries = this.#closed || !this.#soundReceiver ? [] : [...(await this.#soundReceiver.getStats()).values()];
+    const { audioLevel = 0, packetsReceived = 0 } = entries.find(({ type }) => type === "inbound-rtp") ?? {};
+    return { level: audioLevel, packets: packetsReceived };
+  }
+
+  /** Returns the browser's counters for the incoming video and its sound; null before there are any. */
   async statistics() {
     if (this.#closed) return null;
     const report = await this.#connection.getStats();
     let video = null;
+    let sound = null;
     let roundTrip = null;
     for (const entry of report.values()) {
       if (entry.type === "inbound-rtp" && entry.kind === "video") video = entry;
+      if (entry.type === "inbound-rtp" && entry.kind === "audio") sound = entry;
       if (entry.type === "candidate-pair" && entry.nominated) roundTrip = entry.currentRoundTripTime * 1000;
     }
     return video && {
@@ -106,6 +133,14 @@ export class Peer {
       captured: this.synchronizationSources[0]?.captureTimestamp ?? null,
       /** In milliseconds, of the network alone. */
       roundTrip,
+      /** How loud the sound is played, from 0 to 1. */
+      soundLevel: sound?.audioLevel ?? 0,
+      soundPackets: sound?.packetsReceived ?? 0,
+      /**
+       * How many milliseconds later than a picture the sound of the same moment is played; negative if it is played
+       * earlier, NaN if the browser doesn't tell. The time stamps say when the host captured what is played now.
+       */
+      soundLag: video.estimatedPlayoutTimestamp - sound?.estimatedPlayoutTimestamp,
     };
   }
 
@@ -151,8 +186,15 @@ export class Peer {
 }
 
 // The page has begun to make its first offer before its scripts were there (see index.html).
-function takeOffer() {
-  const early = window.earlyOffer;
-  window.earlyOffer = null;
-  return early ?? window.offerToReceive();
+function takeOffer(hasSound) {
+  // That offer has sound.
+  const early = hasSound ? window.earlyOffer : null;
+  if (hasSound) window.earlyOffer = null;
+  return early ?? window.offerToReceive(hasSound);
+}
+
+/** Returns an offer that asks for stereo: without that, Chromium makes what it receives mono. */
+export function withStereo(sdp) {
+  const type = /^a=rtpmap:(\d+) opus\//im.exec(sdp)?.[1];
+  return sdp.replace(new RegExp(`^a=fmtp:${type} (?!.*\\bstereo=).*`, "m"), "$&;stereo=1");
 }

@@ -29,8 +29,11 @@ export class Reception {
   #hasArrived = false;
   #isOver = false;
 
-  /** `track` is null for the room's first track. `browser` and `link` are those of this page. */
-  constructor(signalling, track, { browser, link }, handlers) {
+  /**
+   * `track` is null for the room's first track. `browser` and `link` are those of this page. `hasSound`: whether to
+   * receive the track's sound as well.
+   */
+  constructor(signalling, track, { browser, link }, handlers, hasSound = false) {
     this.#track = track;
     this.#handlers = handlers;
     this.#noPath = () =>
@@ -47,7 +50,7 @@ export class Reception {
       onNoPath: this.#noPath,
       onLost: () => this.#fail(messages.lostConnection()),
       onUnusableAnswer: (reason) => this.#fail(messages.unusableAnswer(reason)),
-    });
+    }, hasSound);
   }
 
   /** Whether the host has answered. Anything it sent earlier belongs to a previous reception of the same track. */

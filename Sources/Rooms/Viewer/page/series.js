@@ -40,11 +40,11 @@ export class Series {
   }
 
   /**
-   * Returns an SVG path through the values in a box of `width` by `height`. The last value is at the right edge, and
-   * `top` is the value at the upper edge. The path is broken where nothing was measured. A single value between two
-   * gaps is a line of no length, which is visible by its round ends.
+   * Returns an SVG path through the values in a box of `width` by `height`. The last value is at the right edge; `top`
+   * and `bottom` are the values at the upper and lower edges. The path is broken where nothing was measured. A single
+   * value between two gaps is a line of no length, which is visible by its round ends.
    */
-  path(width, height, top) {
+  path(width, height, top, bottom = 0) {
     const step = width / (this.#capacity - 1);
     const begin = width - (this.#values.length - 1) * step;
     let isOpen = false;
@@ -52,7 +52,7 @@ export class Series {
       const wasOpen = isOpen;
       isOpen = value !== null;
       if (!isOpen) return "";
-      const y = height - (Math.min(value, top) / top) * height;
+      const y = height - ((Math.min(value, top) - bottom) / (top - bottom)) * height;
       const point = `${(begin + index * step).toFixed(1)} ${y.toFixed(1)}`;
       return wasOpen ? `L${point}` : `M${point}h0`;
     }).join("");

@@ -19,6 +19,8 @@ const TRACKS_PATIENCE = 100;
 export class ShownTrack {
   /** The state of the track's source. */
   source = new Source();
+  /** "live", "muted" (by the sharer) or "none". */
+  sound = "none";
   tracks = new TrackList();
   /** The reception of the track; null if there is none. */
   reception = null;
@@ -87,6 +89,9 @@ export class ShownTrack {
         this.source.told(data);
         if (this.source.state === "live" && this.reception?.isConnected) this.#awaitPicture();
         this.#handlers.onTold("change", {});
+      } else if (name === "_sound") {
+        this.#heardSound(data);
+        this.#handlers.onTold("change", {});
       } else if (name === "_session_ended") {
         if (this.reception?.isAnswered) this.#sessionEnded();
       }
@@ -99,12 +104,19 @@ export class ShownTrack {
     this.#endReception();
     this.signalling = null;
     this.source = new Source();
+    this.sound = "none";
     this.#memory.forget();
+  }
+
+  #heardSound({ sound }) {
+    this.sound = sound === "live" || sound === "muted" ? sound : "none";
   }
 
   #listed(list) {
     if (!Array.isArray(list)) return;
     const isOther = this.tracks.told(list);
+    // A track that returns is a new one, and without sound nothing is told of its sound.
+    this.#memory.retain(this.tracks.all.map(({ name }) => name));
     this.#handlers.onTold("tracks", this.tracks.all);
     // Also if the first track has been added or the last one removed.
     if (isOther || this.tracks.isEmpty === (this.reception !== null)) this.#turn();
@@ -114,10 +126,12 @@ export class ShownTrack {
   #turn() {
     this.#stage.hold();
     this.source = new Source();
+    this.sound = "none";
     if (this.tracks.isEmpty) this.source.told({ source: "waiting" });
     this.#handlers.onTold("shown", {});
     for (const [name, data] of this.#memory.of(this.tracks.shown)) {
       if (name === "_state") this.source.told(data);
+      else if (name === "_sound") this.#heardSound(data);
       else this.#handlers.onTold(name, data);
     }
     this.#handlers.onNegotiation();
@@ -143,7 +157,7 @@ export class ShownTrack {
       onStream: only((stream) => this.#handlers.onTold("stream", stream)),
       onConnected: only(() => this.#awaitPicture()),
       onFailure: only((reason) => this.#handlers.onFailure(reason)),
-    });
+    }, true);
     this.reception = reception;
     reception.open();
   }

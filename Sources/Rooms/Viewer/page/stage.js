@@ -53,8 +53,13 @@ export class Stage {
   }
 
   play() {
+    const wasMuted = this.#video.muted;
     this.#video.play()?.catch((problem) => {
-      if (problem.name === "NotAllowedError") this.onPlayBlocked();
+      if (problem.name !== "NotAllowedError") return;
+      if (wasMuted) return this.onPlayBlocked();
+      // Pictures may be played without a click if their sound isn't.
+      this.#video.muted = true;
+      this.play();
     });
   }
 

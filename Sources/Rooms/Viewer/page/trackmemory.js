@@ -1,6 +1,6 @@
 // The latest messages about each track, for when another one is shown.
 
-const KEPT = new Set(["_state", "_pointer_shape", "_pointer", "_pointer_mode"]);
+const KEPT = new Set(["_state", "_sound", "_pointer_shape", "_pointer", "_pointer_mode"]);
 // The most that a room has.
 const MOST_TRACKS = 16;
 
@@ -20,6 +20,13 @@ export class TrackMemory {
   /** The messages that are valid for `track` now, as pairs of name and data. */
   of(track) {
     return [...(this.#tracks.get(track) ?? [])].map(([name, { data, time }]) => [name, aged(name, data, time)]);
+  }
+
+  /** Forgets the tracks that aren't among `names`. */
+  retain(names) {
+    for (const track of this.#tracks.keys()) {
+      if (!names.includes(track)) this.#tracks.delete(track);
+    }
   }
 
   forget() {

@@ -18,7 +18,7 @@ const JOIN_PATIENCE = 10_000;
  * | `tracks`            | `[{name, source}]`                      | the room's tracks have changed |
  * | `shown`             | `{}`                                    | another track is shown now; its known state follows |
  * | `stream`            | `MediaStream`                           | the shown track has a new stream |
- * | `change`            | `{}`                                    | `phase`, `reason` or `source` may have changed |
+ * | `change`            | `{}`                                    | `phase`, `reason`, `source` or `sound` may have changed |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
  *
  * `send(eventName, data)` sends a message to the server; `introduction` is what `__join` contains besides room and role
@@ -63,6 +63,7 @@ export class Viewer extends EventTarget {
 
   // What is known of the shown track, as `ShownTrack` describes it.
   get source() { return this.#shown.source; }
+  get sound() { return this.#shown.sound; }
   get tracks() { return this.#shown.tracks; }
   get reception() { return this.#shown.reception; }
   get framesDecoded() { return this.#shown.framesDecoded; }

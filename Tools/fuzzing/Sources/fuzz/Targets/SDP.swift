@@ -1,4 +1,5 @@
 import H264
+import MediaTypes
 import SDP
 
 extension FuzzTarget {
@@ -38,7 +39,10 @@ private let local = LocalDescription(
     sessionID: .max, iceUfrag: "host", icePassword: "abcdefghijklmnopqrstuv",
     fingerprint: FingerprintAttribute(algorithm: "sha-256", bytes: Array(0..<32)),
     addresses: [HostAddress(address: "192.0.2.1", port: 8189), HostAddress(address: "2001:db8::1", port: 8189)],
-    streams: [LocalStream(ssrc: 1111, rtxSSRC: 2222, trackID: "screen-video")], cname: "screenrelay")
+    streams: [
+        LocalStream(kind: .video, ssrc: 1111, rtxSSRC: 2222, trackID: "screen-video"),
+        LocalStream(kind: .audio, ssrc: 3333, rtxSSRC: 4444, trackID: "screen-sound"),
+    ], cname: "screenrelay")
 private let offer = Offer(local: local, including444: true)
 
 private func checkAnswer(_ text: String, to offer: SessionDescription, ofBytes count: Int) {
@@ -48,6 +52,7 @@ private func checkAnswer(_ text: String, to offer: SessionDescription, ofBytes c
     check(answer.media.map(\.mid) == offer.media.map(\.mid), "sections keep their names")
     let accepted = answer.media.filter { !$0.isRejected }
     check(!accepted.isEmpty, "an answer takes something")
+    check(Set(accepted.map(\.kind)).count == accepted.count, "an answer takes one section of each kind")
     for section in accepted {
         check(section.fingerprints == [local.fingerprint], "no line of an offer gets into the transport of an answer")
         check(section.iceUfrag == local.iceUfrag, "an answer has our user name fragment alone")

@@ -3,13 +3,12 @@ import CaptureLink
 import Clocks
 import LinkTransport
 import MediaTypes
-import VideoEncoding
 
 /// Writes messages to the host in few system calls, and keeps the latest control message of each kind while the host is
-/// still taking a picture.
+/// still taking a frame.
 ///
-/// The connection keeps the rest of data that the host has taken only in part. The next picture is sent only when the
-/// connection has nothing pending (`hasPending`), so the rest is at most one picture and what came with it. Belongs to
+/// The connection keeps the rest of data that the host has taken only in part. The next frame is sent only when the
+/// connection has nothing pending (`hasPending`), so the rest is at most one frame and what came with it. Belongs to
 /// the capture thread, outlives connections, and never blocks. A method that throws has left a message unfinished, and
 /// the connection can't be used any more.
 struct OutgoingMessages {
@@ -49,19 +48,22 @@ struct OutgoingMessages {
         try writeOut(to: connection)
     }
 
-    /// Writes a picture after its notice, if there is one.
+    /// Writes a frame after its notice, if there is one.
     ///
-    /// A small picture takes one system call, because each call wakes the host up. Of a large unit, only the part that
+    /// A small frame takes one system call, because each call wakes the host up. Of a large unit, only the part that
     /// the host doesn't take at once is copied.
-    /// - Throws: `CaptureError.link` if the host is gone, `.message` if a unit is too long for the protocol.
     mutating func write(
-        _ picture: PictureCoder.Picture, notice: PictureNotice?, to connection: LinkConnection
-    ) throws(CaptureError) {
+        _ frame: OutgoingFrame, notice: LinkMessage? = nil, to connection: LinkConnection
+    ) throws(SendingError) {
         writer.removeAll()
-        if let notice { encoder.append(.picture(notice), to: &writer) }
-        for index in 0..<picture.encoded.count {
-            let bytes = picture.encoded[index]
-            try encoder.appendStart(of: index, in: picture, to: &writer)
+        if let notice { encoder.append(notice, to: &writer) }
+        for index in frame.units.indices {
+            let bytes = frame.units[index]
+            do throws(LinkError) {
+                try encoder.appendStart(of: index, in: frame, to: &writer)
+            } catch {
+                throw .message(error)
+            }
             if writer.count + bytes.count <= Self.gathered {
                 writer.append(bytes)
             } else {
@@ -96,7 +98,7 @@ struct OutgoingMessages {
         let before = connection.pendingBytes
         try connection.flush()
         if connection.pendingBytes < before { lastTaken = now }
-        // These messages go before the next picture, because they may be about it.
+        // These messages go before the next frame, because they may be about it.
         guard !connection.hasPending, !waiting.isEmpty else { return }
         try write(waiting, to: connection)
         waiting.removeAll(keepingCapacity: true)
@@ -110,21 +112,5 @@ struct OutgoingMessages {
     /// Discards the control messages that wait, because their host is gone or is being told the end.
     mutating func forgetWaiting() {
         waiting.removeAll()
-    }
-}
-
-extension MessageEncoder {
-    /// Appends what precedes a unit of `picture`: the message's header and the start code.
-    func appendStart(
-        of index: Int, in picture: PictureCoder.Picture, to writer: inout ByteWriter
-    ) throws(CaptureError) {
-        do throws(LinkError) {
-            try appendUnitHeader(
-                payloadCount: MessageHeader.unitMark.count + picture.encoded[index].count,
-                captureTime: picture.captureTime, endsFrame: index == picture.encoded.count - 1, to: &writer)
-        } catch {
-            throw .message(error)
-        }
-        writer.append(MessageHeader.unitMark)
     }
 }

@@ -1,17 +1,29 @@
 import CLinux
-import CommandLine
 import Glibc
 
-/// Restricts the capture process before it opens anything, as another program asked it to (`--user`, `--supervised`).
-enum Confinement {
+/// Restricts a process that captures before it opens anything, as another program asked it to (`--user`,
+/// `--supervised`).
+public enum Confinement {
+    /// The options for a command's table.
+    public static let options = [
+        Option(
+            long: "supervised",
+            help:
+                "end when the process that started this one ends, and never gain privileges; 'screenrelay share' "
+                + "sets this"),
+        Option(
+            long: "user", value: .required("NAME"),
+            help: "run as this user, and only in its own group; only root can do this"),
+    ]
+
     /// Applies the options.
-    static func enter(_ options: ParsedOptions) throws(UsageError) {
+    public static func enter(_ options: ParsedOptions) throws(UsageError) {
         if let name = try options.value("user", as: .text) { try become(name) }
         guard options.has("supervised") else { return }
         if shim_refuse_privileges() != 0 {
             throw UsageError("--supervised: prctl failed: \(String(cString: strerror(errno)))", exitCode: .system)
         }
-        // SIGKILL, because a killed capture leaves nothing behind, and one that hangs in the X library would ignore any
+        // SIGKILL, because a killed capture leaves nothing behind, and one that hangs in a library would ignore any
         // other signal. This comes last, because a change of the user resets it.
         _ = shim_set_parent_death_signal(SIGKILL)
     }

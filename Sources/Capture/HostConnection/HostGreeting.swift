@@ -26,10 +26,10 @@ struct HostGreeting {
     static let patience = Interval.seconds(5)
 
     /// Begins with a connection that was made at `since`.
-    init(_ configuration: CaptureConfiguration, _ since: MonotonicTime) {
+    init(_ configuration: HostLinkConfiguration, _ since: MonotonicTime) {
         self.since = since
-        needsHello = configuration.linkToken != nil
-        guard let token = configuration.linkToken, case .tcp = configuration.link else { return }
+        needsHello = configuration.token != nil
+        guard let token = configuration.token, case .tcp = configuration.link else { return }
         var generator = SystemRandomNumberGenerator()
         check = HostCheck(token: token.bytes, nonce: LinkProof.nonce(using: &generator))
     }

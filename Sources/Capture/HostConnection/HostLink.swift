@@ -1,24 +1,21 @@
-import CLinux
-import CaptureLink
+public import CaptureLink
 import Clocks
 import Glibc
-import LinkTransport
-import MediaTypes
-import RecordingFiles
-import Threading
+public import LinkTransport
+public import MediaTypes
+public import Threading
 
 /// Exchanges messages with the host, over one connection after another: the hello and the token, the host's requests,
-/// pictures, and the end.
+/// frames, and the end.
 ///
-/// Belongs to the capture thread. ``HostAttempts`` makes the connections, ``OutgoingMessages`` writes to them.
-final class HostLink {
-    private let configuration: CaptureConfiguration
+/// Belongs to the capture thread. `HostAttempts` makes the connections, `OutgoingMessages` writes to them.
+public final class HostLink {
+    private let configuration: HostLinkConfiguration
     /// The error that makes another attempt useless.
     private var refusal: LinkTransportError?
-    private let encoder: MessageEncoder
+    /// Encodes what is sent, under an epoch of its own.
+    public let encoder: MessageEncoder
     private let log: EventLog
-    /// What is sent is also recorded here.
-    let recorder: CaptureRecorder?
     private var attempts: HostAttempts
     private var connection: LinkConnection?
     private var outgoing: OutgoingMessages
@@ -28,62 +25,52 @@ final class HostLink {
     /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
     /// Whether no host can be reached any more.
-    private(set) var hasEnded = false
+    public private(set) var hasEnded = false
 
     /// Creates a link that is not connected yet.
-    init(
-        _ configuration: CaptureConfiguration, recorder: CaptureRecorder?,
-        log: EventLog
-    ) {
+    public init(_ configuration: HostLinkConfiguration, log: EventLog) {
         self.configuration = configuration
-        self.recorder = recorder
         self.log = log
         encoder = MessageEncoder(
-            form: configuration.isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
-        attempts = HostAttempts(configuration.link, hasToken: configuration.linkToken != nil, log: log)
+            form: configuration.isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max),
+            stream: configuration.stream)
+        attempts = HostAttempts(configuration.link, hasToken: configuration.token != nil, log: log)
         greeting = HostGreeting(configuration, .zero)
         outgoing = OutgoingMessages(encoder)
     }
 
     /// The descriptor for poll(2); -1 while there is no connection, and none is being made.
-    var descriptor: Int32 { connection?.descriptor ?? attempts.descriptor }
+    public var descriptor: Int32 { connection?.descriptor ?? attempts.descriptor }
     /// The events to poll `descriptor` for.
-    var events: Int16 {
+    public var events: Int16 {
         connection == nil ? attempts.events : Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
     }
-    var wantsWrite: Bool { connection?.wantsWrite ?? false }
-    /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
-    /// recording.
-    var isReady: Bool {
-        guard let connection, greeting.isOver else { return isRecording }
+    private var wantsWrite: Bool { connection?.wantsWrite ?? false }
+    /// Whether there is a connection.
+    public var isConnected: Bool { connection != nil }
+    /// Whether there is a host that accepts frames.
+    public var acceptsFrames: Bool { connection != nil && greeting.isOver }
+    /// Whether the next frame can be written: a host that accepts frames has taken the last one.
+    public var isReady: Bool {
+        guard let connection, greeting.isOver else { return false }
         return !connection.isClosed && !connection.hasPending
     }
-    /// Whether anything takes what is sent: a host, or a recording.
-    var hasReader: Bool { connection != nil || isRecording }
-    /// Whether what is sent is also recorded; a recording counts as a viewer.
-    var isRecording: Bool { recorder?.isRecording ?? false }
-    /// Whether the host understands messages other than units of pictures.
-    var takesMessages: Bool { greeting.hasHello && !configuration.isLegacy }
+    /// Whether the host understands messages other than units of frames.
+    public var takesMessages: Bool { greeting.hasHello && !configuration.isLegacy }
     /// The time at which `connectIfDue` has something to do.
-    var nextAttempt: MonotonicTime { attempts.deadline }
+    public var nextAttempt: MonotonicTime { attempts.deadline }
     /// The bytes handed to connections, headers included.
-    var bytesSent: UInt64 { outgoing.bytesSent }
-
-    /// Begins the recording in the same way as a connection to a host. It goes on while hosts come and go.
-    func beginRecording(_ size: PictureSize) {
-        recorder?.begin(encoder)
-        for message in introduction(size) { recorder?.add(message) }
-    }
+    public var bytesSent: UInt64 { outgoing.bytesSent }
 
     /// Connects if an attempt is due; returns true if that succeeded.
-    func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
-        if let refusal { throw .link(refusal) }
-        do throws(LinkTransportError) {
-            guard let new = try attempts.connection(now) else { return false }
-            connection = new
-        } catch {
-            throw .link(error)
+    public func connectIfDue(_ now: MonotonicTime) throws(LinkTransportError) -> Bool {
+        if let refusal { throw refusal }
+        guard let new = try attempts.connection(now) else { return false }
+        if var size = configuration.sendBuffer {
+            // If the system refuses, the buffer only stays larger.
+            setsockopt(new.descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
+        connection = new
         decoder = MessageDecoder()
         greeting = HostGreeting(configuration, now)
         log.write(isTurnedAway ? .debug : .info, "connected to \(configuration.link)")
@@ -91,11 +78,13 @@ final class HostLink {
     }
 
     /// Reads what the host has sent, and passes each request to `body`, as well as the first hello: from then on, the
-    /// host understands all messages, but knows nothing yet.
-    func receive(_ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void) {
+    /// host understands all messages, but knows nothing yet. `introduction` is sent to it before that call.
+    public func receive(
+        _ now: MonotonicTime, introduction: @autoclosure () -> [LinkMessage], _ body: (LinkMessage) -> Void
+    ) {
         guard let connection else { return }
         do {
-            // The number of reads is limited, so that a host that floods us doesn't keep us from the screen.
+            // The number of reads is limited, so that a host that floods us doesn't keep us from our work.
             reading: for _ in 0..<16 {
                 switch try connection.receive(into: &buffer) {
                 case .bytes(let count): decoder.push(buffer[..<count])
@@ -104,7 +93,7 @@ final class HostLink {
                     lose(now, "the host has closed the link")
                     break reading
                 }
-                while let message = try decoder.next() { handle(message.body, now, size: size, body) }
+                while let message = try decoder.next() { handle(message.body, now, introduction, body) }
             }
         } catch {
             lose(now, "\(error)")
@@ -118,7 +107,8 @@ final class HostLink {
     }
 
     private func handle(
-        _ received: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void
+        _ received: LinkMessage, _ now: MonotonicTime, _ introduction: () -> [LinkMessage],
+        _ body: (LinkMessage) -> Void
     ) {
         if greeting.isProving, connection == nil { return }
         let message: LinkMessage
@@ -132,10 +122,8 @@ final class HostLink {
         case .hello(let hello):
             log.debug("the host is \(hello.name), process \(hello.processID)")
             if !configuration.isLegacy, greeting.noteHello() {
-                write(introduction(size))
+                write(introduction())
                 body(message)
-                // The pictures taken until now went only into the recording.
-                if configuration.linkToken != nil { body(.requestKeyFrame) }
             }
         case .unwatched, .watched:
             // The host has accepted this capture: it sends these requests to no other.
@@ -147,7 +135,7 @@ final class HostLink {
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
         case .challenge:
-            // A legacy sender sends nothing but pictures; the host decides whether it accepts them.
+            // A legacy sender sends nothing but frames; the host decides whether it accepts them.
             if !configuration.isLegacy { refuse(now, HostCheck.refusal) }
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log.info("\(notice.text); waiting for it to go") }
@@ -159,23 +147,14 @@ final class HostLink {
         }
     }
 
-    /// The messages that precede the first picture. A stream without a format message is H.264.
-    private func introduction(_ size: PictureSize) -> [LinkMessage] {
-        let hello = Hello(
-            role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
-            makesKeyFrames: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420)
-        return [.hello(hello), .size(size)] + (configuration.codec == .h264 ? [] : [.format(configuration.codec)])
-    }
-
     /// Answers a ping with our clock's time, unless the answer would have to wait: then it would be useless.
     private func answer(_ asked: MonotonicTime, received: MonotonicTime) {
         guard takesMessages, let connection, !connection.hasPending else { return }
         write([.pong(ClockEcho(asked: asked, received: received, sent: .now()))])
     }
 
-    /// Sends a control message to a host that understands it, and to the recording.
-    func send(_ message: LinkMessage) {
-        recorder?.add(message)
+    /// Sends a control message to a host that understands it.
+    public func send(_ message: LinkMessage) {
         guard takesMessages else { return }
         writing { connection throws(LinkTransportError) in try outgoing.send(message, on: connection) }
     }
@@ -184,20 +163,23 @@ final class HostLink {
         writing { connection throws(LinkTransportError) in try outgoing.write(messages, to: connection) }
     }
 
-    /// Sends a picture to the host and to the recording.
-    func send(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
-        try recorder?.add(picture, notice)
+    /// Sends a frame to a host that accepts frames, after its notice if the host understands that.
+    ///
+    /// - Throws: What is wrong with the length of a unit.
+    public func send(_ frame: OutgoingFrame, notice: LinkMessage? = nil) throws(LinkError) {
         guard let connection, greeting.isOver else { return }
-        do throws(CaptureError) {
-            try outgoing.write(picture, notice: takesMessages ? notice : nil, to: connection)
+        do throws(SendingError) {
+            try outgoing.write(frame, notice: takesMessages ? notice : nil, to: connection)
         } catch {
-            guard case .link(let failure) = error else { throw error }
-            loseWriting(connection, .now(), failure)
+            switch error {
+            case .link(let failure): loseWriting(connection, .now(), failure)
+            case .message(let problem): throw problem
+            }
         }
     }
 
     /// Writes pending data, as far as the host takes it.
-    func flush(_ now: MonotonicTime) {
+    public func flush(_ now: MonotonicTime) {
         writing { connection throws(LinkTransportError) in try outgoing.flush(connection, now) }
     }
 
@@ -212,15 +194,15 @@ final class HostLink {
     }
 
     /// The time at which to disconnect a host that takes nothing more, or one that hasn't proved that it has the token.
-    var stallDeadline: MonotonicTime {
+    public var stallDeadline: MonotonicTime {
         guard let connection else { return .distantFuture }
         if let deadline = greeting.deadline { return deadline }
         guard let idle = outgoing.idle(on: connection) else { return .distantFuture }
         return idle + configuration.readPatience
     }
 
-    /// Disconnects a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
-    func leaveStalledHost(_ now: MonotonicTime) {
+    /// Disconnects a host that has taken nothing for too long: it hangs, and a frame for it takes memory here.
+    public func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
         if !greeting.isOver {
             return lose(now, "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s")
@@ -231,12 +213,10 @@ final class HostLink {
     }
 
     /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
-    func end(_ reason: EndReason, _ text: String) {
+    public func end(_ reason: EndReason, _ text: String) {
         outgoing.forgetWaiting()
-        let notice = LinkMessage.end(EndNotice(reason: reason, text: text))
-        recorder?.add(notice)
         // Write this even after data that the host has not taken yet, because nothing else follows.
-        if takesMessages { write([notice]) }
+        if takesMessages { write([.end(EndNotice(reason: reason, text: text))]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
             waitForEvents(on: descriptor, POLLOUT, until: .now() + .milliseconds(50))

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Makes SIGINT, SIGTERM and SIGUSR1 pollable, for the whole process; ignores SIGPIPE, because the X library writes to
+/// Makes SIGINT, SIGTERM and SIGUSR1 pollable, for the whole process; ignores SIGPIPE, because libraries write to
 /// sockets whose other end may be gone, and SIGTTOU, so that a capture in the background can write its log to a terminal.
 ///
 /// If the process doesn't end by itself within a second of the first SIGINT or SIGTERM, it is ended with status 0: it
-/// hangs in a call of the X library, whose server doesn't answer. Nothing is left behind then: the X server and the
+/// hangs in a call of a library whose server doesn't answer. Nothing is left behind then: that server and the
 /// host see their connections end, and shared memory goes with its last user.
 public struct ProcessSignals {
     /// Becomes readable when SIGINT or SIGTERM has come, and stays so.
@@ -17,13 +17,13 @@ public struct ProcessSignals {
     /// The seconds allowed for an orderly end. Whoever sends the signal is promised two.
     private static let grace: UInt32 = 1
 
-    /// Takes over the signals; call it once.
-    public init() throws(CaptureError) {
+    /// Takes over the signals; call it once. Nil with the reason in `errno` if eventfd(2) fails.
+    public init?() {
         for number in [SIGPIPE, SIGTTOU] { signal(number, SIG_IGN) }
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        if descriptor < 0 { throw .system(call: "eventfd", code: errno) }
+        if descriptor < 0 { return nil }
         pauseDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        if pauseDescriptor < 0 { throw .system(call: "eventfd", code: errno) }
+        if pauseDescriptor < 0 { return nil }
         stopEvent = descriptor
         pauseEvent = pauseDescriptor
         isEnding = false

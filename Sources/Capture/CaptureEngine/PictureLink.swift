@@ -1,0 +1,116 @@
+import CaptureLink
+import Glibc
+import HostConnection
+import LinkTransport
+import MediaTypes
+import Threading
+import VideoEncoding
+
+/// Sends pictures and messages to the host, and into the recording if there is one.
+///
+/// Belongs to the capture thread.
+final class PictureLink {
+    private let configuration: CaptureConfiguration
+    private let host: HostLink
+    /// What is sent is also recorded here.
+    let recorder: CaptureRecorder?
+
+    /// Creates a link that is not connected yet.
+    init(_ configuration: CaptureConfiguration, recorder: CaptureRecorder?, log: EventLog) {
+        self.configuration = configuration
+        self.recorder = recorder
+        var link = HostLinkConfiguration(link: configuration.link)
+        link.token = configuration.linkToken
+        link.isLegacy = configuration.isLegacy
+        link.readPatience = configuration.readPatience
+        host = HostLink(link, log: log)
+    }
+
+    /// The descriptor for poll(2); -1 while there is no connection, and none is being made.
+    var descriptor: Int32 { host.descriptor }
+    /// The events to poll `descriptor` for.
+    var events: Int16 { host.events }
+    /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
+    /// recording.
+    var isReady: Bool { host.acceptsFrames ? host.isReady : isRecording }
+    /// Whether anything takes what is sent: a host, or a recording.
+    var hasReader: Bool { host.isConnected || isRecording }
+    /// Whether what is sent is also recorded; a recording counts as a viewer.
+    var isRecording: Bool { recorder?.isRecording ?? false }
+    /// Whether the host understands messages other than units of pictures.
+    var takesMessages: Bool { host.takesMessages }
+    /// Whether no host can be reached any more.
+    var hasEnded: Bool { host.hasEnded }
+    /// The time at which `connectIfDue` has something to do.
+    var nextAttempt: MonotonicTime { host.nextAttempt }
+    /// The time at which `leaveStalledHost` has something to do.
+    var stallDeadline: MonotonicTime { host.stallDeadline }
+    /// The bytes handed to connections, headers included.
+    var bytesSent: UInt64 { host.bytesSent }
+
+    /// Begins the recording in the same way as a connection to a host. It goes on while hosts come and go.
+    func beginRecording(_ size: PictureSize) {
+        recorder?.begin(host.encoder)
+        for message in introduction(size) { recorder?.add(message) }
+    }
+
+    /// Connects if an attempt is due; returns true if that succeeded.
+    func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
+        do throws(LinkTransportError) {
+            return try host.connectIfDue(now)
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Reads what the host has sent, and passes each request to `body`, as well as the first hello: from then on, the
+    /// host understands all messages, but knows nothing yet.
+    func receive(_ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void) {
+        host.receive(now, introduction: introduction(size)) { message in
+            body(message)
+            // The pictures taken until now went only into the recording.
+            if case .hello = message, configuration.linkToken != nil { body(.requestKeyFrame) }
+        }
+    }
+
+    /// The messages that precede the first picture. A stream without a format message is H.264.
+    private func introduction(_ size: PictureSize) -> [LinkMessage] {
+        let hello = Hello(
+            role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
+            makesKeyFrames: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420)
+        return [.hello(hello), .size(size)] + (configuration.codec == .h264 ? [] : [.format(configuration.codec)])
+    }
+
+    /// Sends a control message to a host that understands it, and to the recording.
+    func send(_ message: LinkMessage) {
+        recorder?.add(message)
+        host.send(message)
+    }
+
+    /// Sends a picture to the host and to the recording.
+    func send(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
+        try recorder?.add(picture, notice)
+        do throws(LinkError) {
+            try host.send(picture.frame, notice: .picture(notice))
+        } catch {
+            throw .message(error)
+        }
+    }
+
+    /// Writes pending data, as far as the host takes it.
+    func flush(_ now: MonotonicTime) { host.flush(now) }
+
+    /// Disconnects a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
+    func leaveStalledHost(_ now: MonotonicTime) { host.leaveStalledHost(now) }
+
+    /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
+    func end(_ reason: EndReason, _ text: String) {
+        recorder?.add(.end(EndNotice(reason: reason, text: text)))
+        host.end(reason, text)
+    }
+}
+
+extension PictureCoder.Picture {
+    /// The picture as it is sent.
+    var frame: OutgoingFrame { OutgoingFrame(units: encoded.units, captureTime: captureTime) }
+}

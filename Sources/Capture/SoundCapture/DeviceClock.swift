@@ -1,0 +1,120 @@
+import MediaTypes
+
+/// Estimates when each sample of a device was captured, on CLOCK_MONOTONIC, from observations that jitter.
+///
+/// A Kalman filter whose state is the offset from a clock of exactly 48 kHz, and the rate at which that offset grows.
+/// It knows a drift of 200 ppm after a few seconds, and follows one that changes in about 10 s. A value without I/O;
+/// the time is an argument.
+struct DeviceClock {
+    /// What an observation has told.
+    enum Outcome {
+        /// The device goes on.
+        case followed
+        /// It is so far away that samples may be missing; the next ones will tell.
+        case far
+        /// This is the first observation, or samples are missing: what came before has nothing to do with what follows.
+        case restarted
+    }
+
+    /// How much longer a sample of the device takes than one at 48 kHz: 0.0002 if its clock is 200 ppm slow.
+    private(set) var rate = 0.0
+
+    private var isAnchored = false
+    private var anchorPosition: Int64 = 0
+    private var anchorTime = MonotonicTime.zero
+    private var lastPosition: Int64 = 0
+    /// At `lastPosition`, in seconds.
+    private var offset = 0.0
+    private var offsetVariance = 0.0
+    private var covariance = 0.0
+    private var rateVariance = 0.0
+    /// Observations in a row that were far away from the estimate.
+    private var farCount = 0
+
+    /// The variance of one observation: 0.3 ms.
+    private static let noise = 1e-7
+    /// How uncertain the first observation is (5 ms), and the rate before any other (200 ppm).
+    private static let firstOffsetVariance = 25e-6
+    private static let firstRateVariance = 4e-8
+    /// How much the rate may wander: 1 ppm in a second.
+    private static let rateNoise = 1e-12
+    /// No sound card is worse.
+    private static let rateLimit = 1e-3
+    /// An observation that is further away counts as this much: so many standard deviations.
+    private static let outlier = 3.0
+    /// So far away, in seconds, is no jitter; if it is seen so many times, samples are missing.
+    private static let gap = 0.05
+    private static let gapCount = 3
+
+    /// Forgets the device.
+    mutating func reset() {
+        self = DeviceClock()
+    }
+
+    /// When the sample at `position` was captured; `position` counts samples of one channel, and may lie between two.
+    func time(of position: Double) -> MonotonicTime {
+        nominalTime(of: position)
+            + Self.interval(offset + rate * (position - Double(lastPosition)) / Slot.sampleRate)
+    }
+
+    /// Takes an observation: the sample at `position` seems to have been captured at `time`.
+    mutating func observe(_ position: Int64, at time: MonotonicTime) -> Outcome {
+        guard isAnchored else {
+            anchor(position, time)
+            return .restarted
+        }
+        predict(position)
+        let error = (time - nominalTime(of: Double(position))).seconds - offset
+        if abs(error) > Self.gap {
+            farCount += 1
+            guard farCount >= Self.gapCount else { return .far }
+            anchor(position, time)
+            return .restarted
+        }
+        farCount = 0
+        correct(error)
+        return .followed
+    }
+
+    private mutating func anchor(_ position: Int64, _ time: MonotonicTime) {
+        self = DeviceClock()
+        isAnchored = true
+        anchorPosition = position
+        anchorTime = time
+        lastPosition = position
+        offsetVariance = Self.firstOffsetVariance
+        rateVariance = Self.firstRateVariance
+    }
+
+    /// Moves the state on to `position`.
+    private mutating func predict(_ position: Int64) {
+        let step = Double(position - lastPosition) / Slot.sampleRate
+        guard step > 0 else { return }
+        lastPosition = position
+        offset += rate * step
+        offsetVariance += step * (2 * covariance + step * rateVariance) + Self.rateNoise * step * step * step / 3
+        covariance += step * rateVariance + Self.rateNoise * step * step / 2
+        rateVariance += Self.rateNoise * step
+    }
+
+    private mutating func correct(_ error: Double) {
+        let total = offsetVariance + Self.noise
+        let limit = Self.outlier * total.squareRoot()
+        let bounded = max(-limit, min(error, limit))
+        let offsetGain = offsetVariance / total
+        let rateGain = covariance / total
+        offset += offsetGain * bounded
+        rate = max(-Self.rateLimit, min(rate + rateGain * bounded, Self.rateLimit))
+        rateVariance -= rateGain * covariance
+        covariance *= 1 - offsetGain
+        offsetVariance *= 1 - offsetGain
+    }
+
+    private func nominalTime(of position: Double) -> MonotonicTime {
+        anchorTime + Self.interval((position - Double(anchorPosition)) / Slot.sampleRate)
+    }
+
+    private static func interval(_ seconds: Double) -> Interval {
+        Interval(nanoseconds: Int64((seconds * 1e9).rounded()))
+    }
+}

@@ -1,0 +1,26 @@
+/// Decides which slots are worth a packet: none once there has been digital silence for 300 ms.
+///
+/// So the last packets before a gap are silence, and nothing is cut off.
+struct SilenceGate {
+    /// Silent slots in a row. Before the first sound, silence is worth nothing.
+    private var silentCount = SilenceGate.passedCount + 1
+    private static let passedCount = 30
+
+    /// What is quieter, 90 dB below full scale, is silence.
+    static let threshold: Float = 3.16e-5
+
+    /// Whether a slot with these samples is to be sent.
+    mutating func passes(_ samples: [Float]) -> Bool {
+        if samples.withUnsafeBufferPointer({ Self.isSilent($0) }) {
+            silentCount = min(silentCount + 1, Self.passedCount + 1)
+        } else {
+            silentCount = 0
+        }
+        return silentCount <= Self.passedCount
+    }
+
+    /// Whether all samples are silence.
+    static func isSilent(_ samples: UnsafeBufferPointer<Float>) -> Bool {
+        samples.allSatisfy { abs($0) < threshold }
+    }
+}

@@ -1,0 +1,29 @@
+import MediaTypes
+
+/// A program that a ``CaptureSupervisor`` keeps running, and what its end means.
+public struct SupervisedProgram: Sendable {
+    /// The program's path.
+    public var path: String
+    /// Its arguments, without `--link`, which the supervisor adds.
+    public var arguments: [String]
+    /// Its name in log lines.
+    let name: String
+    /// Whether sharing makes no sense without it. If so, the supervisor gives up when another run would only fail
+    /// again.
+    let isNeeded: Bool
+    /// The longest pause between two attempts of one that doesn't become the track's source.
+    let longestPause: Interval
+
+    /// A capture of pictures, without which there is nothing to share.
+    public static func capture(_ path: String, _ arguments: [String]) -> SupervisedProgram {
+        SupervisedProgram(
+            path: path, arguments: arguments, name: "capture", isNeeded: true, longestPause: .seconds(5))
+    }
+
+    /// A capture of sound. The pictures go on without it, so it is tried again whatever its end was, but less often, as
+    /// each failure writes a line.
+    public static func sound(_ path: String, _ arguments: [String]) -> SupervisedProgram {
+        SupervisedProgram(
+            path: path, arguments: arguments, name: "screenrelay-sound", isNeeded: false, longestPause: .seconds(30))
+    }
+}

@@ -1,0 +1,20 @@
+import Threading
+
+extension Command {
+    /// The table of `screenrelay-sound`.
+    public static let soundProgram = Command(
+        name: "",
+        summary:
+            "Records what programs play, a microphone or both, encodes it to Opus and gives it to a screenrelay host, "
+            + "while a page or a player is connected, also if its sound is off. Silence of programs costs nothing; an "
+            + "unmuted microphone is always recorded while somebody watches.",
+        options: [Option.hostLink, .linkToken] + SoundOptions.options + [EventLog.option(default: .info)]
+            + Confinement.options,
+        examples: [
+            Example("screenrelay-sound", "Shares what programs play with the host of this user."),
+            Example(
+                "screenrelay-sound --source both --microphone-gain 6",
+                "Shares what programs play and the microphone, which is made twice as loud."),
+            Example("screenrelay-sound --list", "Lists the sinks and microphones that can be shared."),
+        ])
+}

@@ -1,0 +1,65 @@
+import CLinux
+import CommandLine
+import Glibc
+import HostConnection
+import LinkTransport
+import SoundCapture
+import Threading
+
+/// The program that `screenrelay share --sound` starts. It has one thread, uses little memory, and may crash without
+/// harming the host or the pictures.
+@main
+enum SoundProgram {
+    private static let program = "screenrelay-sound"
+
+    static func main() {
+        // The buffers that libpulse frees go back to the system.
+        mallopt(M_MMAP_THRESHOLD, 128 * 1024)
+        shim_disable_huge_pages()
+        // A server that dies must not kill us.
+        signal(SIGPIPE, SIG_IGN)
+        exit(
+            Command.soundProgram.run(program) { options in
+                try Confinement.enter(options)
+                let level: EventLog.Level = try options.required("log", as: .choice)
+                if options.wantsList { return Listing.show(program: program) }
+                // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
+                let configuration = try settings(options)
+                return capture(configuration, log: .standardError(program: program, level: level))
+            })
+    }
+
+    private static func settings(_ options: ParsedOptions) throws(UsageError) -> SoundConfiguration {
+        let link = try options.link() ?? .standard()
+        let token = try options.linkToken(for: link)
+        if case .tcp(_, port: 0) = link { throw UsageError("--link \(link): only a host can use port 0") }
+        let sound = try SoundOptions(options)
+        let desktop = SoundConfiguration.Source(.desktop, device: sound.desktopDevice, gain: sound.desktopGain)
+        let microphone = SoundConfiguration.Source(
+            .microphone, device: sound.microphoneDevice, gain: sound.microphoneGain)
+        let sources =
+            switch sound.source {
+            case .desktop: [desktop]
+            case .microphone: [microphone]
+            case .both: [desktop, microphone]
+            }
+        var configuration = SoundConfiguration(link: link, sources: sources, channelCount: sound.channelCount)
+        configuration.linkToken = token
+        configuration.bitRate = sound.bitRate
+        return configuration
+    }
+
+    private static func capture(_ configuration: SoundConfiguration, log: EventLog) -> ExitCode {
+        do throws(SoundError) {
+            guard let signals = ProcessSignals() else { throw .system(call: "eventfd", code: errno) }
+            let agent = try SoundAgent(configuration, stopDescriptor: signals.descriptor, log: log)
+            let end = try agent.run()
+            log.info(end == .stopped ? "stopped" : "the host is gone")
+            return .success
+        } catch {
+            let place = if case .link = error { "--link \(configuration.link): " } else { "" }
+            StandardStreams.printError("\(place)\(error)", program: program)
+            return ExitCode(error.kind)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import CommandLine
+import Ingest
+import ScreenRelayKit
+import Threading
+
+/// `--sound`: what viewers of a share hear, and the capture of sound that it starts for that.
+struct SoundOption {
+    static let option = Option(
+        long: "sound", value: .required("SOURCE"),
+        help:
+            "let viewers hear the desktop's sound, the microphone or both; none is the default because sound is more "
+            + "private than a screen: a call in the background would be heard. 'screenrelay mute' and 'unmute' turn it "
+            + "off and on again",
+        default: Source.none.rawValue, choices: Source.allCases.map(\.rawValue))
+
+    private enum Source: String, CaseIterable {
+        case none, desktop, microphone, both
+    }
+
+    private let program: SupervisedProgram?
+    private let confinement: CaptureConfinement
+
+    /// Reads the option. The capture of sound logs as much as `log`, and runs as the user that `capture` runs as.
+    init(
+        _ options: ParsedOptions, confinedAs capture: ShareConfinement, log level: EventLog.Level
+    ) throws(UsageError) {
+        let source = try options.required("sound", as: ValueFormat<Source>.choice)
+        var confinement = CaptureConfinement.sound
+        confinement.copiesCredentials = capture.confinement.copiesCredentials
+        self.confinement = confinement
+        guard source != .none else {
+            program = nil
+            return
+        }
+        guard let path = ProgramBeside.sound.path else {
+            throw UsageError("--sound \(source.rawValue): \(ProgramBeside.sound.missing)", exitCode: .unavailable)
+        }
+        program = .sound(
+            path, ["--source", source.rawValue, "--log", level.rawValue] + capture.arguments)
+    }
+
+    /// Starts to capture sound for `link`, if that was asked for. If it can't, logs why: pictures are shared without
+    /// it.
+    func start(for link: LinkServer, log: EventLog) -> CaptureSupervisor? {
+        guard let program else { return nil }
+        do throws(HostError) {
+            return try CaptureSupervisor(program, confinement: confinement, link: link, log: log)
+        } catch {
+            log.error("viewers hear nothing: \(error)")
+            return nil
+        }
+    }
+}

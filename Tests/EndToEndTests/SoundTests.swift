@@ -1,0 +1,85 @@
+import BrowserDriver
+import CaptureLink
+import Foundation
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("The sound of a share", .enabled(if: EndToEnd.isPossible && builtProgram("screenrelay-sound") != nil))
+    struct SoundTests {
+        private func status(of host: RunningProgram) throws -> JSONValue {
+            let run = try CommandLineRun(["screenrelay", "status", "--json", "--pid", "\(host.child.processID)"])
+            return try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
+        }
+
+        private func steer(_ host: RunningProgram, _ command: String) throws -> String {
+            try CommandLineRun(["screenrelay", command, "--pid", "\(host.child.processID)"]).output
+        }
+
+        @Test("without a sound server, the screen is shared all the same")
+        func noServer() throws {
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            defer { screen.close() }
+            let share = try RunningProgram(
+                "screenrelay", ["share", "--display", screen.name, "--sound", "desktop"] + LinkSocket.hostOptions,
+                prefix: ["env", "PULSE_SERVER=unix:/nowhere/native"])
+            let link = try share.printedLink()
+            try share.waitForLog("screenrelay-sound is process ")
+            #expect(try LinkSnapshot(of: link).picture.width == 320)
+            let status = try status(of: share)
+            #expect(status["state"].string == "live" && status["muted"] == .bool(false))
+            #expect(share.captureProcessIDs.count == 1)
+            #expect(share.stop() == .exited(0))
+        }
+
+        @Test(
+            "mute and unmute reach the source and the viewers, and are in the status",
+            .enabled(if: PythonClient.isAvailable))
+        func mute() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram.host("unix:" + path)
+            let guest = try PythonClient("guest", in: .rtc, [try host.printedLink(), "Ann"])
+            _ = try guest.event("joined")
+            func waitUntilTold(_ words: [String]) throws {
+                try eventually("\(words) in \(guest.events) \(host.log)") { () throws -> Void? in
+                    let told = guest.events.filter { $0["event"] as? String == "sound" }
+                    return told.compactMap { $0["sound"] as? String } == words ? () : nil
+                }
+            }
+            #expect(try status(of: host)["tracks"][0]["sound"].string == "none")
+
+            let source = try UnixSocket.connected(to: path)
+            let encoder = MessageEncoder(epoch: 9, stream: 1)
+            let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
+            try source.send(encoder.encode(.hello(hello)))
+            try source.send(encoder.encode(.format(.opus)))
+            try waitUntilTold(["live"])
+            // Nobody's session takes it.
+            #expect(try status(of: host)["tracks"][0]["sound"].string == "idle")
+
+            #expect(try steer(host, "mute") == "muted\n")
+            try waitUntilTold(["live", "muted"])
+            var decoder = MessageDecoder()
+            try eventually("the source is told") { () throws -> Void? in
+                guard let bytes = try source.receive(), !bytes.isEmpty else { return nil }
+                decoder.push(bytes)
+                while let message = try decoder.next() { if message.body == .sharerPaused(true) { return () } }
+                return nil
+            }
+            let muted = try status(of: host)
+            #expect(muted["muted"] == .bool(true) && muted["tracks"][0]["sound"].string == "muted")
+            // The pictures are not held.
+            #expect(muted["state"].string == "waiting")
+
+            #expect(try steer(host, "unmute") == "unmuted\n")
+            try waitUntilTold(["live", "muted", "live"])
+            #expect(try status(of: host)["muted"] == .bool(false))
+            source.close()
+            try waitUntilTold(["live", "muted", "live", "none"])
+        }
+    }
+}

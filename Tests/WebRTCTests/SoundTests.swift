@@ -1,0 +1,236 @@
+import MediaSessions
+import MediaTypes
+import RTP
+import STUN
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@testable import WebRTC
+
+@Suite("A session with sound")
+struct SoundTests {
+    /// The stream of the rig's second track.
+    private static let sound = SSRC(0x1122_3444)
+
+    /// The packets of sound that came.
+    private func packets(at peer: RigPeer, of stream: SSRC = Self.sound) -> [RTPPacket] {
+        peer.viewer.packets.map(\.rtp).filter { $0.header.ssrc == stream }
+    }
+
+    private func reports(
+        at peer: RigPeer, of stream: SSRC = Self.sound
+    ) -> [(report: SenderReport, time: MonotonicTime)] {
+        peer.viewer.reports.filter { $0.report.ssrc == stream }
+    }
+
+    /// Publishes so many pieces of sound of 10 ms, each when it has just ended. Returns when that was.
+    @discardableResult
+    private func play(_ count: Int, on rig: Rig, track: Int = 1) -> [MonotonicTime] {
+        (0..<count).map { _ in
+            let number = UInt8(truncatingIfNeeded: rig.tracks[track].published.count)
+            let time = rig.now
+            rig.publish(
+                { captured in
+                    CodedFrame(
+                        bytes: [0, 0, 0, 1, 0xF0, number] + [UInt8](repeating: 7, count: 158), units: [4..<164],
+                        isRandomAccess: true, captureTime: captured, format: TrackFormat(codec: .opus))
+                }, age: .milliseconds(10), on: track)
+            rig.run(for: .milliseconds(10))
+            return time
+        }
+    }
+
+    private func contents(of frames: some Sequence<CodedFrame>) -> [[UInt8]] { frames.flatMap(\.contents) }
+
+    private func contents(of packets: [RTPPacket]) -> [[UInt8]] { packets.map { Array($0.payload) } }
+
+    @Test("sends its packets beside the pictures, at steps of exactly 10 ms, and counts both together")
+    func bothKinds() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join(hasTransportNumbers: true)
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        for seed in UInt64(1)..<15 {
+            play(10, on: rig)
+            rig.publish { Pictures.delta(2_000, seed: seed, captured: $0) }
+        }
+        rig.run(for: .milliseconds(100))
+        let packets = packets(at: peer)
+        #expect(contents(of: packets) == contents(of: rig.tracks[1].published))
+        let steps = zip(packets, packets.dropFirst()).map { $0.header.timestamp.distance(to: $1.header.timestamp) }
+        #expect(Set(steps) == [480])
+        #expect(packets.filter(\.header.marker).map(\.header.sequenceNumber) == [packets[0].header.sequenceNumber])
+        #expect(Set(packets.map(\.header.payloadType)) == [PayloadType(111)])
+        let mids = packets.map { $0.extensionData(9).map { Array($0) } }
+        #expect(Set(mids) == [Array("1".utf8)])
+        #expect(packets.allSatisfy { $0.extensionData(5) == nil }, "no packet of sound asks for a playout delay")
+        #expect(peer.wholePictures.count == 15)
+
+        let numbers = peer.viewer.packets.compactMap { packet in
+            packet.rtp.extensionData(3).map { $0.reduce(0) { $0 << 8 | UInt16($1) } }
+        }
+        #expect(numbers.sorted() == (0..<peer.viewer.packets.count).map { UInt16($0) })
+        let statistics = peer.session.statistics
+        #expect(statistics.sentUnits == 15 && statistics.sentSoundPackets == 140)
+        #expect(statistics.sentPackets == peer.mediaPackets.count)
+        #expect(rig.tracks.map(\.feed.record.times.count) == [15, 0])
+    }
+
+    @Test("its sender reports place it at its capture times, on the clock of the pictures")
+    func senderReports() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        play(250, on: rig)
+        let reports = reports(at: peer)
+        #expect(reports.count == 3)
+        for (report, time) in reports {
+            #expect(report.ntpTime == Rig.clock.time(at: time - Rig.delay))
+            for (packet, published) in zip(packets(at: peer), rig.tracks[1].published) {
+                let capture = try #require(published.captureTime)
+                let byReport = Int64(report.rtpTimestamp.distance(to: packet.header.timestamp))
+                #expect(abs(byReport - ClockRate.audio.ticks(in: capture - (time - Rig.delay))) <= 2)
+            }
+        }
+        #expect(Set(peer.viewer.canonicalNames) == ["name"])
+        let stamped = packets(at: peer).filter { $0.extensionData(12) != nil }
+        #expect(stamped.count == 3)
+    }
+
+    @Test("wakes nobody while it is silent, and begins again with a marker and a report")
+    func silence() throws {
+        let rig = try Rig(trackCount: 0, hasSound: true)
+        let stream = SSRC(0x1122_3344)
+        let peer = try rig.join()
+        let watched = try #require(peer.session.watched)
+        func deadline() -> MonotonicTime { watched.advance(now: rig.now) { _ in true } }
+        #expect(deadline() == .distantFuture)
+        play(30, on: rig, track: 0)
+        #expect(deadline() == .distantFuture)
+        #expect(reports(at: peer, of: stream).count == 1)
+
+        rig.run(for: .seconds(5))
+        #expect(deadline() == .distantFuture)
+        #expect(reports(at: peer, of: stream).count == 1)
+        play(3, on: rig, track: 0)
+        #expect(packets(at: peer, of: stream).map(\.header.marker) == (0..<33).map { $0 == 0 || $0 == 30 })
+        let times = peer.viewer.packets.map(\.time)
+        #expect(reports(at: peer, of: stream).map(\.time) == [times[0], times[30]])
+        #expect(rig.source.keyFrameRequests == 0 && rig.source.pictureRequests == 0)
+    }
+
+    @Test("leaves out what has waited longer than 200 ms for room in the socket")
+    func oldSound() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        play(3, on: rig)
+        peer.link.hasRoom = false
+        play(30, on: rig)
+        #expect(peer.session.isStalled && packets(at: peer).count == 4)
+        peer.link.hasRoom = true
+        peer.session.resume(now: rig.now)
+        play(2, on: rig)
+        let published = rig.tracks[1].published
+        #expect(contents(of: packets(at: peer)) == contents(of: published[...3]) + contents(of: published[32...]))
+
+        // Nothing newer comes.
+        peer.link.hasRoom = false
+        play(2, on: rig)
+        rig.run(for: .milliseconds(300))
+        peer.link.hasRoom = true
+        peer.session.resume(now: rig.now)
+        rig.run(for: .milliseconds(20))
+        #expect(packets(at: peer).count == 8 && !peer.session.isStalled)
+    }
+
+    @Test("a viewer who joins hears nothing from before, and nothing that the sharer has paused")
+    func joining() throws {
+        let rig = try Rig(hasSound: true)
+        play(50, on: rig)
+        rig.run(for: .seconds(1))
+        let peer = try rig.join()
+        rig.run(for: .milliseconds(100))
+        #expect(packets(at: peer).isEmpty)
+        play(3, on: rig)
+        #expect(contents(of: packets(at: peer)) == contents(of: rig.tracks[1].published[50...]))
+        rig.tracks[1].hub.hold(true)
+        play(3, on: rig)
+        #expect(packets(at: peer).count == 3)
+    }
+
+    @Test("goes at once while a large picture waits for its pace")
+    func beforePictures() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(3_000_000, captured: $0) }
+        let times = play(20, on: rig)
+        #expect(peer.session.statistics.sentUnits == 0)
+        #expect(peer.link.media.filter { $0.ssrc == Self.sound.rawValue }.map(\.time) == times)
+    }
+
+    @Test("sends a lost packet again with the same bytes when it is asked for")
+    func repeats() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        play(5, on: rig)
+        let lost = packets(at: peer)[2].header.sequenceNumber
+        peer.viewer.send(
+            .genericNack(GenericNack(sender: SSRC(1), media: Self.sound, sequenceNumbers: [lost])))
+        rig.run(for: .milliseconds(20))
+        let sent = peer.link.media.filter { $0.ssrc == Self.sound.rawValue && $0.sequenceNumber == lost.rawValue }
+        #expect(sent.count == 2 && Set(sent.map(\.datagram)).count == 1)
+        #expect(peer.session.statistics.sentSoundPackets == 5)
+    }
+
+    @Test("leaves what its path carries beside the sound to the source of the pictures, and tells the sound's nothing")
+    func rates() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        // The viewer's limit counts once that much is sent.
+        for seed in UInt64(1)..<26 {
+            rig.publish { Pictures.delta(10_000, seed: seed, captured: $0) }
+            rig.run(for: .milliseconds(40))
+        }
+        peer.viewer.report(now: rig.now)
+        peer.viewer.send(
+            .estimatedMaximumBitRate(
+                ReceiverEstimatedMaximumBitRate(
+                    sender: SSRC(1), bitRate: BitRate(bitsPerSecond: 1_000_000),
+                    sources: [peer.viewer.settings.media])))
+        rig.run(for: .milliseconds(20))
+        let before = peer.session.targetBitRate.bitsPerSecond
+        #expect((800_000...1_000_000).contains(before))
+        play(100, on: rig)
+        let left = peer.session.targetBitRate.bitsPerSecond
+        #expect((128_000...250_000).contains(before - left))
+        let watched = try #require(peer.session.watched)
+        rig.tracks[1].feed.adaptRates(to: [watched], now: rig.now)
+        #expect(rig.tracks[1].source.rates.isEmpty)
+        rig.run(for: .milliseconds(2_500))
+        #expect(peer.session.targetBitRate.bitsPerSecond == before)
+    }
+
+    @Test("is negotiated if the source has a track of it, and refused if not")
+    func negotiation() throws {
+        let bind = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
+        let server = try MediaServer(MediaServerConfiguration(bind: bind), log: .silent)
+        defer { server.stop() }
+        let (video, audio) = (TrackHub(origin: .zero), TrackHub(origin: .zero))
+        let source = WatchedSource(video: video, audio: audio)
+        let both = try server.open(offer: Offers.chromiumWithAudioAndData, watching: source) { _ in }
+        #expect(both.answer.contains("m=audio \(server.port) UDP/TLS/RTP/SAVPF 111\r\n"))
+        #expect(both.answer.contains("a=msid:screen screen-sound\r\n"))
+        #expect(video.viewers == 1 && audio.viewers == 1)
+        let silent = try server.open(
+            offer: Offers.chromiumWithAudioAndData, watching: WatchedSource(video: video)
+        ) { _ in }
+        #expect(silent.answer.contains("m=audio 0 "))
+        #expect(video.viewers == 2 && audio.viewers == 1)
+        let offered = try server.offer(watching: source) { _ in }
+        #expect(offered.offer.contains("m=audio \(server.port) "))
+        try server.accept(answer: Answers.chromium, for: offered.id)
+        #expect(video.viewers == 3 && audio.viewers == 1)
+    }
+}
