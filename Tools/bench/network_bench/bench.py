@@ -13,10 +13,10 @@ PROGRAMS = ["screenrelay", "screenrelay-capture", "screenrelay-scene"]
 
 
 class Bench:
-    def __init__(self, options, folder):
+    def __init__(self, options, folder, names=PROGRAMS):
         self.options, self.folder = options, folder
-        self.programs = options.programs or build(self.say, PROGRAMS)
-        for name in PROGRAMS:
+        self.programs = options.programs or build(self.say, names)
+        for name in names:
             if not os.access(self.program(name), os.X_OK):
                 raise Missing("--programs %s: there is no %s" % (self.programs, name))
         self._scenes, self._count = {}, 0

@@ -16,12 +16,15 @@ PORT, UDP_PORT = 8080, 8189
 class Room:
     """A scene that is shown, and `screenrelay share`; both stand until `close`."""
 
-    def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=()):
+    def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=(),
+                 share_options=(), environment=None):
         """The share is in the namespace of `network`, or, if that is None, on this machine's loopback alone.
 
         `has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move.
+        `share_options` and `environment` are the share's, besides what it gets in any case.
         """
         self.folder = folder
+        self.share_options, self.environment = share_options, environment or {}
         self.display, self.shown, self.share = None, None, None
         try:
             self.display = Display(scene.size, folder, display_options)
@@ -37,13 +40,14 @@ class Room:
     def start_share(self, bench, network, bit_rate):
         """Starts what shares the display, and learns the link that it prints."""
         command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
-                   "--bitrate", str(bit_rate), *bench.options.share]
+                   "--bitrate", str(bit_rate), *self.share_options, *bench.options.share]
         if network:
             command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
         else:
             command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
         # Neither the user's settings nor his other shares are touched.
         own = {name: self.folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
+        own.update(self.environment)
         prefix = network.prefix if network else []
         self.share = Process("screenrelay share", prefix + command, os.path.join(self.folder, "share.log"), own,
                              stdout=subprocess.PIPE)
@@ -72,7 +76,7 @@ class Room:
         """Nanoseconds of processor time so far: of the host and of its captures, by the kernel's account."""
         host = sum(thread_times(self.share.pid).values())
         captures = 0
-        for pid in _children(self.share.pid):
+        for pid in children(self.share.pid):
             try:
                 captures += sum(thread_times(pid).values())
             except Failure:
@@ -93,15 +97,16 @@ def busy_time():
     return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
 
 
-def _children(pid):
-    children = []
+def children(pid):
+    """The processes that a process has started and that still run."""
+    found = []
     try:
         for task in os.listdir("/proc/%d/task" % pid):
             with open("/proc/%d/task/%s/children" % (pid, task)) as file:
-                children += [int(word) for word in file.read().split()]
+                found += [int(word) for word in file.read().split()]
     except OSError:
         pass
-    return children
+    return found
 
 
 def estimate(document, address):
