@@ -1,0 +1,156 @@
+"""A PulseAudio server of our own, what plays on its only sink, and what listens to that."""
+
+import bisect
+import os
+import shutil
+import subprocess
+import threading
+import time
+
+import numpy
+
+from capture_bench.processes import Missing, Process, wait_until
+
+RATE = 48_000
+#: Bytes of one moment: two channels of 32-bit floats.
+FRAME = 8
+FORMAT = ["--raw", "--format=float32le", "--rate=%d" % RATE, "--channels=2"]
+SINK = "out"
+#: A beep begins with the first sample of this size after so many samples without one. tap.js has the same numbers.
+LOUD, QUIET = 0.1, RATE // 5
+TOOLS = {"pulseaudio": "pulseaudio", "pactl": "pulseaudio-utils", "pacat": "pulseaudio-utils",
+         "parec": "pulseaudio-utils"}
+
+
+def require_pulse():
+    for tool, package in TOOLS.items():
+        if not shutil.which(tool):
+            raise Missing("%s (Debian: %s) is missing; Tools/setup --bench installs it" % (tool, package))
+
+
+class PulseServer:
+    """A server with one sink, which plays to nobody by this machine's clock."""
+
+    def __init__(self, folder):
+        path = os.path.join(folder, "pulse.sock")
+        own = {"HOME": folder, "XDG_RUNTIME_DIR": folder, "PULSE_RUNTIME_PATH": os.path.join(folder, "pulse"),
+               "PULSE_STATE_PATH": os.path.join(folder, "pulse-state")}
+        #: What clients need.
+        self.environment = dict(own, PULSE_SERVER="unix:" + path)
+        modules = ["module-native-protocol-unix auth-anonymous=1 socket=" + path,
+                   "module-null-sink sink_name=%s rate=%d" % (SINK, RATE)]
+        self.process = Process(
+            "pulseaudio",
+            ["pulseaudio", "--exit-idle-time=-1", "--daemonize=no", "-n", "--use-pid-file=no", "--realtime=no"]
+            + [word for module in modules for word in ("-L", module)],
+            os.path.join(folder, "pulse.log"), own)
+        try:
+            wait_until(self._answers, 15, "an answer by PulseAudio")
+        except BaseException:
+            self.close()
+            raise
+
+    def _answers(self):
+        self.process.require_running()
+        return subprocess.run(["pactl", "info"], env=dict(os.environ, **self.environment), capture_output=True,
+                              timeout=10).returncode == 0
+
+    def close(self):
+        self.process.stop()
+
+
+class Player:
+    """Plays one second of samples over and over, on both channels."""
+
+    def __init__(self, second, latency, folder, environment=None):
+        """`latency`: the milliseconds that PulseAudio keeps ready. Few are soon heard, many never run out."""
+        samples = numpy.repeat(numpy.asarray(second, numpy.float32), 2).tobytes()
+        reader, writer = os.pipe()
+        try:
+            self.process = Process("pacat", ["pacat", "--playback", "--latency-msec=%d" % latency, *FORMAT],
+                                   os.path.join(folder, "pacat.log"), environment, stdin=reader)
+        except BaseException:
+            os.close(writer)
+            raise
+        finally:
+            os.close(reader)
+        self._thread = threading.Thread(target=self._write, args=(writer, samples), daemon=True)
+        self._thread.start()
+
+    @staticmethod
+    def _write(writer, samples):
+        try:
+            while True:
+                rest = memoryview(samples)
+                while rest:
+                    rest = rest[os.write(writer, rest):]
+        except OSError:
+            pass  # pacat has ended
+        finally:
+            os.close(writer)
+
+    def close(self):
+        self.process.stop()
+        self._thread.join()
+
+
+def recorder(latency, folder, environment=None, stdout=None):
+    """parec, which writes what the sink plays."""
+    return Process("parec", ["parec", "--device=%s.monitor" % SINK, "--latency-msec=%d" % latency, *FORMAT],
+                   os.path.join(folder, "parec.log"), environment, stdout=stdout)
+
+
+class Ear:
+    """Listens to the sink, and tells when each beep is heard there.
+
+    The sink plays by CLOCK_MONOTONIC, in blocks: when the last sample of one has been heard, the next block is mixed
+    and goes to its listeners at once, so it comes when its first sample is heard. Of all blocks within a second, the
+    one that came with the least delay tells when each sample is heard. That is late by its delay, and by up to the
+    2.5 ms of sound that parec asks for at once.
+    """
+
+    def __init__(self, folder):
+        self.process = recorder(5, folder, stdout=subprocess.PIPE)
+        self.onsets = []  # samples
+        self._starts, self._arrivals = [], []  # of each block: its first sample, and when it came
+        self._count, self._last_loud = 0, -QUIET
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def heard(self, sample):
+        """When a sample that has come is heard, in seconds of CLOCK_MONOTONIC."""
+        first, last = (bisect.bisect_left(self._starts, sample + offset) for offset in (-RATE, RATE))
+        return sample / RATE + min(arrival - start / RATE for start, arrival in zip(
+            self._starts[first:last], self._arrivals[first:last]))
+
+    def close(self):
+        self.process.stop()
+        self._thread.join()
+
+    def _listen(self):
+        rest = b""
+        while True:
+            try:
+                data = os.read(self.process.child.stdout.fileno(), 1 << 16)
+            except (OSError, ValueError):
+                return
+            now = time.monotonic()
+            if not data:
+                return
+            data = rest + data
+            whole = len(data) // FRAME * FRAME
+            rest = data[whole:]
+            if whole:
+                self._take(numpy.frombuffer(data[:whole], numpy.float32)[::2], now)
+
+    def _take(self, samples, now):
+        # In this order: another thread looks for a start first.
+        self._arrivals.append(now)
+        self._starts.append(self._count)
+        loud = numpy.flatnonzero(numpy.abs(samples) >= LOUD)
+        if loud.size:
+            onset = self._count + int(loud[0])
+            if onset - self._last_loud >= QUIET:
+                self.onsets.append(onset)
+            self._last_loud = self._count + int(loud[-1])
+        self._count += samples.size
