@@ -29,6 +29,19 @@ struct OpusPacketTests {
         #expect(OpusPacket([UInt8](repeating: 0xF8, count: OpusPacket.byteLimit + 1)[...]) == nil)
     }
 
+    @Test("of silence is as long as it should be, up to 120 ms")
+    func silence() throws {
+        for count in 1...48 {
+            let bytes = OpusPacket.silence(frameCount: count)
+            let packet = try #require(OpusPacket(bytes[...]))
+            #expect(packet.duration == OpusPacket.silentFrame * Int64(count))
+            #expect(!packet.isStereo)
+        }
+        #expect(OpusPacket.silence(frameCount: 0) == [0xE3, 1, 0xFF, 0xFE])
+        #expect(OpusPacket.silence(frameCount: .max) == OpusPacket.silence(frameCount: 48))
+        #expect(OpusPacket.silence(frameCount: 48).count == 14)
+    }
+
     @Test("becomes a frame of the link's stream 1, whose format can't become that of pictures")
     func onTheLink() throws {
         let encoder = MessageEncoder(epoch: 7, stream: 1)

@@ -1,8 +1,10 @@
 import CLibAV
 import LibAVMessages
 import MediaTypes
+import Opus
 
-/// Writes one track into a container file that players can open, with libavformat and without re-encoding.
+/// Writes a track of pictures, and one of sound beside it if there is any, into a container file that players can open,
+/// with libavformat and without re-encoding.
 ///
 /// Each packet has its own time, so a variable frame rate is kept. May be used from one thread at a time. The file is
 /// unusable until `finish` has completed it. The file is closed when the writer is released.
@@ -22,21 +24,25 @@ public final class MediaFileWriter {
     private let connection: MediaConnection?
     private var isOpen = false
     private var lastDecodingTime: Int64?
-    /// The ticks by which all following times are moved back, because time steps longer than the limit are shortened to
-    /// it.
+    private var lastSoundTime: Int64?
+    /// The ticks of the pictures by which all following times are moved back, because time steps longer than the limit
+    /// are shortened to it.
     private var cut: Int64 = 0
 
-    /// Creates the file, or truncates an existing one, and writes the header.
-    public convenience init(path: String, container: MediaContainer, track: MediaTrack) throws(MediaFileError) {
+    /// Creates the file, or truncates an existing one, and writes the header. With 1 or 2 `soundChannels` it has a
+    /// track of sound as well.
+    public convenience init(
+        path: String, container: MediaContainer, track: MediaTrack, soundChannels: Int = 0
+    ) throws(MediaFileError) {
         // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
-        try self.init(address: "file:" + path, container: container, track: track)
+        try self.init(address: "file:" + path, container: container, track: track, soundChannels: soundChannels)
     }
 
     /// Opens `address`, a URL of a protocol that libavformat knows, with options of that protocol, and writes the
     /// header.
     public init(
         address: String, options protocolOptions: [String: String] = [:], container: MediaContainer, track: MediaTrack,
-        connection: MediaConnection? = nil
+        soundChannels: Int = 0, connection: MediaConnection? = nil
     ) throws(MediaFileError) {
         guard let configuration = track.format.codec.configuration(track.headers) else {
             throw .rejected(reason: "its headers can't be read")
@@ -56,6 +62,7 @@ public final class MediaFileWriter {
         lastDuration = track.lastDuration
         codec = track.format.codec
         let parameters = try addTrack(track.format, configuration)
+        if soundChannels > 0 { try addSound(UInt8(clamping: soundChannels)) }
         try check(container.prepare(made, parameters, for: track))
         if let connection {
             made.pointee.interrupt_callback = connection.callback
@@ -116,8 +123,37 @@ public final class MediaFileWriter {
         packet.pointee.flags = unit.frame.isRandomAccess ? AV_PKT_FLAG_KEY : 0
         let headers = unit.newHeaders
         var bytes = codec.sample(of: Self.frame(unit))
-        let count = Int32(clamping: bytes.count)
         if !headers.isEmpty { try attach(headers) }
+        try send(&bytes)
+    }
+
+    /// Writes one packet of Opus, which begins `time` after the track's beginning and lasts for `duration`. Packets
+    /// must be in order of time, and at most 12 hours apart.
+    ///
+    /// - Throws: ``MediaFileError``, as for pictures.
+    public func write(sound bytes: [UInt8], at time: Interval, for duration: Interval) throws(MediaFileError) {
+        guard isOpen, context.pointee.nb_streams > 1 else { throw .rejected(reason: "it has no track of sound") }
+        guard let pictures = context.pointee.streams[0], let stream = context.pointee.streams[1] else {
+            throw .outOfMemory
+        }
+        defer { av_packet_unref(packet) }
+        let base = stream.pointee.time_base
+        let ticks = Self.ticks(time, in: base) - av_rescale_q(cut, pictures.pointee.time_base, base)
+        // Sound within a pause that was too long for the file may lie behind the picture that ends the shortened pause.
+        if let lastSoundTime, ticks <= lastSoundTime { return }
+        lastSoundTime = ticks
+        packet.pointee.stream_index = 1
+        packet.pointee.dts = ticks
+        packet.pointee.pts = ticks
+        packet.pointee.duration = Self.ticks(duration, in: base)
+        packet.pointee.flags = AV_PKT_FLAG_KEY
+        var bytes = bytes
+        try send(&bytes)
+    }
+
+    /// Writes the packet with these bytes.
+    private func send(_ bytes: inout [UInt8]) throws(MediaFileError) {
+        let count = Int32(clamping: bytes.count)
         // A packet without a buffer is written as it is, and libavformat keeps no reference to it after the call.
         let code = bytes.withUnsafeMutableBufferPointer { bytes in
             packet.pointee.data = bytes.baseAddress
@@ -146,6 +182,26 @@ public final class MediaFileWriter {
     private func addTrack(
         _ format: FrameFacts.FileFormat, _ record: [UInt8]
     ) throws(MediaFileError) -> UnsafeMutablePointer<AVCodecParameters> {
+        let parameters = try addStream(record)
+        parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+        parameters.pointee.codec_id = format.codec.identifier
+        parameters.pointee.width = Int32(clamping: format.size.width)
+        parameters.pointee.height = Int32(clamping: format.size.height)
+        return parameters
+    }
+
+    private func addSound(_ channelCount: UInt8) throws(MediaFileError) {
+        let parameters = try addStream(OpusHeader(channelCount: channelCount).bytes)
+        parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+        parameters.pointee.codec_id = TrackFormat.Codec.opus.identifier
+        parameters.pointee.sample_rate = 48_000
+        av_channel_layout_default(&parameters.pointee.ch_layout, Int32(channelCount))
+        // The samples of most packets. Each packet has its own duration all the same.
+        parameters.pointee.frame_size = 480
+    }
+
+    /// Adds a track whose decoder needs `record`.
+    private func addStream(_ record: [UInt8]) throws(MediaFileError) -> UnsafeMutablePointer<AVCodecParameters> {
         guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar,
             let memory = av_mallocz(record.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
         else { throw .outOfMemory }
@@ -154,10 +210,6 @@ public final class MediaFileWriter {
         }
         parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
         parameters.pointee.extradata_size = Int32(clamping: record.count)
-        parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
-        parameters.pointee.codec_id = format.codec.identifier
-        parameters.pointee.width = Int32(clamping: format.size.width)
-        parameters.pointee.height = Int32(clamping: format.size.height)
         return parameters
     }
 

@@ -43,3 +43,24 @@ public struct OpusPacket: Hashable, Sendable {
         }
     }
 }
+
+extension OpusPacket {
+    /// The length of silence is a multiple of this.
+    public static let silentFrame = Interval.microseconds(2_500)
+    /// The most frames of silence in a packet, which are 120 ms.
+    public static let silentFrameLimit = 48
+
+    /// A packet of `frameCount` times 2.5 ms of silence, clamped to 1...48, in mono.
+    ///
+    /// Each frame of it is CELT at full bandwidth with the silence flag alone (RFC 6716 section 4.3). Frames of 20 ms
+    /// take an eighth of the bytes.
+    public static func silence(frameCount: Int) -> [UInt8] {
+        let count = max(1, min(frameCount, silentFrameLimit))
+        let isLong = count % 8 == 0
+        let frames = isLong ? count / 8 : count
+        // Code 3, all frames of the same size.
+        var bytes: [UInt8] = [isLong ? 0xFB : 0xE3, UInt8(truncatingIfNeeded: frames)]
+        for _ in 0..<frames { bytes += [0xFF, 0xFE] }
+        return bytes
+    }
+}
