@@ -117,7 +117,7 @@ let package = Package(
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "CodecTable"]),
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "CodecTable", "H264", "CaptureLink"]),
         pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "Opus", "CaptureLink", "Recording"]),
-        pure("Link", "Exporting", ["MediaTypes", "CodecTable", "CaptureLink", "Recording"]),
+        pure("Link", "Exporting", ["MediaTypes", "CodecTable", "Opus", "CaptureLink", "Recording"]),
         shell("Link", "LinkTransport", ["Clocks", "Threading", "CLinux", "MediaTypes"]),
         shell(
             "Link", "RecordingFiles",

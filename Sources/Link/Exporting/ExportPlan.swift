@@ -20,6 +20,8 @@ public struct ExportPlan: Sendable {
         /// The times of its first and last picture since the recording began.
         public internal(set) var start: Interval
         public internal(set) var end: Interval
+        /// The channels of its sound, 1 or 2; 0 if it has none.
+        public internal(set) var soundChannels = 0
         /// The longest time between two consecutive pictures.
         var longestPause = Interval.zero
 
@@ -42,6 +44,8 @@ public struct ExportPlan: Sendable {
     public private(set) var parts: [Part] = []
     /// The number of pictures that are left out because the size changed too often.
     public private(set) var leftOut = 0
+    /// The number of packets of sound up to the last one that belongs to a file.
+    public private(set) var soundCount = 0
 
     /// The range of pictures from the first to the last requested one, including those that no file contains.
     public var range: Range<Int> { (parts.first?.first ?? 0)..<max(end, parts.first?.first ?? 0) }
@@ -53,6 +57,7 @@ public struct ExportPlan: Sendable {
     private var readers = FrameReaders()
     private var window = OrderWindow()
     private var isOver = false
+    private var soundIndex = 0
     private var format: FrameFacts.FileFormat?
 
     /// Creates a plan for the pictures from the last key frame at or before `from` to the last picture at or before
@@ -100,6 +105,24 @@ public struct ExportPlan: Sendable {
         parts[last].longestPause = max(parts[last].longestPause, step)
         parts[last].end = picture.time
         parts[last].reordering = max(parts[last].reordering, window.add(facts.place))
+    }
+}
+
+extension ExportPlan {
+    /// Takes the next packet of sound of the recording. A part has the sound from its first picture to the next part,
+    /// and the last one all that follows.
+    public mutating func add(_ sound: TimedSound) {
+        soundIndex += 1
+        guard mayContain(sound), let part = parts.lastIndex(where: { $0.start <= sound.time }) else { return }
+        parts[part].soundChannels = max(parts[part].soundChannels, sound.isStereo ? 2 : 1)
+        soundCount = soundIndex
+    }
+
+    /// Whether the sound is not after the end of what is exported.
+    func mayContain(_ sound: TimedSound) -> Bool {
+        if let to, sound.time > to { return false }
+        guard leftOut > 0, let last = parts.last else { return true }
+        return sound.time <= last.end
     }
 }
 

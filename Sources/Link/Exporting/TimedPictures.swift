@@ -3,7 +3,7 @@ import CodecTable
 public import MediaTypes
 public import Recording
 
-/// Assembles the pictures of a recording, and assigns a time to each. Sound is left out.
+/// Assembles the pictures of a recording and the packets of its sound, and assigns a time to each.
 ///
 /// The time of a picture is its capture time if its messages have one, otherwise its arrival time. Files without times
 /// get evenly spaced times. Times count from the recording's beginning and always increase. Uses no threads, no clock
@@ -48,6 +48,8 @@ public struct TimedPictures: Sendable {
     private var start: Start?
     /// The interval that is added to capture times, because each start of capture has its own clock.
     private var clock: (epoch: UInt64, shift: Interval)?
+    private var sound = SoundTimes()
+    private var pictureClock: PictureClock?
 
     /// The place and time at which the current frame began.
     private struct Start: Sendable {
@@ -73,14 +75,20 @@ public struct TimedPictures: Sendable {
         case .gap: damaged()
         case .message, .nalUnit, .otherBytes, .end: break
         }
-        if let received = Self.received(consume item) { add(received, own) }
+        guard let received = Self.received(consume item) else { return }
+        if received.header.stream == MessageHeader.soundStream {
+            sound.add(received, arrival: own.arrival, by: pictureClock)
+        } else {
+            add(received, own)
+        }
     }
 
     /// Converts an item to what a host would receive; nil if it isn't a message to a host. Consuming the item avoids
     /// keeping two copies of a large message.
     private static func received(_ item: consuming RecordedItem) -> ReceivedMessage? {
         switch item.content {
-        case .message(let message, .toHost) where message.header.stream == 0: return try? message.received()
+        case .message(let message, .toHost) where message.header.stream <= MessageHeader.soundStream:
+            return try? message.received()
         case .nalUnit(let unit):
             let header = MessageHeader(kindCode: MessageKind.unit.rawValue, length: UInt64(unit.payload.count))
             return ReceivedMessage(header: header, form: .legacy40, body: .unit(unit.payload))
@@ -112,6 +120,10 @@ public struct TimedPictures: Sendable {
 
     /// The next picture; nil if none is ready.
     public mutating func next() -> Picture? { ready.isEmpty ? nil : ready.removeFirst() }
+
+    /// The next packet of sound; nil if none is ready. There is none before the first picture, from which the times of
+    /// the sound are known.
+    public mutating func nextSound() -> TimedSound? { sound.next() }
 
     private mutating func add(_ received: ReceivedMessage, _ own: Start) {
         guard case .unit = received.body else { return assembler.add(received, at: .zero) }
@@ -147,6 +159,7 @@ public struct TimedPictures: Sendable {
 
     private mutating func time(of unit: AssembledFrame, arrival: Interval?) -> Interval {
         var time = arrival ?? Interval(nanoseconds: count * 1_000_000_000 / Int64(framesPerSecond))
+        var shift: Interval?
         if let capture = unit.frame.captureTime {
             let taken = capture - MonotonicTime.zero
             if clock?.epoch != unit.epoch {
@@ -154,16 +167,23 @@ public struct TimedPictures: Sendable {
                 clock = (unit.epoch, (arrival ?? lastTime ?? .zero) - taken)
             }
             let shifted = taken + (clock?.shift ?? .zero)
-            if let arrival {
-                let delay = arrival - shifted
-                if delay.nanoseconds.magnitude < Self.longestDelay.nanoseconds.magnitude { time = shifted }
-            } else {
+            if Self.isCredible(shifted, arrival: arrival) {
                 time = shifted
+                shift = clock?.shift
             }
         }
         if let lastTime { time = max(time, lastTime + Self.leastStep) }
         lastTime = time
+        let placed = PictureClock(time: time, shift: shift)
+        pictureClock = placed
+        sound.place(by: placed)
         return time
+    }
+
+    /// Whether a capture time, once shifted, may belong to what arrived then.
+    static func isCredible(_ shifted: Interval, arrival: Interval?) -> Bool {
+        guard let arrival else { return true }
+        return (arrival - shifted).nanoseconds.magnitude < longestDelay.nanoseconds.magnitude
     }
 }
 

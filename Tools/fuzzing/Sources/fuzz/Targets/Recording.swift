@@ -47,11 +47,12 @@ private func madeRecording(of bytes: ByteReader) -> [UInt8] {
                 direction: kind & 0x40 == 0 ? .toHost : .toCapture, at: now, to: &writer)
             writer.append(message)
         default:
-            // Write a NAL unit with a correct header, so that pictures result.
+            // Write a NAL unit or a packet of sound with a correct header, so that pictures and sound result.
             guard let length = reader.uint8(), let unit = reader.bytes(min(Int(length), reader.count)) else { break }
             var message = ByteWriter()
             MessageHeader(
-                kindCode: 0, flags: MessageFlags(rawValue: kind >> 3 & 3), length: UInt64(unit.count) + 4,
+                kindCode: 0, flags: MessageFlags(rawValue: kind >> 3 & 3), stream: kind & 7 == 7 ? 1 : 0,
+                length: UInt64(unit.count) + 4,
                 captureTime: kind & 0x20 == 0 ? nil : now, epoch: UInt64(kind >> 6 & 1) + 1
             ).encode(into: &message, form: .extended)
             message.append([0, 0, 0, 1])
@@ -128,10 +129,14 @@ private func isJSONLine(_ text: String) -> Bool { text.hasSuffix("\n") && text.u
 /// Whether a byte is not a control character: what a sender wrote must not move a terminal's cursor.
 private func isPrinted(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F }
 
-private func pictures(_ found: [Found]) -> [TimedPictures.Picture] {
+private func timed(_ found: [Found]) -> (pictures: [TimedPictures.Picture], sounds: [TimedSound]) {
     var timed = TimedPictures(framesPerSecond: 30)
     var pictures: [TimedPictures.Picture] = []
-    func drain() { while let picture = timed.next() { pictures.append(picture) } }
+    var sounds: [TimedSound] = []
+    func drain() {
+        while let picture = timed.next() { pictures.append(picture) }
+        while let sound = timed.nextSound() { sounds.append(sound) }
+    }
     for element in found {
         switch element {
         case .item(let item): timed.add(item)
@@ -141,16 +146,17 @@ private func pictures(_ found: [Found]) -> [TimedPictures.Picture] {
     }
     timed.finish()
     drain()
-    return pictures
+    return (pictures, sounds)
 }
 
 private func export(_ found: [Found]) {
-    let pictures = pictures(found)
+    let (pictures, sounds) = timed(found)
     var plan = ExportPlan()
     for picture in pictures {
         FuzzTarget.checkForm(of: picture.frame)
         plan.add(picture)
     }
+    for sound in sounds { plan.add(sound) }
     check(plan.parts.count <= ExportPlan.partLimit, "there are no more parts than the limit")
     var pass = ExportPass(plan)
     var given: [ExportPass.Picture] = []
@@ -161,6 +167,29 @@ private func export(_ found: [Found]) {
     for (picture, next) in zip(given, given.dropFirst()) where picture.part == next.part {
         check(picture.decodingTime <= next.decodingTime, "pictures are decoded in their order")
     }
+    exportSound(sounds, plan, beside: given)
+}
+
+private func exportSound(_ sounds: [TimedSound], _ plan: ExportPlan, beside pictures: [ExportPass.Picture]) {
+    var pass = SoundPass(plan)
+    for sound in sounds { pass.add(sound) }
+    var last: SoundPass.Packet?
+    // Silence may be hours long.
+    func write() {
+        for _ in 0..<1000 {
+            guard let packet = pass.next() else { return }
+            check(plan.parts[packet.part].soundChannels > 0, "only a part with sound has packets")
+            check(packet.time >= .zero, "sound begins with its part")
+            if let last, last.part == packet.part { check(packet.time >= last.time, "packets are in order") }
+            last = packet
+        }
+    }
+    for picture in pictures {
+        pass.reach(part: picture.part, decodingTime: picture.decodingTime)
+        write()
+    }
+    pass.finish()
+    write()
 }
 
 private func replay(_ found: [Found]) {
