@@ -291,8 +291,8 @@ let package = Package(
         tests(
             "InspectionTests",
             [
-                "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264",
-                "ByteCoding", "Processes", "MediaTypes", "TestSupport",
+                "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "AudioCoding", "X264Encoding",
+                "H264", "ByteCoding", "Processes", "MediaTypes", "TestSupport",
             ]),
         tests(
             "RecordingTests",

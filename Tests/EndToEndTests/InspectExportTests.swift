@@ -59,6 +59,45 @@ extension EndToEnd {
             }
         }
 
+        @Test("export to .mp4 and .mkv has the sound beside the pictures; to .h264, the pictures alone")
+        func exportedSound() throws {
+            let pictures = MessageEncoder(epoch: 1)
+            let sound = MessageEncoder(epoch: 2, stream: MessageHeader.soundStream)
+            let begin = MonotonicTime(nanoseconds: 1_000_000_000)
+            let silence: [UInt8] = [0, 0, 0, 1, 0xF0, 0xFF, 0xFE]
+            var dump: [UInt8] = []
+            var count: Int64 = 0
+            for start in starts(of: stream) {
+                let end = starts(of: stream).first { $0 > start } ?? stream.count
+                let unit = Array(stream[start..<end].drop { $0 == 0 }.dropFirst())
+                let isPicture = [1, 5].contains((unit.first ?? 0) & 0x1F)
+                let time = begin + .milliseconds(count * 40)
+                dump += try pictures.unitHeader(payloadCount: unit.count + 4, captureTime: time, endsFrame: isPicture)
+                dump += [0, 0, 0, 1] + unit
+                guard isPicture else { continue }
+                for index in 0..<4 {
+                    dump += try sound.unitHeader(
+                        payloadCount: silence.count, captureTime: time + .milliseconds(Int64(index) * 10),
+                        endsFrame: true)
+                    dump += silence
+                }
+                count += 1
+            }
+            let file = try folder.write("sound.dump", dump)
+            for suffix in ["mp4", "mkv", "h264"] {
+                let output = folder.file("sound.\(suffix)")
+                let run = try CommandLineRun(["screenrelay", "export", file, "-o", output])
+                #expect(run.status == .exited(0) && run.errorOutput.isEmpty, "\(run.errorOutput)")
+                guard suffix != "h264" else { continue }
+                #expect(run.output == "\(output): 50 pictures of 160x120, 1.960 s, 2.000 s of sound\n")
+                #expect(try FFmpeg.decode(output, to: "yuv420p").bytes == FFmpeg.decode(path, to: "yuv420p").bytes)
+                let heard = try FFmpeg.run(["-i", output, "-map", "0:a:0", "-f", "s16le", "-ac", "1", "pipe:1"])
+                #expect(abs(heard.bytes.count - 2 * 2 * 48_000) < 2 * 480)
+            }
+            let plain = folder.file("sound.h264")
+            #expect(try FFmpeg.decode(plain, to: "yuv420p").bytes == FFmpeg.decode(path, to: "yuv420p").bytes)
+        }
+
         @Test("a dump that is cut: what is whole is shown and written, its end is named, and the exit code is 65")
         func cut() throws {
             // The 16-byte form, made by hand: `&`, seven zeros and the length before each NAL unit.

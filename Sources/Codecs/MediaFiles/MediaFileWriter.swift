@@ -1,6 +1,6 @@
 import CLibAV
 import LibAVMessages
-import MediaTypes
+public import MediaTypes
 import Opus
 
 /// Writes a track of pictures, and one of sound beside it if there is any, into a container file that players can open,

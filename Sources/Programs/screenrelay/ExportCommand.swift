@@ -20,9 +20,10 @@ enum ExportCommand {
             Option(
                 long: "output", short: "o", value: .required("FILE"),
                 help:
-                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264) for the bare stream; the recording of an "
-                    + "H.264 stream comes out byte for byte. When the pictures' size or colour format changes, .mp4 and "
-                    + ".mkv continue in FILE-2, FILE-3, ..., since players can't follow"),
+                    "what to write: FILE.mp4 or FILE.mkv, with the sound if there is any, or FILE.h264 (also .264) for "
+                    + "the bare stream; the recording of an H.264 stream comes out byte for byte. When the pictures' size "
+                    + "or colour format changes, .mp4 and .mkv continue in FILE-2, FILE-3, ..., since players can't "
+                    + "follow"),
             Option(
                 long: "from", value: .required("TIME"),
                 help: "begin this far into the recording, as in 90s or 1.5m, or at the last key frame before that"),

@@ -92,8 +92,12 @@ final class ExportSource {
         if let missing = file.missingEnd { tell(missing) }
     }
 
-    /// Reads all pictures with their times. `take` returns false when it needs no more.
-    func pictures(_ take: (consuming TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
+    /// Reads all pictures, and the sound, with their times. `take` and `sound` return false when neither of them needs
+    /// any more.
+    func pictures(
+        _ take: (consuming TimedPictures.Picture) throws(ExportError) -> Bool,
+        sound takeSound: (TimedSound) throws(ExportError) -> Bool = { _ in true }
+    ) throws(ExportError) {
         var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
         var isEnough = false
         try items(
@@ -103,6 +107,7 @@ final class ExportSource {
                     lastTime = max(lastTime, picture.time)
                     isEnough = try !take(consume picture)
                 }
+                while !isEnough, let sound = pictures.nextSound() { isEnough = try !takeSound(sound) }
                 return !isEnough
             }, torn: { pictures.damaged() })
         if isEnough { return }
@@ -111,6 +116,7 @@ final class ExportSource {
             lastTime = max(lastTime, picture.time)
             if try !take(consume picture) { return }
         }
+        while let sound = pictures.nextSound() { if try !takeSound(sound) { return } }
         if passes == 1, pictures.skipped > 0 {
             tell("\(counted(pictures.skipped, "picture")) left out, because pictures that they refer to are missing")
         }

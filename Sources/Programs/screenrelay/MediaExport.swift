@@ -5,17 +5,23 @@ import Glibc
 import MediaFiles
 import MediaTypes
 
-/// Writes `.mp4` and `.mkv` in two passes: the first plans which picture goes into which file, the second writes them.
+/// Writes `.mp4` and `.mkv` in two passes: the first plans which picture and which sound goes into which file, the
+/// second writes them.
 enum MediaExport {
     static func run(
         _ source: ExportSource, _ container: MediaContainer, to target: ExportTarget
     ) throws(ExportError) -> [String] {
         source.isPaced = true
         var plan = ExportPlan(from: source.selection.from, to: source.selection.to)
-        try source.pictures { picture throws(ExportError) in
-            plan.add(picture)
-            return true
-        }
+        try source.pictures(
+            { picture throws(ExportError) in
+                plan.add(picture)
+                return true
+            },
+            sound: { sound throws(ExportError) in
+                plan.add(sound)
+                return true
+            })
         try source.checkBeginning()
         if plan.leftOut > 0 {
             source.tell("\(plan.leftOut) pictures are left out after the \(plan.parts.count)th change of size")
@@ -30,12 +36,17 @@ enum MediaExport {
         let files = MediaExportFiles(plan, container, target)
         do throws(ExportError) {
             var pass = ExportPass(plan)
-            try source.pictures { (picture: consuming TimedPictures.Picture) throws(ExportError) in
-                // In two statements, because a consumed value lives to the end of its statement.
-                let ready = pass.add(consume picture)
-                try files.write(consume ready)
-                return !pass.isDone
-            }
+            try source.pictures(
+                { (picture: consuming TimedPictures.Picture) throws(ExportError) in
+                    // In two statements, because a consumed value lives to the end of its statement.
+                    let ready = pass.add(consume picture)
+                    try files.write(consume ready)
+                    return !pass.isDone || !files.hasAllSound
+                },
+                sound: { sound throws(ExportError) in
+                    try files.write(sound)
+                    return !pass.isDone || !files.hasAllSound
+                })
             try files.write(pass.finish())
             try files.finish()
         } catch {
@@ -44,8 +55,10 @@ enum MediaExport {
         }
         return plan.parts.enumerated().map { index, part in
             let seconds = DecimalText.seconds(part.end - part.start)
+            let sound = part.soundChannels > 0 ? ", \(DecimalText.seconds(files.soundLengths[index])) s of sound" : ""
             return
                 "\(target.name(index)): \(counted(files.counts[index], "picture")) of \(part.format.size), \(seconds) s"
+                + sound
         }
     }
 
@@ -67,13 +80,21 @@ private final class MediaExportFiles {
     private var begun = 0
     /// The number of pictures written to each part.
     private(set) var counts: [Int]
+    /// The length of the recording's sound in each part.
+    private(set) var soundLengths: [Interval]
+    private var sound: SoundPass
 
     init(_ plan: ExportPlan, _ container: MediaContainer, _ target: ExportTarget) {
         self.plan = plan
         self.container = container
         self.target = target
         counts = plan.parts.map { _ in 0 }
+        soundLengths = plan.parts.map { _ in .zero }
+        sound = SoundPass(plan)
     }
+
+    /// Whether all sound of the files has been taken.
+    var hasAllSound: Bool { sound.isDone }
 
     /// Releases each picture as it is written, so that a large one isn't in memory twice.
     func write(_ pictures: consuming [ExportPass.Picture]) throws(ExportError) {
@@ -84,12 +105,31 @@ private final class MediaExportFiles {
 
     private func write(_ picture: consuming ExportPass.Picture) throws(ExportError) {
         if ExportInterruption.isAsked { throw .interrupted(target.path) }
+        sound.reach(part: picture.part, decodingTime: picture.decodingTime)
+        try writeSound()
         while begun <= picture.part { try begin() }
         counts[picture.part] += 1
         do throws(MediaFileError) {
             try writer?.write(Self.packet(consume picture))
         } catch {
             throw failure(error)
+        }
+    }
+
+    /// Takes a packet of sound, which is written before the pictures that are later.
+    func write(_ packet: TimedSound) throws(ExportError) {
+        sound.add(packet)
+        try writeSound()
+    }
+
+    /// Writes the sound that belongs before the next picture.
+    private func writeSound() throws(ExportError) {
+        while let packet = sound.next() {
+            if ExportInterruption.isAsked { throw .interrupted(target.path) }
+            if !packet.isSilence { soundLengths[packet.part] = soundLengths[packet.part] + packet.duration }
+            try attempt { () throws(MediaFileError) in
+                try writer?.write(sound: packet.bytes, at: packet.time, for: packet.duration)
+            }
         }
     }
 
@@ -100,6 +140,8 @@ private final class MediaExportFiles {
     }
 
     func finish() throws(ExportError) {
+        sound.finish()
+        try writeSound()
         try attempt { () throws(MediaFileError) in try writer?.finish() }
         writer = nil
         for index in 0..<begun { try target.commit(index) }
@@ -122,7 +164,9 @@ private final class MediaExportFiles {
             longestStep: part.longestStep, lastDuration: part.lastStep)
         var made: MediaFileWriter?
         try attempt { () throws(MediaFileError) in
-            made = try MediaFileWriter(path: target.temporaryName(index), container: container, track: track)
+            made = try MediaFileWriter(
+                path: target.temporaryName(index), container: container, track: track,
+                soundChannels: part.soundChannels)
         }
         writer = made
     }
