@@ -106,6 +106,10 @@ let package = Package(
         shell("Codecs", "LibAVMessages", ["CLibAV"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "AudioCoding", ["COpus", "MediaTypes"]),
+        // What screenrelay-sound doesn't need: other codecs of sound, other rates, and the way to and from Opus.
+        shell(
+            "Codecs", "AudioConversion",
+            ["CLibAV", "CSwResample", "AudioCoding", "LibAVMessages", "Opus", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell(
             "Codecs", "MediaFiles",
@@ -283,8 +287,8 @@ let package = Package(
         tests(
             "CodecsTests",
             [
-                "AudioCoding", "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles",
-                "QRCodes", "Processes", "H264",
+                "AudioCoding", "AudioConversion", "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion",
+                "PictureFiles", "QRCodes", "Processes", "H264",
                 "MediaTypes", "TestSupport",
             ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),

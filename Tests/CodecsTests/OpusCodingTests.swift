@@ -35,10 +35,10 @@ struct OpusCodingTests {
     @Test("hides a lost packet: the sound goes on without a hole")
     func loss() throws {
         let encoder = try OpusEncoder(channelCount: 1, bitRate: BitRate(bitsPerSecond: 96_000))
-        let result = try decoded(tone(440, seconds: 1), encoder, losing: [50])
+        let result = try decoded(tone(440, seconds: 1), encoder, losing: [25])
         #expect(result.count == 48_000 - encoder.lookahead)
-        // Four periods of what stands for packet 50.
-        let start = 50 * 480 - encoder.lookahead
+        // Four periods of what stands for packet 25.
+        let start = 25 * OpusEncoder.frameCount - encoder.lookahead
         let hidden = ToneFit(440, in: Array(result[start + 12..<start + 448]))
         #expect(hidden.amplitude > 0.2)
     }
@@ -52,25 +52,25 @@ struct OpusCodingTests {
         encoder.setBitRate(BitRate(bitsPerSecond: 64_000))
         var random = SeededRandom(seed: 5)
         var count = 0
-        for _ in 0..<300 {
-            let noise = (0..<960).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+        for _ in 0..<150 {
+            let noise = (0..<2 * OpusEncoder.frameCount).map { _ in Float.random(in: -0.5...0.5, using: &random) }
             count += try encoder.encode(noise).count
         }
-        // 300 packets are 3 s, and 64 kbit/s are 8000 bytes a second.
+        // 150 packets are 3 s, and 64 kbit/s are 8000 bytes a second.
         #expect((20_000...26_000).contains(count))
     }
 
     @Test("says what is wrong with its input, and goes on")
     func errors() throws {
         let encoder = try OpusEncoder(channelCount: 2, bitRate: BitRate(bitsPerSecond: 96_000))
-        #expect(throws: AudioCodingError.wrongSampleCount(found: 480, expected: 960)) {
+        #expect(throws: AudioCodingError.wrongSampleCount(found: 480, expected: 1920)) {
             try encoder.encode([Float](repeating: 0, count: 480))
         }
         #expect(throws: AudioCodingError.self) { try OpusEncoder(channelCount: 3, bitRate: encoder.bitRate) }
         let decoder = try OpusDecoder(channelCount: 1)
         // Code 3 with no frame.
         #expect(throws: AudioCodingError.self) { try decoder.decode([0xFF, 0x00]) }
-        let packet = Array(try encoder.encode([Float](repeating: 0, count: 960)))
-        #expect(try decoder.decode(packet[...]).count == 480)
+        let packet = Array(try encoder.encode([Float](repeating: 0, count: 1920)))
+        #expect(try decoder.decode(packet[...]).count == 960)
     }
 }

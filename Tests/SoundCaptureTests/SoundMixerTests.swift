@@ -95,7 +95,7 @@ struct SoundMixerTests {
         var mixer = SoundMixer([(first, 1)], channelCount: 1)
         _ = first.beginRun(at: slot)
         for _ in 0..<100 { append(0.5, to: first) }
-        #expect(mixer.mix(late) == slot + 60)
+        #expect(mixer.mix(late) == slot + 50)
     }
 
     @Test("silence is passed for 300 ms after sound, sound at once, and a quiet tone is no silence")
@@ -107,7 +107,7 @@ struct SoundMixerTests {
         let first = [gate.passes(silence), gate.passes(quiet)]
         #expect(first == [false, true])
         let passed = (0..<100).filter { _ in gate.passes(silence) }
-        #expect(passed == Array(0..<30))
+        #expect(passed == Array(0..<15))
         let again = [gate.passes(quiet), gate.passes(silence)]
         #expect(again == [true, true])
     }

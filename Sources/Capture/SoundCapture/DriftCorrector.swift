@@ -9,7 +9,7 @@ final class DriftCorrector {
     private let output: UnsafeMutablePointer<Float>
 
     /// The most frames that `convert` takes.
-    static let frameLimit = 480
+    static let frameLimit = Slot.frameCount
     /// What comes out beyond that: what the filter had held back, and the compensation.
     private static let roomCount = frameLimit + 256
     /// The compensation is set for so many frames, long before whose end it is set anew: 10 s. One frame of them is

@@ -4,7 +4,7 @@
 struct SilenceGate {
     /// Silent slots in a row. Before the first sound, silence is worth nothing.
     private var silentCount = SilenceGate.passedCount + 1
-    private static let passedCount = 30
+    private static let passedCount = 15
 
     /// What is quieter, 90 dB below full scale, is silence.
     static let threshold: Float = 3.16e-5

@@ -1,14 +1,14 @@
 import MediaTypes
 
-/// A stretch of 10 ms on CLOCK_MONOTONIC: the sound of one packet. All sources use the same slots, so that they can be
+/// A stretch of 20 ms on CLOCK_MONOTONIC: the sound of one packet. All sources use the same slots, so that they can be
 /// mixed, and the packets of a run follow each other exactly.
 struct Slot: Hashable, Comparable {
     /// The number of slots between the clock's origin and this one.
     var number: Int64
 
     /// Samples of each channel in a slot, at 48 kHz.
-    static let frameCount = 480
-    static let duration = Interval.milliseconds(10)
+    static let frameCount = 960
+    static let duration = Interval.milliseconds(20)
     static let sampleRate = 48_000.0
 
     /// The slot of this number.

@@ -13,8 +13,8 @@ final class SlotQueue {
     /// The slot of the first sample.
     private var first = Slot(number: 0)
 
-    /// The most slots that wait: 400 ms. Some devices report sound that much before it is heard.
-    private static let capacity = 40
+    /// The most slots that wait: one second. Some devices report sound that much before it is heard.
+    private static let capacity = 50
     private var slotCount: Int { Slot.frameCount * channelCount }
 
     /// An empty queue.

@@ -123,7 +123,7 @@ public final class SoundAgent {
             return
         }
         if dropped > 0 {
-            log.debug("the host took nothing: \(dropped * 10) ms of sound were left out")
+            log.debug("the host took nothing: \(Slot.duration.milliseconds * Int64(dropped)) ms of sound were left out")
             dropped = 0
         }
         let packet: UnsafeBufferPointer<UInt8>

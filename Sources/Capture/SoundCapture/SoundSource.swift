@@ -5,7 +5,7 @@ import Threading
 /// A source of sound: opens a stream from its device while it is wanted and may be heard, and feeds the queue that is
 /// mixed.
 ///
-/// A stream wakes us a hundred times a second. So it is closed where 2 s of digital silence have come and nothing can
+/// A stream wakes us fifty times a second. So it is closed where 2 s of digital silence have come and nothing can
 /// follow, because no program plays on the sink or the microphone is muted, and opened when the server tells of a
 /// change. Belongs to the capture thread.
 final class SoundSource {

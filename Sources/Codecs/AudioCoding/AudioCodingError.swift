@@ -4,7 +4,7 @@ import COpus
 public enum AudioCodingError: Error, Equatable, CustomStringConvertible {
     /// A function of the library has failed, for the reason that the library gives.
     case failed(call: String, reason: String)
-    /// A packet's sound has another length than 10 ms.
+    /// A packet's sound has another length than 20 ms.
     case wrongSampleCount(found: Int, expected: Int)
 
     public var description: String {

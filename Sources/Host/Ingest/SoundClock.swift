@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// Puts packets of sound from another clock on ours, and keeps the intervals between them exactly as they were
-/// captured: a player that hears of 10.1 ms between two packets of 10 ms plays a gap.
+/// captured: a player that hears of 20.1 ms between two packets of 20 ms plays a gap.
 ///
 /// It begins anew, with an audible break, only if the two clocks have gone too far apart for lips and sound to match.
 struct SoundClock {

@@ -7,6 +7,8 @@ public final class Mailbox<Item: Sendable>: Sendable {
     public let wake: WakeUp
     /// The items that wait; nil once the mailbox is closed.
     private let items = Mutex<[Item]?>([])
+    /// Whether items wait; most wake-ups bring none, and this is far cheaper to ask.
+    private let hasItems = Atomic<Bool>(false)
 
     /// Creates a mailbox for a thread that waits for `wake` already.
     public init(wake: WakeUp) {
@@ -28,6 +30,7 @@ public final class Mailbox<Item: Sendable>: Sendable {
             replacing(&waiting)
             waiting.append(item)
             items = waiting
+            hasItems.store(true, ordering: .releasing)
             return true
         }
         if isOpen { wake.signal() }
@@ -36,9 +39,11 @@ public final class Mailbox<Item: Sendable>: Sendable {
 
     /// Removes and returns the items that wait.
     public func take() -> [Item] {
-        items.withLock { items in
-            guard let waiting = items, !waiting.isEmpty else { return [] }
+        guard hasItems.load(ordering: .acquiring) else { return [] }
+        return items.withLock { items in
+            guard let waiting = items else { return [] }
             items = []
+            hasItems.store(false, ordering: .releasing)
             return waiting
         }
     }

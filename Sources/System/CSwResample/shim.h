@@ -19,6 +19,18 @@ static inline SwrContext *shim_swr_new(int channels, int rate) {
     return context;
 }
 
+/// A converter of interleaved floats to other channels and another rate; NULL without memory.
+static inline SwrContext *shim_swr_open(int in_channels, int in_rate, int out_channels, int out_rate) {
+    AVChannelLayout from, to;
+    av_channel_layout_default(&from, in_channels);
+    av_channel_layout_default(&to, out_channels);
+    SwrContext *context = NULL;
+    if (swr_alloc_set_opts2(&context, &to, AV_SAMPLE_FMT_FLT, out_rate, &from, AV_SAMPLE_FMT_FLT, in_rate, 0, NULL) < 0)
+        return NULL;
+    if (swr_init(context) < 0) swr_free(&context);
+    return context;
+}
+
 /// Takes `count` frames of `in`, writes at most `room` frames to `out`, and returns how many; or a negative error.
 static inline int shim_swr_convert(SwrContext *context, float *out, int room, const float *in, int count) {
     uint8_t *out_planes[1] = {(uint8_t *)out};

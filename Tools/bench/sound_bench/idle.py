@@ -51,8 +51,8 @@ def measure(bench, folder, _):
             time.sleep(REST)
             packets = viewer.sound().get("packetsReceived", 0)
             found.update(_cost(stage, PLAYING))
-            if viewer.sound().get("packetsReceived", 0) - packets < 90 * SECONDS:
-                raise Failure("fewer than 90 packets of sound a second came to the page")
+            if viewer.sound().get("packetsReceived", 0) - packets < 45 * SECONDS:
+                raise Failure("fewer than 45 packets of sound a second came to the page")
             found["memory"] = peak_memory(stage.sound_pid()) * 1024 / 1e6
     for case in (SILENT, PLAYING):
         found[case + "_cost"] = found[case + "_host"] + found[case + "_sound"] - found[WITHOUT + "_host"]

@@ -1,0 +1,64 @@
+import CSwResample
+
+/// The rate and the channels of interleaved samples.
+public struct SampleLayout: Hashable, Sendable {
+    /// The samples of one channel in a second: 8,000 to 192,000.
+    public var rate: Int
+    /// 1 or 2.
+    public var channelCount: Int
+
+    public init(rate: Int, channelCount: Int) {
+        (self.rate, self.channelCount) = (rate, channelCount)
+    }
+}
+
+/// Makes interleaved samples of another rate or of other channels with libswresample.
+///
+/// Owns the resampler. Not thread-safe.
+public final class SampleConverter {
+    public let input: SampleLayout
+    public let output: SampleLayout
+
+    private let handle: OpaquePointer
+    private var room: UnsafeMutableBufferPointer<Float>
+
+    /// Nil without memory, or if libswresample doesn't take the layouts.
+    public init?(from input: SampleLayout, to output: SampleLayout) {
+        guard
+            let handle = shim_swr_open(
+                Int32(clamping: input.channelCount), Int32(clamping: input.rate), Int32(clamping: output.channelCount),
+                Int32(clamping: output.rate))
+        else { return nil }
+        (self.handle, self.input, self.output) = (handle, input, output)
+        room = .allocate(capacity: 0)
+    }
+
+    deinit {
+        shim_swr_free(handle)
+        room.deallocate()
+    }
+
+    /// How many samples of each channel, at the input's rate, have been taken and not come out yet.
+    public var delay: Int { Int(swr_get_delay(handle, Int64(input.rate))) }
+
+    /// Forgets what was held back: what follows doesn't go on from it.
+    public func reset() {
+        // It has succeeded with the same settings before.
+        _ = swr_init(handle)
+    }
+
+    /// Takes samples.
+    ///
+    /// - Returns: What comes out, which is valid until the next call.
+    public func convert(_ samples: UnsafeBufferPointer<Float>) -> UnsafeBufferPointer<Float> {
+        let frames = Int32(clamping: samples.count / input.channelCount)
+        let most = Int(max(0, swr_get_out_samples(handle, frames)))
+        if room.count < most * output.channelCount {
+            room.deallocate()
+            room = .allocate(capacity: most * output.channelCount)
+        }
+        guard let out = room.baseAddress, let first = samples.baseAddress else { return UnsafeBufferPointer(start: nil, count: 0) }
+        let count = shim_swr_convert(handle, out, Int32(clamping: most), first, frames)
+        return UnsafeBufferPointer(start: out, count: max(0, Int(count)) * output.channelCount)
+    }
+}
