@@ -54,6 +54,31 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
+            "pictures are held back by what sound is late, while it flows and is heard", "together",
+            """
+            const together = new it.Together();
+            let packets = 0;
+            const said = [];
+            const look = (times, soundLag, isHeard, isFlowing = true) => {
+              for (let count = 0; count < times; count++) {
+                if (isFlowing) packets += 25;
+                if (together.look({ soundPackets: packets, soundLag }, isHeard)) said.push(together.delay);
+              }
+            };
+            look(20, 56, false);
+            look(4, 56, true);
+            look(1, 900, true);
+            look(8, -4, true);
+            look(4, -14, true);
+            look(5, 0, true, false);
+            look(2, 0, true);
+            look(10, 0, true, false);
+            look(8, 1000, true);
+            look(1, 0, false);
+            return said.join() === '60,50,0,200,0';
+            """
+        ),
+        (
             "sound is off until it is turned on, by button or key, and follows the track that is shown", "sound",
             """
             \(rig)

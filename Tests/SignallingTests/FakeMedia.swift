@@ -101,6 +101,7 @@ extension SessionServer {
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
         throw .unsupported("this host doesn't restart ICE")
     }
+    func hold(_ session: MediaSessionID, for delay: Interval) {}
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {}
     func statistics(of session: MediaSessionID) -> PeerStatistics? { nil }
 }

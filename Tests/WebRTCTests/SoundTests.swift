@@ -46,6 +46,35 @@ struct SoundTests {
 
     private func contents(of packets: [RTPPacket]) -> [[UInt8]] { packets.map { Array($0.payload) } }
 
+    @Test("pictures say how long they may wait for sound: while there is some, or as long as the viewer has asked for")
+    func playoutDelay() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        var seed: UInt64 = 0
+        /// The playout delay of another picture, as its bytes.
+        func told() throws -> [UInt8] {
+            seed += 1
+            rig.publish { Pictures.delta(2_000, seed: seed, captured: $0) }
+            rig.run(for: .milliseconds(20))
+            let packet = try #require(peer.viewer.packets.last { $0.rtp.header.ssrc != Self.sound })
+            return Array(try #require(packet.rtp.extensionData(5)))
+        }
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .milliseconds(20))
+        let silent = try told()
+        play(5, on: rig)
+        let sounding = try told()
+        rig.run(for: .seconds(3))
+        let silentAgain = try told()
+        #expect([silent, sounding, silentAgain] == [[0, 0, 0], [0, 0, 20], [0, 0, 0]])
+        peer.session.watched?.hold = .milliseconds(64)
+        let held = try told()
+        peer.session.watched?.hold = .zero
+        play(5, on: rig)
+        let unheld = try told()
+        #expect([held, unheld] == [[0, 0x60, 6], [0, 0, 0]])
+    }
+
     @Test("sends its packets beside the pictures, at steps of exactly 10 ms, and counts both together")
     func bothKinds() throws {
         let rig = try Rig(hasSound: true)

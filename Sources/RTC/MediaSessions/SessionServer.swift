@@ -1,3 +1,5 @@
+public import MediaTypes
+
 /// The sessions of a media server with its peers, by their identifiers.
 ///
 /// Methods return quickly, never block, and may be called on any thread.
@@ -16,6 +18,11 @@ public protocol SessionServer: Sendable {
     /// Adds the peer's candidates, which an ICE-lite server doesn't need. `fragment` is a candidate line or a
     /// trickle-ice-sdpfrag (RFC 8840).
     func remoteCandidates(_ session: MediaSessionID, fragment: String)
+
+    /// Has the peer hold back each picture of `session` for `delay`, at most 500 ms, so that the picture comes with its
+    /// sound, which players delay. Before the first call, a peer that can decides that itself while there is sound.
+    /// Unknown ids are ignored.
+    func hold(_ session: MediaSessionID, for delay: Interval)
 
     /// Reports whether the pointer is drawn into the pictures of `session`: with the first picture, and with each that
     /// differs in this from the one before, as that picture is sent. `onChange` is called on any thread. Unknown ids

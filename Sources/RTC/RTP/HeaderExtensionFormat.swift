@@ -1,3 +1,5 @@
+public import MediaTypes
+
 /// A set of header extensions that a packet can carry.
 public struct HeaderExtensionSet: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
@@ -31,6 +33,14 @@ public struct PlayoutDelay: Hashable, Sendable {
 
     /// No delay: each picture is shown as soon as it is decoded, as screen sharing requires.
     public static let none = PlayoutDelay(minimum: 0, maximum: 0)
+    /// The receiver may hold pictures back for 200 ms, so that sound and pictures of the same moment come together.
+    public static let withSound = PlayoutDelay(minimum: 0, maximum: 20)
+
+    /// Pictures are held back for `delay`, rounded to 10 ms.
+    public static func held(for delay: Interval) -> PlayoutDelay {
+        let steps = UInt16(clamping: (delay + .milliseconds(5)).milliseconds / 10)
+        return PlayoutDelay(minimum: min(steps, 0x0FFF), maximum: min(steps, 0x0FFF))
+    }
 }
 
 /// The header extensions that a session negotiated: their numbers, and the values that never change. Written in the
@@ -70,7 +80,8 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     private let captureTimeID: UInt8
     private let midID: UInt8
     private let transportNumberID: UInt8
-    private let playoutDelay: PlayoutDelay
+    /// The value of playout-delay; it may change from packet to packet.
+    public var playoutDelay: PlayoutDelay
     private let mid: [UInt8]
     private let captureTimeHasOffset: Bool
     private let isTwoByte: Bool

@@ -52,7 +52,7 @@ public struct RTPStream: Sendable {
         }
     }
 
-    public let configuration: Configuration
+    public private(set) var configuration: Configuration
     /// The packets sent, by sequence number.
     public internal(set) var sent = SentMap()
     /// The statistics for the stream's sender reports.
@@ -71,6 +71,12 @@ public struct RTPStream: Sendable {
         self.configuration = configuration
         nextSequenceNumber = configuration.firstSequenceNumber
         nextRetransmissionNumber = configuration.retransmission?.firstSequenceNumber ?? SequenceNumber(0)
+    }
+
+    /// How long the peer may hold back the pictures that follow, where it understands that.
+    public var playoutDelay: PlayoutDelay {
+        get { configuration.extensions.playoutDelay }
+        set { configuration.extensions.playoutDelay = newValue }
     }
 
     /// Whether packets are retransmitted on a separate stream.

@@ -13,6 +13,7 @@ enum MediaCommand: Sendable {
     case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)
+    case hold(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
     case stop
 }

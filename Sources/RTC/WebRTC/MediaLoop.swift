@@ -182,6 +182,8 @@ final class MediaLoop: DatagramSink {
                 remove(session)
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watched?.watchPointer(onChange)
+            case .hold(let id, let delay):
+                sessions[id]?.watched?.hold = delay
             case .stop:
                 isStopped = true
             }
@@ -202,7 +204,7 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
-        case .close, .restartICE, .watchPointer, .requestKeyFrame, .stop: break
+        case .close, .restartICE, .hold, .watchPointer, .requestKeyFrame, .stop: break
         }
     }
 

@@ -1,6 +1,6 @@
 import Clocks
 public import MediaSessions
-import MediaTypes
+public import MediaTypes
 import RTP
 import SDP
 public import STUN
@@ -210,6 +210,10 @@ public final class MediaServer: SessionServer {
 
     public func remoteCandidates(_ session: MediaSessionID, fragment: String) {
         // ICE-lite: the peer connects to us, whatever its candidates are.
+    }
+
+    public func hold(_ session: MediaSessionID, for delay: Interval) {
+        inbox.post(.hold(session, delay))
     }
 
     /// Calls `onChange` on the media thread.

@@ -35,6 +35,8 @@ final class WatchedTracks {
     private var sound: SoundSender?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var onPointerChange: ((PointerChange) -> Void)?
+    /// How long the peer wants its pictures held back; nil leaves that to the peer.
+    var hold: Interval?
 
     /// The tracks, each read from what `feed` gives for its hub. The session counts there until ``leave()``.
     init(_ tracks: [WatchedTrack], feed: (TrackHub) -> TrackFeed) {
@@ -128,7 +130,9 @@ final class WatchedTracks {
         path.makePlan(waiting: senders.reduce(0) { $0 + $1.waitingBytes }, canPad: canPad, now: now)
         // Sound goes before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
+        let playoutDelay = self.playoutDelay(now)
         for index in senders.indices {
+            senders[index].stream.playoutDelay = playoutDelay
             senders[index].advance(along: &path, now: now, send: send)
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
@@ -141,6 +145,16 @@ final class WatchedTracks {
         }
         return deadline
     }
+
+    /// A peer that says nothing may let pictures wait for their sound while there is any.
+    private func playoutDelay(_ now: MonotonicTime) -> PlayoutDelay {
+        if let hold { return .held(for: hold) }
+        guard let sentAt = sound?.sentAt, now - sentAt < Self.soundPatience else { return .none }
+        return .withSound
+    }
+
+    /// After so long a silence, there is nothing to wait for.
+    private static let soundPatience = Interval.seconds(2)
 
     /// Calls `onChange` for the first picture, and whenever the pointer starts or stops being drawn into the pictures.
     /// If pictures have already been sent, calls it at once.

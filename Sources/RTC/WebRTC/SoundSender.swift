@@ -19,6 +19,8 @@ struct SoundSender {
     private(set) var lostPackets: Int?
     /// The number of packets sent, each counted once.
     private(set) var sentPackets = 0
+    /// When the last packet was sent; nil before the first.
+    private(set) var sentAt: MonotonicTime?
     /// What was sent in the last second.
     private(set) var bitRate = BitRate(bitsPerSecond: 0)
     /// Whether the sender waits for room in the socket. It sends nothing until this is reset.
@@ -101,6 +103,7 @@ struct SoundSender {
                 endsSilence: endsSilence, transportNumber: transportNumber, at: now, into: &buffer)
         else { return }
         last = frame.mediaTime
+        sentAt = now
         sentPackets += 1
         recent.add(sent.byteCount + PathControl.overhead, at: now)
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)

@@ -53,6 +53,13 @@ extension RoomDirectory {
         return [.addCandidate(member, candidate, track: meant)]
     }
 
+    mutating func hold(_ member: MemberID, _ milliseconds: Int, _ track: TrackName?) -> [RoomAction] {
+        guard let membership = memberships[member], let meant = self.track(track, in: membership.room),
+            membership.sessions.contains(meant)
+        else { return ignored() }
+        return [.hold(member, milliseconds: max(0, min(milliseconds, 500)), track: meant)]
+    }
+
     mutating func unwatch(_ member: MemberID, _ track: TrackName?) -> [RoomAction] {
         guard let membership = memberships[member], let meant = self.track(track, in: membership.room),
             memberships[member]?.sessions.remove(meant) != nil

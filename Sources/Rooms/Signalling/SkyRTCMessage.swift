@@ -41,6 +41,9 @@ struct SkyRTCMessage: Decodable {
             guard let candidate = data.candidate else { return .unknown(member) }
             let line = ICECandidate(candidate: candidate, mediaIndex: data.mediaIndex, mediaTag: data.mediaTag)
             return .candidate(from: member, to: target, line, track: data.trackName)
+        case ("hold", let data?):
+            guard let delay = data.delay else { return .unknown(member) }
+            return .hold(member, milliseconds: delay, data.trackName)
         case ("unwatch", _):
             return .unwatch(member, data?.trackName)
         default:
@@ -76,11 +79,13 @@ struct SkyRTCMessage: Decodable {
         let track: String?
         let isOn: Bool?
         let stamp: Double?
+        /// In milliseconds.
+        let delay: Int?
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
-            case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t
+            case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t, delay
             case isOn = "on"
         }
 
@@ -101,6 +106,7 @@ struct SkyRTCMessage: Decodable {
             name = container.text(.name)
             track = container.text(.track)
             isOn = try? container.decodeIfPresent(Bool.self, forKey: .isOn)
+            delay = container.number(.delay)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }

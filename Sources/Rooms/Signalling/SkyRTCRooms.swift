@@ -184,8 +184,9 @@ extension SkyRTCRooms {
             openSession(for: id, TrackAddress(room: room, track: track), offer)
         case .closeSession(let id, let track): closeSession(of: id, track)
         case .addCandidate(let id, let candidate, let track):
-            guard let session = rooms[id]?.sessions[track] else { return }
-            session.side.remoteCandidates(session.id, fragment: candidate.candidate)
+            rooms[id]?.sessions[track].map { $0.side.remoteCandidates($0.id, fragment: candidate.candidate) }
+        case .hold(let id, let milliseconds, let track):
+            rooms[id]?.sessions[track].map { $0.side.hold($0.id, for: .milliseconds(Int64(milliseconds))) }
         case .refuse(let id, let refusal): refuse(id, refusal)
         case .tracksChanged(let room):
             rooms.tellViewers(of: room, SkyRTCReply(tracks: rooms.summaries(of: room)).text)

@@ -118,6 +118,7 @@ public enum ViewerFiles {
         "source.js": ViewerFile(PackageResources.source_js, javaScript),
         "stage.css": ViewerFile(PackageResources.stage_css, css),
         "stage.js": ViewerFile(PackageResources.stage_js, javaScript),
+        "together.js": ViewerFile(PackageResources.together_js, javaScript),
         "tracklist.js": ViewerFile(PackageResources.tracklist_js, javaScript),
         "trackmemory.js": ViewerFile(PackageResources.trackmemory_js, javaScript),
         "tracks.js": ViewerFile(PackageResources.tracks_js, javaScript),

@@ -47,7 +47,7 @@
 
   /** Plays the sound through `tap`, the text of tap.js, too, which keeps beeps and, if asked, samples. */
   bench.listen = async (tap, keepsSamples) => {
-    const context = new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
+    const context = new AudioContext({ sampleRate: RATE, latencyHint: 0 });
     const address = URL.createObjectURL(new Blob([tap], { type: "text/javascript" }));
     await context.audioWorklet.addModule(address);
     const node = new AudioWorkletNode(context, "tap", { processorOptions: { keepsSamples } });

@@ -19,6 +19,7 @@ export class Reception {
   /** The browser's last counters; null before there are any. */
   counted = null;
 
+  #signalling;
   #track;
   #handlers;
   #peer;
@@ -34,6 +35,7 @@ export class Reception {
    * receive the track's sound as well.
    */
   constructor(signalling, track, { browser, link }, handlers, hasSound = false) {
+    this.#signalling = signalling;
     this.#track = track;
     this.#handlers = handlers;
     this.#noPath = () =>
@@ -43,7 +45,11 @@ export class Reception {
         port: this.#peer.hostPort,
       }));
     this.#peer = new Peer({
-      onOffer: (description) => signalling.offer(description, track),
+      onOffer: (description) => {
+        signalling.offer(description, track);
+        // Nothing is heard yet.
+        this.hold(0);
+      },
       onCandidate: (candidate) => signalling.candidate(candidate, track),
       onStream: (stream) => handlers.onStream(stream),
       onConnected: () => handlers.onConnected(),
@@ -71,6 +77,11 @@ export class Reception {
 
   get track() {
     return this.#track;
+  }
+
+  /** Has the pictures held back for `delay` milliseconds. */
+  hold(delay) {
+    this.#signalling.hold(delay, this.#track);
   }
 
   /** The connection itself. */

@@ -75,6 +75,11 @@ export class Signalling {
     });
   }
 
+  /** Has the pictures of a track held back for `delay` milliseconds, so that they come with their sound. */
+  hold(delay, track = null) {
+    this.send("__hold", { delay, ...(track === null ? {} : { track }) });
+  }
+
   /** Sends a message, once the socket is open, and unless it is closed. */
   send(eventName, data) {
     if (this.#waiting) {

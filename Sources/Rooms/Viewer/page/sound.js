@@ -5,6 +5,7 @@
 
 import { SoundView } from "./soundview.js";
 import { soundWords } from "./soundwords.js";
+import { Together } from "./together.js";
 
 const MEMORY_KEY = "screenrelay.sound";
 // The volume is a multiple of 1 / STEPS.
@@ -33,6 +34,9 @@ export class Sound {
   /** Whether the browser has refused to play it without a click. */
   #isRefused = false;
   #isMetering = false;
+  /** The reception whose pictures may be held back, and for how long. */
+  #reception = null;
+  #together = new Together();
 
   constructor({ viewer, stage, video, keys, language, ...tools }) {
     const words = soundWords[language];
@@ -55,6 +59,7 @@ export class Sound {
       this.#draw();
     });
     viewer.addEventListener("change", () => this.#follow());
+    viewer.addEventListener("looked", () => this.#keepTogether());
     this.#follow();
   }
 
@@ -118,6 +123,13 @@ export class Sound {
       isOffered: this.#isLive && !isListening && this.#isWanted !== false,
       volume: isListening ? this.#volume : 0,
     });
+  }
+
+  #keepTogether() {
+    const { reception } = this.#viewer;
+    if (reception !== this.#reception) this.#together = new Together();
+    this.#reception = reception;
+    if (reception && this.#together.look(reception.counted, this.isListening)) reception.hold(this.#together.delay);
   }
 
   /** A browser that has refused would refuse again until there has been a click, and the picture would halt. */

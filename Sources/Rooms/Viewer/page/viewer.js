@@ -19,6 +19,7 @@ const JOIN_PATIENCE = 10_000;
  * | `shown`             | `{}`                                    | another track is shown now; its known state follows |
  * | `stream`            | `MediaStream`                           | the shown track has a new stream |
  * | `change`            | `{}`                                    | `phase`, `reason`, `source` or `sound` may have changed |
+ * | `looked`            | `{}`                                    | the browser's counters were read, twice a second |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
  *
  * `send(eventName, data)` sends a message to the server; `introduction` is what `__join` contains besides room and role
@@ -152,6 +153,7 @@ export class Viewer extends EventTarget {
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
     this.#shown.count(this.phase === "playing");
+    this.#tell("looked", {});
   }
 
   /** Whether the host has let us in, and is asked for pictures. */
