@@ -47,7 +47,7 @@ let package = Package(
         .library(
             name: "ScreenRelayKit",
             targets: [
-                "ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "SecureTransport", "Signalling", "STUN",
+                "ScreenRelayKit", "MediaTypes", "H264", "Opus", "CaptureLink", "SecureTransport", "Signalling", "STUN",
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
                 "RTSPServing", "Pulling",
             ]),
@@ -200,7 +200,7 @@ let package = Package(
             [
                 "CodecTable", "ByteCoding", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink",
                 "LinkTransport", "RecordingFiles",
-                "TrackHub", "VideoDecoding", "X264Encoding",
+                "TrackHub", "VideoDecoding", "X264Encoding", "AudioCoding", "Opus",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
                 "Processes",
@@ -209,7 +209,10 @@ let package = Package(
         // Inputs: where tracks come from besides captures and publishers.
         shell(
             "Inputs", "Pulling",
-            ["ScreenRelayKit", "MediaFiles", "VideoDecoding", "Threading", "Clocks", "MediaTypes"]),
+            [
+                "ScreenRelayKit", "MediaFiles", "VideoDecoding", "AudioCoding", "AudioConversion", "Opus", "Threading",
+                "Clocks", "MediaTypes",
+            ]),
 
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
@@ -218,8 +221,8 @@ let package = Package(
             "Outputs", "Pushing",
             [
                 "OutputLife", "OutputSettings", "ScreenRelayKit", "MediaFiles", "X264Encoding", "VideoEncoding",
-                "VideoDecoding", "ColorConversion", "TrackHub", "CodecTable", "SecureTransport", "ByteCoding",
-                "Threading", "Clocks", "CLinux", "MediaTypes",
+                "VideoDecoding", "ColorConversion", "AudioCoding", "AudioConversion", "Opus", "TrackHub", "CodecTable",
+                "SecureTransport", "ByteCoding", "Threading", "Clocks", "CLinux", "MediaTypes",
             ]),
 
         pure("Outputs", "RTSP", ["MediaTypes"]),
@@ -227,7 +230,7 @@ let package = Package(
             "Outputs", "RTSPServing",
             [
                 "RTSP", "ScreenRelayKit", "Signalling", "LinkTransport", "RTP", "WebRTC", "STUN", "SecureTransport",
-                "TrackHub", "Threading", "Clocks", "CGLib", "CLinux", "MediaTypes",
+                "AudioCoding", "AudioConversion", "TrackHub", "Threading", "Clocks", "CGLib", "CLinux", "MediaTypes",
             ]),
 
         // Programs.
@@ -288,7 +291,7 @@ let package = Package(
             "CodecsTests",
             [
                 "AudioCoding", "AudioConversion", "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion",
-                "PictureFiles", "QRCodes", "Processes", "H264",
+                "MediaFiles", "PictureFiles", "QRCodes", "Processes", "H264",
                 "MediaTypes", "TestSupport",
             ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
@@ -355,20 +358,22 @@ let package = Package(
         tests(
             "PushingTests",
             [
-                "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "Processes", "ByteCoding", "Threading",
-                "H264", "MediaTypes", "TestSupport",
+                "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "AudioCoding", "TrackHub",
+                "Processes", "ByteCoding", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "PullingTests",
             [
                 "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTSPServing", "ScreenRelayKit", "Signalling",
-                "TrackHub", "Threading", "VideoDecoding", "Processes", "H264", "MediaTypes", "TestSupport",
+                "TrackHub", "Threading", "VideoDecoding", "AudioCoding", "Processes", "H264", "MediaTypes",
+                "TestSupport",
             ], exclude: ["rtsp_gstreamer.py"]),
         tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
         tests(
             "RTSPServingTests",
             [
-                "RTSPServing", "RTP", "ScreenRelayKit", "Signalling", "Processes", "H264", "MediaTypes", "TestSupport",
+                "RTSPServing", "RTP", "ScreenRelayKit", "Signalling", "Ingest", "TrackHub", "CaptureLink",
+                "LinkTransport", "AudioCoding", "Opus", "Processes", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
@@ -388,7 +393,7 @@ let package = Package(
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
                 "LinkTransport", "MediaSessions", "Processes",
-                "WebRTC", "X264Encoding", "VideoDecoding", "H264", "MediaTypes", "TestSupport",
+                "WebRTC", "X264Encoding", "VideoDecoding", "AudioCoding", "Opus", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

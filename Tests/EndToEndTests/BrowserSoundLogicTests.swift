@@ -199,7 +199,7 @@ extension EndToEndInBrowser {
               onFailure: (reason) => failures.push(reason),
             });
             const join = (...names) => {
-              shown.signalling = { host: 'h', send() {}, offer() {}, candidate() {} };
+              shown.signalling = { host: 'h', send() {}, offer() {}, hold() {}, candidate() {} };
               shown.begin();
               shown.heard('_peers', { tracks: names.map((name) => ({ name })) });
             };

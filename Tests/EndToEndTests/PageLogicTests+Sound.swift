@@ -57,16 +57,19 @@ extension EndToEndInBrowser.PageLogicTests {
             "pictures are held back by what sound is late, while it flows and is heard", "together",
             """
             const together = new it.Together();
-            let packets = 0;
+            let soundPackets = 0;
+            let framesDecoded = 0;
             const said = [];
-            const look = (times, soundLag, isHeard, isFlowing = true) => {
+            const look = (times, soundLag, isHeard, isFlowing = true, isMoving = true) => {
               for (let count = 0; count < times; count++) {
-                if (isFlowing) packets += 25;
-                if (together.look({ soundPackets: packets, soundLag }, isHeard)) said.push(together.delay);
+                if (isFlowing) soundPackets += 25;
+                if (isMoving) framesDecoded += 1;
+                if (together.look({ soundPackets, framesDecoded, soundLag }, isHeard)) said.push(together.delay);
               }
             };
             look(20, 56, false);
             look(4, 56, true);
+            look(20, 56, true, true, false);
             look(1, 900, true);
             look(8, -4, true);
             look(4, -14, true);

@@ -52,6 +52,7 @@ extension EndToEnd {
             try eventually("it is connected") { try states() == ["connected"] }
             let json = try push(["list", "--json"]).output
             #expect(json.contains(#""state":"connected""#) && !json.contains("Sesam"))
+            try eventually("a status") { try push(["list", "--json"]).output.contains(#""soundPerSecond":0,"#) }
             #expect(try push(["stop", "1"]).status == .exited(0))
             try eventually("it has ended") { try states() == ["disconnected"] }
             #expect(server.process.wait(within: .seconds(20)) == .exited(0))
@@ -125,6 +126,15 @@ extension EndToEnd {
                     "a lowest of 9 pictures a second; it must be 10 or more, and at most 24"
                 ),
                 (address + ["--preset", "size=big"], "'size=big' isn't a size; write it like size=1280x720"),
+                (
+                    address + ["--preset", "high1,sound-bitrate=32k"],
+                    "sound at 32 kbit/s; there can be 64 to 128 kbit/s"
+                ),
+                (
+                    address + ["--preset", "sound-rate=22050"], "sound of 22050 Hz; there can be 32000, 44100 or 48000"
+                ),
+                (address + ["--preset", "only=both"], "write only=pictures or only=sound"),
+                (address + ["--preset", "sound=off"], "'sound=off' is not understood"),
                 (["--preset", "high1"] + address, "--preset: must follow the --push that it is for"),
             ] {
                 let run = try CommandLineRun(["screenrelay", "host"] + words + RunningProgram.anyPorts)

@@ -16,6 +16,9 @@ struct OutputMeterTests {
         #expect(rates.bitRate == kilobits(280))
         let nothing = meter.take(at: time(6000))
         #expect(nothing == OutputMeter.Rates())
+        #expect(meter.sentPictures == 90 && meter.sentSound == 150)
+        // An encoder of pictures follows what the path carried of pictures alone.
+        #expect(meter.sentPictureBytes == 90_000)
     }
 
     @Test("a network is weak, once, when a fifth of the pictures is missing for three seconds")

@@ -69,10 +69,29 @@ struct OutputQueueTests {
         #expect(all(of: &queue) == [13])
     }
 
+    @Test("sound that waits behind pictures stays whole while they go, until it is too old itself")
+    func soundOutlastsPictures() {
+        var queue = OutputQueue<Int>(time: .seconds(1), soundTime: .seconds(5))
+        // Every fifth of a second a picture and, between two, a packet.
+        for number in 0..<50 {
+            let isSound = number % 2 == 1
+            let kind: OutputQueue<Int>.Kind = isSound ? .sound : number % 20 == 0 ? .keyFrame : .picture
+            queue.add(number, kind, byteCount: isSound ? 10 : 1000, at: time(Int64(number) * 100))
+        }
+        #expect(queue.dropped.sound == 0 && queue.dropped.pictures > 15)
+        #expect(queue.age(at: time(4900)) == .milliseconds(4800))
+        queue.add(50, .sound, byteCount: 10, at: time(5350))
+        // Those of 100 and 300 ms.
+        #expect(queue.dropped.sound == 2)
+        let left = all(of: &queue)
+        #expect(left.filter { $0 % 2 == 1 } == Array(stride(from: 5, to: 50, by: 2)))
+        #expect(left.contains(50))
+    }
+
     @Test("a picture that is sent never needs one that was left out")
     func references() {
         var random = SeededRandom(seed: 7)
-        var queue = OutputQueue<Int>(time: .milliseconds(300), byteCount: 3000)
+        var queue = OutputQueue<Int>(time: .milliseconds(300), soundTime: .milliseconds(300), byteCount: 3000)
         var kinds: [OutputQueue<Int>.Kind] = []
         var sent: [Int] = []
         for now in 0..<20_000 as Range<Int64> {

@@ -2,6 +2,7 @@ import Glibc
 import H264
 import MediaTypes
 import OutputLife
+import Processes
 import Pulling
 import Pushing
 import ScreenRelayKit
@@ -61,6 +62,35 @@ struct RelayedSourceTests {
     func rtmp() throws {
         let server = try NginxServer(port: try freePort(.tcp), in: folder)
         try relay(from: server.url, to: server.url)
+    }
+
+    @Test("AAC that FFmpeg sends to nginx is heard as Opus, beside its pictures")
+    func rtmpSound() throws {
+        defer {
+            near.stop()
+            far.stop()
+        }
+        let server = try NginxServer(port: try freePort(.tcp), in: folder)
+        var launch = Launch(
+            "ffmpeg",
+            [
+                "-hide_banner", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=176x144:rate=25",
+                "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*440*t)':s=44100", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-tune", "zerolatency", "-g", "25", "-c:a", "aac", "-b:a", "128k", "-f", "flv", server.url,
+            ])
+        launch.standardError = .text(limit: 1 << 16)
+        let sender = try ChildProcess(launch)
+        defer { sender.stop(within: .zero) }
+        var sound = try HeardSound(near.firstTrack)
+        let lines = LoggedLines()
+        let pull = try Pull(try PullAddress(server.url), into: near.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        try eventually("the tone") {
+            try sound.take()
+            return sound.isTone(from: sound.samples.count - 24_000)
+        }
+        #expect(lines.contain("sends H.264 of 176x144, and aac, which is encoded once more to Opus"))
+        #expect(pull.pictures > 0)
     }
 
     @Test("what srt-live-transmit passes on is what was pushed to it, byte for byte")

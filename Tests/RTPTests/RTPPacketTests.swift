@@ -57,12 +57,11 @@ struct RTPPacketTests {
 
     @Test("playout delay, capture time and mid stand in the one-byte form, padded to a whole word")
     func extensionBytes() throws {
-        let format = HeaderExtensionFormat(
-            playoutDelayID: 6, captureTimeID: 10, midID: 9, mid: "video",
-            playoutDelay: PlayoutDelay(minimum: 0x123, maximum: 0x456))
+        let format = HeaderExtensionFormat(playoutDelayID: 6, captureTimeID: 10, midID: 9, mid: "video")
         var buffer: [UInt8] = []
         format.write(
-            [.playoutDelay, .captureTime, .mid], captureTime: NTPTime(0x0102_0304_0506_0708), into: &buffer)
+            [.playoutDelay, .captureTime, .mid], playoutDelay: PlayoutDelay(minimum: 0x123, maximum: 0x456),
+            captureTime: NTPTime(0x0102_0304_0506_0708), into: &buffer)
         #expect(
             buffer == [
                 0xBE, 0xDE, 0, 5, 0x62, 0x12, 0x34, 0x56, 0xA7, 1, 2, 3, 4, 5, 6, 7, 8, 0x94, 0x76, 0x69, 0x64, 0x65,
@@ -86,11 +85,11 @@ struct RTPPacketTests {
     @Test("one number over 14 puts all elements in the two-byte form")
     func twoByteForm() {
         let format = HeaderExtensionFormat(
-            playoutDelayID: 6, captureTimeID: 10, midID: 9, mid: "vid",
-            playoutDelay: PlayoutDelay(minimum: 0x123, maximum: 0x456), transportNumberID: 0x20)
+            playoutDelayID: 6, captureTimeID: 10, midID: 9, mid: "vid", transportNumberID: 0x20)
         var buffer: [UInt8] = []
         format.write(
-            [.playoutDelay, .captureTime, .mid, .transportNumber], captureTime: NTPTime(0x0102_0304_0506_0708),
+            [.playoutDelay, .captureTime, .mid, .transportNumber],
+            playoutDelay: PlayoutDelay(minimum: 0x123, maximum: 0x456), captureTime: NTPTime(0x0102_0304_0506_0708),
             transportNumber: 0xABCD, into: &buffer)
         #expect(
             buffer == [

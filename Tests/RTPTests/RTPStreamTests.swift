@@ -81,7 +81,10 @@ struct RTPStreamTests {
         var stream = stream(rtx: false)
         var history = TrackHistory()
         let first = unit()
+        stream.playoutDelay = .withSound
         let sent = sendAll(first, history.append(first, at: .zero), on: &stream)
+        // It holds for what follows alone.
+        stream.playoutDelay = .held(for: .milliseconds(60))
         let second = unit(at: 9999, captured: 77)
         _ = sendAll(second, history.append(second, at: .zero), on: &stream, at: .zero + .seconds(1))
         var buffer: [UInt8] = []
@@ -121,7 +124,9 @@ struct RTPStreamTests {
         var stream = stream(rtx: true)
         var history = TrackHistory()
         let unit = unit()
+        stream.playoutDelay = .withSound
         let sent = sendAll(unit, history.append(unit, at: .zero), on: &stream)
+        stream.playoutDelay = .none
         var buffer: [UInt8] = []
         for (index, (packet, bytes)) in sent.enumerated() {
             let isWritten = stream.writeAgain(packet, from: history, into: &buffer)
@@ -135,6 +140,7 @@ struct RTPStreamTests {
             #expect(again.header.timestamp == original.header.timestamp)
             #expect(again.header.marker == original.header.marker)
             #expect(again.extensionElements.map(\.id) == original.extensionElements.map(\.id))
+            #expect(again.extensionData(1).map { Array($0) } == [0, 0, 20])
             #expect(Array(again.payload.prefix(2)) == [0, UInt8(100 + index)])
             #expect(Array(again.payload.dropFirst(2)) == Array(original.payload))
         }

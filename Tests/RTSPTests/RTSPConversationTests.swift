@@ -22,11 +22,29 @@ struct RTSPConversationTests {
 
     private func text(_ answer: RTSPAnswer) -> String { String(decoding: answer.bytes(to: "7"), as: UTF8.self) }
 
+    private struct Refused: Error {}
+
+    /// What a SETUP comes to.
+    private func wish(_ url: String, _ transport: String) throws -> (RTSPPlace, RTSPMedia, RTSPTransport) {
+        let step = conversation.step(for: try request("SETUP \(url)", "Transport: \(transport)"))
+        guard case .setUp(let place, let media, let transport) = step else { throw Refused() }
+        return (place, media, transport)
+    }
+
+    /// The sound that a player is offered.
+    private func sound(_ url: String, _ player: String? = nil) throws -> RTSPMedia? {
+        let step = conversation.step(for: try request("DESCRIBE \(url)", "User-Agent: \(player ?? "")"))
+        guard case .describe(RTSPPlace(room: "live", track: nil), let sound) = step else {
+            Issue.record("\(step)")
+            return nil
+        }
+        return sound
+    }
+
     private mutating func setUp() throws {
-        let place = try #require(RTSPPlace("rtsp://h/live/track1"))
         let answer = conversation.setUp(
-            place, .udp(rtp: 6001, rtcp: 6002), at: "rtsp://h/live/track1", ports: (4000, 4001), source: "10.0.0.1",
-            ssrc: 0xABC)
+            RTSPPlace(room: "live", track: nil), .pictures, .udp(rtp: 6001, rtcp: 6002), at: "rtsp://h/live/track1",
+            ports: (4000, 4001), source: "10.0.0.1", ssrc: 0xABC)
         #expect(
             text(answer) == "RTSP/1.0 200 OK\r\nCSeq: 7\r\nTransport: RTP/AVP;unicast;client_port=6001-6002;"
                 + "server_port=4000-4001;source=10.0.0.1;ssrc=00000ABC\r\nSession: abc123;timeout=60\r\n\r\n")
@@ -34,14 +52,9 @@ struct RTSPConversationTests {
 
     @Test("has a session, that need not be named, from SETUP to TEARDOWN")
     mutating func session() throws {
-        guard
-            case .setUp(let place, .udp(6001, 6002)) = conversation.step(
-                for: try request("SETUP rtsp://h/live/track1", "Transport: RTP/AVP/UDP;unicast;client_port=6001-6002"))
-        else {
-            Issue.record("not set up")
-            return
-        }
-        #expect(place.room == "live")
+        let (place, media, transport) = try wish(
+            "rtsp://h/live/track1", "RTP/AVP/UDP;unicast;client_port=6001-6002")
+        #expect(place.room == "live" && media == .pictures && transport == .udp(rtp: 6001, rtcp: 6002))
         #expect(try status("PLAY rtsp://h/live") == 455)
         #expect(try status("PAUSE rtsp://h/live") == 455)
         #expect(try status("TEARDOWN rtsp://h/live") == 454)
@@ -49,8 +62,9 @@ struct RTSPConversationTests {
         #expect(try status("PLAY rtsp://h/live") == nil)
         #expect(try status("PLAY rtsp://h/live", "Session: abc123;timeout=60") == nil)
         #expect(try status("PLAY rtsp://h/live", "Session: other") == 454)
+        let playing = conversation.playing { _ in (sequenceNumber: 9, timestamp: 77) }
         #expect(
-            text(conversation.playing(sequenceNumber: 9, timestamp: 77))
+            text(playing)
                 == "RTSP/1.0 200 OK\r\nCSeq: 7\r\nSession: abc123\r\nRange: npt=0.000-\r\n"
                 + "RTP-Info: url=rtsp://h/live/track1;seq=9;rtptime=77\r\n\r\n")
         #expect(conversation.state == .playing)
@@ -60,6 +74,46 @@ struct RTSPConversationTests {
         _ = conversation.tornDown()
         #expect(conversation.state == .idle && conversation.place == nil)
         #expect(try status("PLAY rtsp://h/live", "Session: abc123") == 454)
+    }
+
+    @Test("has all streams of its track that are set up, each on channels of its own")
+    mutating func streams() throws {
+        let (place, _, pictures) = try wish("rtsp://h/live/track1", "RTP/AVP/TCP;unicast")
+        #expect(pictures == .interleaved(rtp: 0, rtcp: 1))
+        _ = conversation.setUp(
+            place, .pictures, pictures, at: "rtsp://h/live/track1", ports: (0, 0), source: "", ssrc: 1)
+        // The same stream may keep its channels.
+        #expect(try wish("rtsp://h/live/track1", "RTP/AVP/TCP;unicast").2 == .interleaved(rtp: 0, rtcp: 1))
+        #expect(try wish("rtsp://h/live/trackID=2", "RTP/AVP/TCP;interleaved=4-5").2 == .interleaved(rtp: 4, rtcp: 5))
+        #expect(try wish("rtsp://h/live/trackID=2", "RTP/AVP/TCP;interleaved=1-2").2 == .interleaved(rtp: 2, rtcp: 3))
+        let (_, media, sound) = try wish("rtsp://h/live/trackID=3", "RTP/AVP/TCP;unicast")
+        #expect(media == .opus && sound == .interleaved(rtp: 2, rtcp: 3))
+        let answer = conversation.setUp(
+            place, media, sound, at: "rtsp://h/live/trackID=3", ports: (0, 0), source: "", ssrc: 2)
+        #expect(text(answer).contains("interleaved=2-3;ssrc=00000002\r\n"))
+        #expect(conversation.streams.map(\.media) == [.pictures, .opus])
+        let first: [RTSPMedia: (sequenceNumber: UInt16, timestamp: UInt32)] = [
+            .pictures: (sequenceNumber: 1, timestamp: 2), .opus: (sequenceNumber: 3, timestamp: 4),
+        ]
+        let playing = conversation.playing { first[$0] }
+        #expect(
+            text(playing).contains(
+                "RTP-Info: url=rtsp://h/live/track1;seq=1;rtptime=2,url=rtsp://h/live/trackID=3;seq=3;rtptime=4\r\n"))
+        _ = conversation.tornDown()
+        #expect(conversation.streams.isEmpty)
+    }
+
+    @Test("offers the sound that the URL asks for, or the best that the player is known to decode")
+    func soundChoice() throws {
+        #expect(try sound("rtsp://h/live") == .pcmu)
+        #expect(try sound("rtsp://h/live", "a camera's recorder") == .pcmu)
+        for player in ["Lavf59.27.100", "GStreamer/1.22.0", "LibVLC/3.0.18 (LIVE555 Streaming Media v2016.11.28)"] {
+            #expect(try sound("rtsp://h/live", player) == .opus, "\(player)")
+            #expect(try sound("rtsp://h/live?audio=pcmu", player) == .pcmu)
+            #expect(try sound("rtsp://h/live?audio=none", player) == nil)
+            #expect(try sound("rtsp://h/live?audio=else", player) == .opus)
+        }
+        #expect(try sound("rtsp://h/live?a=b&audio=OPUS") == .opus)
     }
 
     @Test("answers what it can't do with RFC 2326's numbers")
@@ -87,7 +141,8 @@ struct RTSPConversationTests {
         let bytes: [UInt8] = [0, 0, 0, 1, 0x67, 0x42, 0xC0, 0x0B, 0xDA, 0, 0, 0, 1, 0x68, 0xCE, 0, 0, 0, 1, 0x65, 1]
         let frame = CodedFrame(
             bytes: bytes, units: [4..<9, 13..<15, 19..<21], isRandomAccess: true, captureTime: nil, format: nil)
-        let text = try #require(RTSPDescription.text(of: frame, name: "a\nb", address: "::1", identifier: 5))
+        let pictures = try #require(RTSPDescription.pictures(of: frame))
+        let text = RTSPDescription.text(pictures, name: "a\nb", address: "::1", identifier: 5)
         #expect(text.hasPrefix("v=0\r\no=- 5 1 IN IP6 ::1\r\ns=a b\r\nc=IN IP6 ::\r\n"))
         #expect(
             text.hasSuffix(
@@ -96,7 +151,15 @@ struct RTSPConversationTests {
                     + "a=control:track1\r\n"))
         let bare = CodedFrame(
             bytes: bytes, units: [19..<21], isRandomAccess: true, captureTime: nil, format: nil)
-        #expect(RTSPDescription.text(of: bare, name: "a", address: "1.2.3.4", identifier: 5) == nil)
+        #expect(RTSPDescription.pictures(of: bare) == nil)
+        let both = RTSPDescription.text(
+            pictures + RTSPDescription.sound(.opus), name: "a", address: "1.2.3.4", identifier: 5)
+        #expect(
+            both.hasSuffix(
+                "a=control:track1\r\nm=audio 0 RTP/AVP 97\r\na=rtpmap:97 opus/48000/2\r\n"
+                    + "a=fmtp:97 sprop-stereo=1\r\na=control:trackID=3\r\n"))
+        #expect(
+            RTSPDescription.sound(.pcmu) == ["m=audio 0 RTP/AVP 0", "a=rtpmap:0 PCMU/8000", "a=control:trackID=2"])
         #expect(RTSPConversation.described("x", at: "rtsp://h/a?b").headers.last?.value == "rtsp://h/a/")
     }
 }

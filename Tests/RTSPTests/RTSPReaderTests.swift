@@ -100,21 +100,28 @@ struct RTSPHeaderTests {
     }
 
     @Test(
-        "a URL names a room and a track",
+        "a URL names a room, a track, a stream and a sound",
         arguments: [
-            ("rtsp://h:554/live.264", "live.264", nil), ("rtsp://u:p@h/my%20desk/cam/track1", "my desk", "cam"),
-            ("RTSP://h/a/?x=/y", "a", nil), ("rtsp://h", nil, nil), ("rtsp://h/track1", nil, nil),
-        ] as [(String, String?, String?)])
-    func place(url: String, room: String?, track: String?) throws {
-        let place = try #require(RTSPPlace(url))
-        #expect(place.room == room && place.track == track)
+            ("rtsp://h:554/live.264", "live.264", nil, nil, nil),
+            ("rtsp://u:p@h/my%20desk/cam/track1", "my desk", "cam", .pictures, nil),
+            ("RTSP://h/a/?x=/y", "a", nil, nil, nil), ("rtsp://h", nil, nil, nil, nil),
+            ("rtsp://h/track1", nil, nil, .pictures, nil), ("rtsp://h/a/trackID=3/", "a", nil, .opus, nil),
+            ("rtsp://h?audio=Opus#x", nil, nil, nil, "opus"), ("rtsp://h/a/track2?audio=", "a", "track2", nil, ""),
+            // Some players put the stream behind all that they were given.
+            ("rtsp://h/a?audio=pcmu/trackID=2", "a", nil, .pcmu, "pcmu"),
+            ("rtsp://h/a/b?x=1&audio=none&audio=opus/track1", "a", "b", .pictures, "none"),
+        ] as [(String, String?, String?, RTSPMedia?, String?)])
+    func parts(text: String, room: String?, track: String?, media: RTSPMedia?, audio: String?) throws {
+        let url = try #require(RTSPURL(text))
+        #expect(url.place == RTSPPlace(room: room, track: track))
+        #expect(url.media == media && url.audio == audio)
     }
 
     @Test(
         "and nothing if it is none",
         arguments: ["*", "/a", "http://h/a", "rtsp://h/a/b/c", "rtsp://h/%zz", "rtsp://h/%ff", "rtsp://h/%4", ""])
     func noPlace(url: String) {
-        #expect(RTSPPlace(url) == nil)
+        #expect(RTSPURL(url) == nil)
     }
 
     @Test("base64 is that of RFC 4648", arguments: ["", "f", "fo", "foo", "foob", "fooba", "foobar"])

@@ -11,6 +11,8 @@ final class FakeMedia: RoomMedia, SessionServer {
         var closed: [MediaSessionID] = []
         var fragments: [String] = []
         var restarts: [String] = []
+        /// What peers have asked for: which session's pictures are held back, and for how long.
+        var holds: [MediaSessionID: Interval] = [:]
         var refusal: MediaRefusal?
         var isSteady = false
         var changeAge: Interval?
@@ -60,6 +62,10 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     func remoteCandidates(_ session: MediaSessionID, fragment: String) {
         state.withLock { $0.fragments.append(fragment) }
+    }
+
+    func hold(_ session: MediaSessionID, for delay: Interval) {
+        state.withLock { $0.holds[session] = delay }
     }
 
     func snapshot(

@@ -60,6 +60,25 @@ struct TrackTests {
         }
     }
 
+    @Test("a viewer has the pictures of one track held back, by default of the first one")
+    func held() throws {
+        let server = try RunningServer()
+        let other = try server.addSecondTrack()
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        _ = try client.next(event: "_state")
+        for track in ["screen", "desk2"] {
+            try client.send(offer: "of \(track)", to: host, track: track)
+            _ = try client.next(event: "_answer")
+        }
+        try client.send(event: "__hold", "{\"delay\":60,\"track\":\"desk2\"}")
+        try client.send(event: "__hold", "{\"delay\":1e30}")
+        try client.send(event: "__hold", "{\"delay\":20}")
+        let first = MediaSessionID(rawValue: 1)
+        try eventually("both wishes") { server.media.state.withLock { $0.holds == [first: .milliseconds(20)] } }
+        #expect(other.state.withLock { $0.holds } == [first: .milliseconds(60)])
+    }
+
     @Test("each track has a sound of its own, and messages about it name the track")
     func sounds() throws {
         let server = try RunningServer()

@@ -1,3 +1,4 @@
+import AudioCoding
 import MediaTypes
 import Testing
 

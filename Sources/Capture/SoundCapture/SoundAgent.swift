@@ -35,7 +35,7 @@ public final class SoundAgent {
     /// All messages of sound belong to this stream of the link.
     static let stream: UInt8 = 1
     /// The kernel keeps 13 to 21 packets in that, each of which takes 768 bytes of twice this size, or 1280 above about
-    /// 120 kbit/s: 130 to 210 ms. What is older would only be late.
+    /// 60 kbit/s: 260 to 420 ms. What is older would only be late.
     private static let sendBuffer: Int32 = 8192
 
     /// Prepares everything; `run` connects to PulseAudio and to the host.

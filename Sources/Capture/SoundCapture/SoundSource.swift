@@ -1,3 +1,4 @@
+import AudioCoding
 import Clocks
 import MediaTypes
 import Threading

@@ -6,12 +6,15 @@ public enum AudioCodingError: Error, Equatable, CustomStringConvertible {
     case failed(call: String, reason: String)
     /// A packet's sound has another length than 20 ms.
     case wrongSampleCount(found: Int, expected: Int)
+    /// The sound, or a packet of it, exceeds a limit; `reason` names it with the limit.
+    case unusable(reason: String)
 
     public var description: String {
         switch self {
         case .failed(let call, let reason): "\(call) failed: \(reason)"
         case .wrongSampleCount(let found, let expected):
             "a packet has \(expected) samples, but \(found) were given"
+        case .unusable(let reason): reason
         }
     }
 

@@ -1,6 +1,6 @@
 import COpus
 
-/// Decodes Opus with libopus to samples at 48 kHz, and conceals lost packets.
+/// Decodes Opus with libopus, and conceals lost packets.
 ///
 /// Owns the libopus decoder. Not thread-safe. Decoding allocates no memory.
 public final class OpusDecoder {
@@ -10,19 +10,24 @@ public final class OpusDecoder {
     private let handle: OpaquePointer
     private let samples: UnsafeMutablePointer<Float>
     /// The samples of each channel in the last packet.
-    private var lastFrameCount = OpusEncoder.frameCount
-    /// The longest packet, 120 ms (RFC 6716 section 3.4).
-    private static let frameLimit = 5760
+    private var lastFrameCount: Int
+    /// The samples of each channel in the longest packet, 120 ms (RFC 6716 section 3.4).
+    private let frameLimit: Int
 
     /// Opens a decoder whose output has 1 or 2 channels.
-    public init(channelCount: Int) throws(AudioCodingError) {
+    ///
+    /// - Parameter rate: the output's samples of one channel in a second: 48,000, 24,000, 16,000, 12,000 or 8,000. A
+    ///   lower one costs less than to resample, and the sound that it has no room for is left out.
+    public init(channelCount: Int, rate: Int = 48_000) throws(AudioCodingError) {
         var code: Int32 = 0
-        guard let handle = opus_decoder_create(48_000, Int32(clamping: channelCount), &code) else {
+        guard let handle = opus_decoder_create(Int32(clamping: rate), Int32(clamping: channelCount), &code) else {
             throw AudioCodingError("opus_decoder_create", code: code)
         }
         self.handle = handle
         self.channelCount = channelCount
-        samples = .allocate(capacity: Self.frameLimit * channelCount)
+        lastFrameCount = rate / 50
+        frameLimit = rate / 1000 * 120
+        samples = .allocate(capacity: frameLimit * channelCount)
     }
 
     deinit {
@@ -39,7 +44,7 @@ public final class OpusDecoder {
         if let packet, !packet.isEmpty {
             count = packet.withUnsafeBufferPointer { bytes in
                 opus_decode_float(
-                    handle, bytes.baseAddress, Int32(clamping: bytes.count), samples, Int32(Self.frameLimit), 0)
+                    handle, bytes.baseAddress, Int32(clamping: bytes.count), samples, Int32(clamping: frameLimit), 0)
             }
         } else {
             count = opus_decode_float(handle, nil, 0, samples, Int32(lastFrameCount), 0)

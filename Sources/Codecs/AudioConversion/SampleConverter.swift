@@ -4,7 +4,7 @@ import CSwResample
 public struct SampleLayout: Hashable, Sendable {
     /// The samples of one channel in a second: 8,000 to 192,000.
     public var rate: Int
-    /// 1 or 2.
+    /// 1 to 8.
     public var channelCount: Int
 
     public init(rate: Int, channelCount: Int) {
@@ -13,6 +13,9 @@ public struct SampleLayout: Hashable, Sendable {
 }
 
 /// Makes interleaved samples of another rate or of other channels with libswresample.
+///
+/// What all channels have is as loud in the output as in the input. Of more than two channels, some are quieter in it,
+/// so that no sum exceeds 1.
 ///
 /// Owns the resampler. Not thread-safe.
 public final class SampleConverter {
@@ -28,6 +31,17 @@ public final class SampleConverter {
             let handle = shim_swr_open(
                 Int32(clamping: input.channelCount), Int32(clamping: input.rate), Int32(clamping: output.channelCount),
                 Int32(clamping: output.rate))
+        else { return nil }
+        (self.handle, self.input, self.output) = (handle, input, output)
+        room = .allocate(capacity: 0)
+    }
+
+    /// A converter of what a decoder gives, stored as `format`, a number of libavutil's.
+    init?(from input: SampleLayout, storedAs format: Int32, to output: SampleLayout) {
+        guard
+            let handle = shim_swr_open_stored(
+                format, Int32(clamping: input.channelCount), Int32(clamping: input.rate),
+                Int32(clamping: output.channelCount), Int32(clamping: output.rate))
         else { return nil }
         (self.handle, self.input, self.output) = (handle, input, output)
         room = .allocate(capacity: 0)
@@ -51,14 +65,30 @@ public final class SampleConverter {
     ///
     /// - Returns: What comes out, which is valid until the next call.
     public func convert(_ samples: UnsafeBufferPointer<Float>) -> UnsafeBufferPointer<Float> {
-        let frames = Int32(clamping: samples.count / input.channelCount)
+        guard let first = samples.baseAddress else { return UnsafeBufferPointer(start: nil, count: 0) }
+        return convert(samples.count / input.channelCount) { out, room, count in
+            shim_swr_convert(handle, out, room, first, count)
+        }
+    }
+
+    /// The same for samples as a decoder stores them, `frameCount` of each channel.
+    func convert(
+        planes: UnsafePointer<UnsafePointer<UInt8>?>, frameCount: Int
+    ) -> UnsafeBufferPointer<Float> {
+        convert(frameCount) { out, room, count in shim_swr_convert_stored(handle, out, room, planes, count) }
+    }
+
+    private func convert(
+        _ frameCount: Int, by step: (UnsafeMutablePointer<Float>, _ room: Int32, _ count: Int32) -> Int32
+    ) -> UnsafeBufferPointer<Float> {
+        let frames = Int32(clamping: frameCount)
         let most = Int(max(0, swr_get_out_samples(handle, frames)))
         if room.count < most * output.channelCount {
             room.deallocate()
             room = .allocate(capacity: most * output.channelCount)
         }
-        guard let out = room.baseAddress, let first = samples.baseAddress else { return UnsafeBufferPointer(start: nil, count: 0) }
-        let count = shim_swr_convert(handle, out, Int32(clamping: most), first, frames)
+        guard let out = room.baseAddress else { return UnsafeBufferPointer(start: nil, count: 0) }
+        let count = step(out, Int32(clamping: most), frames)
         return UnsafeBufferPointer(start: out, count: max(0, Int(count)) * output.channelCount)
     }
 }

@@ -1,10 +1,9 @@
 import CLibAV
 import LibAVMessages
 public import MediaTypes
-import Opus
 
-/// Writes a track of pictures, and one of sound beside it if there is any, into a container file that players can open,
-/// with libavformat and without re-encoding.
+/// Writes a track of pictures, a track of sound, or both into a container file that players can open, with libavformat
+/// and without re-encoding.
 ///
 /// Each packet has its own time, so a variable frame rate is kept. May be used from one thread at a time. The file is
 /// unusable until `finish` has completed it. The file is closed when the writer is released.
@@ -20,7 +19,10 @@ public final class MediaFileWriter {
     private let packet: UnsafeMutablePointer<AVPacket>
     private let steps: ClosedRange<Int64>
     private let lastDuration: Interval
-    private let codec: TrackFormat.Codec
+    /// That of the pictures; nil without pictures.
+    private let codec: TrackFormat.Codec?
+    /// Which of the file's tracks is the sound; nil without sound.
+    private let soundIndex: Int32?
     private let connection: MediaConnection?
     private var isOpen = false
     private var lastDecodingTime: Int64?
@@ -34,19 +36,17 @@ public final class MediaFileWriter {
     public convenience init(
         path: String, container: MediaContainer, track: MediaTrack, soundChannels: Int = 0
     ) throws(MediaFileError) {
+        let sound = soundChannels > 0 ? SoundTrack(codec: .opus, channelCount: soundChannels) : nil
         // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
-        try self.init(address: "file:" + path, container: container, track: track, soundChannels: soundChannels)
+        try self.init(address: "file:" + path, container: container, track: track, sound: sound)
     }
 
     /// Opens `address`, a URL of a protocol that libavformat knows, with options of that protocol, and writes the
-    /// header.
+    /// header of a file with these tracks.
     public init(
-        address: String, options protocolOptions: [String: String] = [:], container: MediaContainer, track: MediaTrack,
-        soundChannels: Int = 0, connection: MediaConnection? = nil
+        address: String, options: [String: String] = [:], container: MediaContainer, track: MediaTrack?,
+        sound: SoundTrack? = nil, connection: MediaConnection? = nil
     ) throws(MediaFileError) {
-        guard let configuration = track.format.codec.configuration(track.headers) else {
-            throw .rejected(reason: "its headers can't be read")
-        }
         _ = LibAVMessage.isKept
         var made: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&made, nil, container.formatName, address)
@@ -59,34 +59,38 @@ public final class MediaFileWriter {
         self.connection = connection
         self.packet = packet
         steps = container.steps
-        lastDuration = track.lastDuration
-        codec = track.format.codec
-        let parameters = try addTrack(track.format, configuration)
-        if soundChannels > 0 { try addSound(UInt8(clamping: soundChannels)) }
-        try check(container.prepare(made, parameters, for: track))
+        lastDuration = track?.lastDuration ?? .zero
+        codec = track?.format.codec
+        soundIndex = sound == nil ? nil : track == nil ? 0 : 1
+        var pictures: (track: MediaTrack, parameters: UnsafeMutablePointer<AVCodecParameters>)?
+        if let track { pictures = (track, try add(track)) }
+        if let sound { try add(sound) }
+        try check(container.prepare(made, for: pictures))
         if let connection {
             made.pointee.interrupt_callback = connection.callback
             // What is written goes out at once.
             made.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
         }
         // A format that is also a protocol opens its connections itself.
-        if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 {
-            var options: OpaquePointer?
-            defer { av_dict_free(&options) }
-            for (name, value) in protocolOptions { av_dict_set(&options, name, value, 0) }
-            if connection != nil {
-                av_dict_set_int(&options, "send_buffer_size", Self.sendBuffer, 0)
-                Certificates.check(in: &options)
-            }
-            LibAVMessage.clear()
-            let opened = avio_open2(
-                &made.pointee.pb, address, AVIO_FLAG_WRITE, &made.pointee.interrupt_callback, &options)
-            if opened < 0 { throw MediaFileError(connecting: opened) }
-        }
+        if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 { try open(address, options) }
         // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0
         try check(avformat_write_header(made, nil))
         isOpen = true
+    }
+
+    private func open(_ address: String, _ protocolOptions: [String: String]) throws(MediaFileError) {
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        for (name, value) in protocolOptions { av_dict_set(&options, name, value, 0) }
+        if connection != nil {
+            av_dict_set_int(&options, "send_buffer_size", Self.sendBuffer, 0)
+            Certificates.check(in: &options)
+        }
+        LibAVMessage.clear()
+        let opened = avio_open2(
+            &context.pointee.pb, address, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
+        if opened < 0 { throw MediaFileError(connecting: opened) }
     }
 
     deinit {
@@ -104,6 +108,7 @@ public final class MediaFileWriter {
     ///   late.
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
+        guard let codec else { throw .rejected(reason: "it has no track of pictures") }
         guard let stream = context.pointee.streams[0] else { throw .outOfMemory }
         defer { av_packet_unref(packet) }
         let base = stream.pointee.time_base
@@ -123,26 +128,27 @@ public final class MediaFileWriter {
         packet.pointee.flags = unit.frame.isRandomAccess ? AV_PKT_FLAG_KEY : 0
         let headers = unit.newHeaders
         var bytes = codec.sample(of: Self.frame(unit))
-        if !headers.isEmpty { try attach(headers) }
+        if !headers.isEmpty { try attach(headers, of: codec) }
         try send(&bytes)
     }
 
-    /// Writes one packet of Opus, which begins `time` after the track's beginning and lasts for `duration`. Packets
-    /// must be in order of time, and at most 12 hours apart.
+    /// Writes one packet of the track of sound, which begins `time` after the file's beginning and lasts for
+    /// `duration`. Packets must be in order of time, and at most 12 hours apart.
     ///
     /// - Throws: ``MediaFileError``, as for pictures.
     public func write(sound bytes: [UInt8], at time: Interval, for duration: Interval) throws(MediaFileError) {
-        guard isOpen, context.pointee.nb_streams > 1 else { throw .rejected(reason: "it has no track of sound") }
-        guard let pictures = context.pointee.streams[0], let stream = context.pointee.streams[1] else {
+        guard isOpen, let soundIndex else { throw .rejected(reason: "it has no track of sound") }
+        // Without pictures, the first track is the sound, and nothing is cut.
+        guard let first = context.pointee.streams[0], let stream = context.pointee.streams[Int(soundIndex)] else {
             throw .outOfMemory
         }
         defer { av_packet_unref(packet) }
         let base = stream.pointee.time_base
-        let ticks = Self.ticks(time, in: base) - av_rescale_q(cut, pictures.pointee.time_base, base)
+        let ticks = Self.ticks(time, in: base) - av_rescale_q(cut, first.pointee.time_base, base)
         // Sound within a pause that was too long for the file may lie behind the picture that ends the shortened pause.
         if let lastSoundTime, ticks <= lastSoundTime { return }
         lastSoundTime = ticks
-        packet.pointee.stream_index = 1
+        packet.pointee.stream_index = soundIndex
         packet.pointee.dts = ticks
         packet.pointee.pts = ticks
         packet.pointee.duration = Self.ticks(duration, in: base)
@@ -179,25 +185,36 @@ public final class MediaFileWriter {
         for code in [trailer, late, closing] { try check(code) }
     }
 
-    private func addTrack(
-        _ format: FrameFacts.FileFormat, _ record: [UInt8]
+    private func add(
+        _ track: MediaTrack
     ) throws(MediaFileError) -> UnsafeMutablePointer<AVCodecParameters> {
-        let parameters = try addStream(record)
+        guard let configuration = track.format.codec.configuration(track.headers) else {
+            throw .rejected(reason: "its headers can't be read")
+        }
+        let parameters = try addStream(configuration)
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
-        parameters.pointee.codec_id = format.codec.identifier
-        parameters.pointee.width = Int32(clamping: format.size.width)
-        parameters.pointee.height = Int32(clamping: format.size.height)
+        parameters.pointee.codec_id = track.format.codec.identifier
+        parameters.pointee.width = Int32(clamping: track.format.size.width)
+        parameters.pointee.height = Int32(clamping: track.format.size.height)
         return parameters
     }
 
-    private func addSound(_ channelCount: UInt8) throws(MediaFileError) {
-        let parameters = try addStream(OpusHeader(channelCount: channelCount).bytes)
+    private func add(_ sound: SoundTrack) throws(MediaFileError) {
+        let parameters = try addStream(sound.configuration)
         parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
-        parameters.pointee.codec_id = TrackFormat.Codec.opus.identifier
-        parameters.pointee.sample_rate = 48_000
-        av_channel_layout_default(&parameters.pointee.ch_layout, Int32(channelCount))
-        // The samples of most packets. Each packet has its own duration all the same.
-        parameters.pointee.frame_size = 480
+        av_channel_layout_default(&parameters.pointee.ch_layout, Int32(clamping: sound.channelCount))
+        switch sound.codec {
+        case .opus:
+            parameters.pointee.codec_id = TrackFormat.Codec.opus.identifier
+            parameters.pointee.sample_rate = 48_000
+            // The samples of most packets. Each packet has its own duration all the same.
+            parameters.pointee.frame_size = 960
+        case .aac(_, let rate, let bitRate):
+            parameters.pointee.codec_id = AV_CODEC_ID_AAC
+            parameters.pointee.sample_rate = Int32(clamping: rate)
+            parameters.pointee.bit_rate = Int64(bitRate.bitsPerSecond)
+            parameters.pointee.frame_size = 1024
+        }
     }
 
     /// Adds a track whose decoder needs `record`.
@@ -214,7 +231,7 @@ public final class MediaFileWriter {
     }
 
     /// Tells libavformat which headers apply from the packet on.
-    private func attach(_ headers: [[UInt8]]) throws(MediaFileError) {
+    private func attach(_ headers: [[UInt8]], of codec: TrackFormat.Codec) throws(MediaFileError) {
         guard let record = codec.configuration(headers),
             let memory = av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, record.count)
         else { throw .rejected(reason: "its new headers can't be read") }
@@ -226,9 +243,5 @@ public final class MediaFileWriter {
 
     private static func ticks(_ interval: Interval, in base: AVRational) -> Int64 {
         av_rescale_q(interval.nanoseconds, AVRational(num: 1, den: 1_000_000_000), base)
-    }
-
-    private func check(_ code: Int32) throws(MediaFileError) {
-        if code < 0 { throw MediaFileError(code) }
     }
 }

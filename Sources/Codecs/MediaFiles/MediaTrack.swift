@@ -95,14 +95,15 @@ extension MediaContainer {
 
     /// Sets what differs between the formats, before the header is written.
     func prepare(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ parameters: UnsafeMutablePointer<AVCodecParameters>,
-        for track: MediaTrack
+        _ context: UnsafeMutablePointer<AVFormatContext>,
+        for pictures: (track: MediaTrack, parameters: UnsafeMutablePointer<AVCodecParameters>)?
     ) -> Int32 {
         switch self {
         case .mp4:
-            if let tag = track.format.codec.sampleEntry(track) { parameters.pointee.codec_tag = Self.tag(tag) }
+            guard let pictures else { return 0 }
+            Self.name(pictures.track, in: pictures.parameters)
             return av_opt_set_int(
-                context.pointee.priv_data, "video_track_timescale", timescale(for: track.longestStep), 0)
+                context.pointee.priv_data, "video_track_timescale", timescale(for: pictures.track.longestStep), 0)
         case .matroska:
             // Without random identifiers, an export of the same pictures always gives the same bytes.
             context.pointee.flags |= AVFMT_FLAG_BITEXACT
@@ -111,7 +112,7 @@ extension MediaContainer {
             // A live stream has neither.
             return av_opt_set(context.pointee.priv_data, "flvflags", "no_duration_filesize", 0)
         case .fragmentedMP4:
-            if let tag = track.format.codec.sampleEntry(track) { parameters.pointee.codec_tag = Self.tag(tag) }
+            if let pictures { Self.name(pictures.track, in: pictures.parameters) }
             return Self.set(
                 ["movflags": "empty_moov+default_base_moof+frag_keyframe", "frag_duration": "1000000"], in: context)
         case .clusteredMatroska: return Self.set(["cluster_time_limit": "1000"], in: context)
@@ -125,9 +126,16 @@ extension MediaContainer {
                     "hls_fmp4_init_filename": base + "-init.mp4",
                     "hls_flags": "delete_segments+append_list+independent_segments+temp_file",
                 ], in: context)
-        case .transportStream: return 0
+        case .transportStream:
+            // By itself it collects 2,930 bytes or 120 ms of sound, which then come up to 180 ms behind their pictures.
+            return av_opt_set_int(context.pointee.priv_data, "pes_payload_size", 0, 0)
         case .rtsp: return av_opt_set(context.pointee.priv_data, "rtsp_transport", "tcp", 0)
         }
+    }
+
+    /// Sets the type of MP4's sample entry, where it isn't left to libavformat.
+    private static func name(_ track: MediaTrack, in parameters: UnsafeMutablePointer<AVCodecParameters>) {
+        if let entry = track.format.codec.sampleEntry(track) { parameters.pointee.codec_tag = tag(entry) }
     }
 
     /// Sets options of the format; returns libavformat's code for the first that it doesn't take.

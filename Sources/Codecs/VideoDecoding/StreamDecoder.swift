@@ -86,12 +86,12 @@ public final class StreamDecoder {
     }
 
     /// Decodes one packet and returns the pictures that are output: often one, or more or none if the stream reorders
-    /// pictures.
+    /// pictures. A picture has the capture time of its packet.
     ///
     /// - Throws: `damaged` if anything is missing or invalid that can't be repaired; a damaged picture is neither
     ///   returned nor kept as the last picture. `unsupportedFormat` if its samples can't be converted to 4:2:0.
     public func decode(_ packet: StreamPacket) throws(VideoDecodingError) -> [I420Picture] {
-        try decode(packet.bytes, time: nil, isKeyFrame: packet.isKeyFrame, copying: true)
+        try decode(packet.bytes, time: packet.captureTime, isKeyFrame: packet.isKeyFrame, copying: true)
     }
 
     /// Checks the length of a packet.

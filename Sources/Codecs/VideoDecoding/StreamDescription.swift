@@ -53,10 +53,13 @@ public struct StreamPacket: Sendable {
     public let bytes: [UInt8]
     /// Whether decoding can begin with it.
     public let isKeyFrame: Bool
+    /// When what it shows was captured; nil if that isn't known.
+    public var captureTime: MonotonicTime?
 
     /// A packet with these bytes.
-    public init(bytes: [UInt8], isKeyFrame: Bool) {
+    public init(bytes: [UInt8], isKeyFrame: Bool, captureTime: MonotonicTime? = nil) {
         self.bytes = bytes
         self.isKeyFrame = isKeyFrame
+        self.captureTime = captureTime
     }
 }

@@ -72,6 +72,7 @@ struct PeerSound {
         if let known = pictures.ours(captured, now) {
             return (frame.withCaptureTime(clock.place(captured, known: known)), now)
         }
-        return (frame.withoutCaptureTime, clock.place(captured, arrival: now))
+        let place = clock.place(captured, arrival: now, lasting: frame.duration ?? .zero)
+        return (frame.withoutCaptureTime, place)
     }
 }

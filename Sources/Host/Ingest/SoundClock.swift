@@ -5,8 +5,6 @@ import MediaTypes
 ///
 /// It begins anew, with an audible break, only if the two clocks have gone too far apart for lips and sound to match.
 struct SoundClock {
-    /// How long a packet is: its first sample was captured that long before it could be sent.
-    private static let packet = Interval.milliseconds(10)
     /// How far a packet may be from where the clock's measured offset puts it.
     private static let clockError = Interval.milliseconds(10)
     /// How late a packet may come, for example behind a large picture, before all packets after it are placed as late.
@@ -20,9 +18,12 @@ struct SoundClock {
         place(captured, near: known, lateness: Self.clockError)
     }
 
-    /// The place of a packet of which only the arrival is known; it is never later than that.
-    mutating func place(_ captured: MonotonicTime, arrival: MonotonicTime) -> MonotonicTime {
-        place(captured, near: arrival - Self.packet, lateness: Self.longestDelay)
+    /// The place of a packet of which only the arrival is known; it is never later than that. The packet's first sample was
+    /// captured `duration`, its length, before it could be sent.
+    mutating func place(
+        _ captured: MonotonicTime, arrival: MonotonicTime, lasting duration: Interval
+    ) -> MonotonicTime {
+        place(captured, near: arrival - max(duration, Self.clockError), lateness: Self.longestDelay)
     }
 
     private mutating func place(

@@ -18,6 +18,8 @@ public final class HostedTrack: Sendable {
     public let name: String
     /// The room that the track is in.
     public let room: String
+    /// The moment from which the media times of the track's frames count, and those of its sound.
+    public let origin: MonotonicTime
 
     /// Whether the track was made for a publisher, and ends some time after the last publisher left.
     let endsUnpublished: Bool
@@ -46,6 +48,7 @@ public final class HostedTrack: Sendable {
         self.log = log
         // Pictures and sound count their times from the same moment, so that viewers can keep them together.
         let origin = MonotonicTime.now()
+        self.origin = origin
         let sound = TrackHub(origin: origin)
         let soundHold = SoundHold(sound)
         (self.sound, self.soundHold) = (sound, soundHold)
@@ -121,9 +124,6 @@ public final class HostedTrack: Sendable {
 
     /// The track's coded frames, for an application that sends them elsewhere or records them.
     public var frames: TrackFrames { TrackFrames(hub: ingest.hub) }
-    /// The coded packets of the track's sound, likewise: Opus, mostly of 10 ms each. None come while it is silent or
-    /// muted.
-    public var soundFrames: TrackFrames { TrackFrames(hub: sound) }
     /// Begins to read the frames on a thread of the application's own. `wake` is called when there are new ones, on the
     /// source's thread; it must not block, nor take them.
     public func subscribe(wake: @escaping @Sendable () -> Void) -> TrackSubscription {

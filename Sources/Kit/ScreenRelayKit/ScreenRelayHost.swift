@@ -126,6 +126,8 @@ public final class ScreenRelayHost: Sendable {
 
     /// Makes `track` the first track's source. Returns false if it already has a source.
     public func publish(_ track: CustomVideoTrack) -> Bool { firstTrack.publish(track) }
+    /// Makes `sound` that of the first track. Returns false if the track's sound already has a source.
+    public func publish(_ sound: CustomAudioTrack) -> Bool { firstTrack.publish(sound) }
 
     /// Uses another certificate for new connections; existing ones stay. Only for a host that was started with one.
     public func use(_ certificate: ServerCertificate) throws(HostError) {

@@ -103,6 +103,9 @@ final class FrameSubscription: Sendable {
         reader = hub.subscribe(wake: wake)
     }
 
+    /// Whether the track has not forgotten a frame.
+    func shows(_ frame: TrackFrame) -> Bool { frame.number >= hub.firstStart() }
+
     deinit {
         hub.viewerLeft(decoding: .yuv444, now: MonotonicTime.now())
     }

@@ -18,9 +18,11 @@ public struct OutputMeter: Sendable {
     /// The network is weak if at least this share of the pictures isn't sent, for so many seconds in a row.
     private static let weak = (share: 0.2, seconds: 3)
 
-    /// All bytes and all pictures that were sent.
-    public private(set) var sentByteCount: Int64 = 0
+    /// All pictures that were sent, and their bytes.
     public private(set) var sentPictures = 0
+    public private(set) var sentPictureBytes: Int64 = 0
+    /// All packets of sound that were sent.
+    public private(set) var sentSound = 0
     private var sent = Counts()
     private var second = Counts()
     private var weakSeconds = 0
@@ -47,8 +49,9 @@ public struct OutputMeter: Sendable {
         sent.pictures += isPicture ? 1 : 0
         sent.sound += isPicture ? 0 : 1
         sent.bytes += byteCount
-        sentByteCount += Int64(byteCount)
         sentPictures += isPicture ? 1 : 0
+        sentPictureBytes += isPicture ? Int64(byteCount) : 0
+        sentSound += isPicture ? 0 : 1
         second.pictures += isPicture ? 1 : 0
     }
 

@@ -1,7 +1,8 @@
 public import MediaTypes
 
 /// What waits to be sent by one output. It is bounded in time and bytes: when it grows beyond that, pictures are left
-/// out before sound, and never one that a later one that is sent needs.
+/// out before sound, and never one that a later one that is sent needs. Sound may wait for longer than pictures, since
+/// it takes little, and may wait behind a large picture.
 ///
 /// A pure value; two threads must not use it at once.
 public struct OutputQueue<Element> {
@@ -21,8 +22,8 @@ public struct OutputQueue<Element> {
         var arrivedAt: MonotonicTime
     }
 
-    /// The longest that a frame may wait, and the most bytes that may.
-    public let limits: (time: Interval, byteCount: Int)
+    /// The longest that a picture may wait, and a piece of sound, and the most bytes that may.
+    public let limits: (time: Interval, soundTime: Interval, byteCount: Int)
     /// The bytes that wait.
     public private(set) var byteCount = 0
     /// Pictures and pieces of sound that were left out.
@@ -34,12 +35,17 @@ public struct OutputQueue<Element> {
     private var first = 0
 
     /// Creates an empty queue. Pictures before the first key frame are left out, and don't count as dropped.
-    public init(time: Interval = .seconds(2), byteCount: Int = 4 << 20) {
-        limits = (time, byteCount)
+    public init(
+        time: Interval = .seconds(2), soundTime: Interval = .seconds(10), byteCount: Int = 4 << 20
+    ) {
+        limits = (time, soundTime, byteCount)
     }
 
     /// The number of frames that wait.
     public var count: Int { entries.count - first }
+
+    /// Whether any sound waits.
+    public var hasSound: Bool { entries[first...].contains { $0.kind == .sound } }
 
     /// How long the oldest frame has waited at `now`.
     public func age(at now: MonotonicTime) -> Interval {
@@ -56,11 +62,13 @@ public struct OutputQueue<Element> {
             entries.append(Entry(element: element, kind: kind, byteCount: byteCount, arrivedAt: now))
             self.byteCount += byteCount
         }
-        guard isFull(now) else { return }
-        dropPictures(before: newestStart)
-        if isFull(now), pictureCount > 1 { dropPictures(before: nil) }
+        if isFull(now) {
+            dropPictures(before: newestStart)
+            if isFull(now), pictureCount > 1 { dropPictures(before: nil) }
+        }
         // A key frame that is all that is left goes out however large it is.
-        while isFull(now), count > 0, entries[first].kind == .sound {
+        while count > 0, entries[first].kind == .sound {
+            guard byteCount > limits.byteCount || age(at: now) > limits.soundTime else { break }
             dropped.sound += 1
             removeFirst()
         }
@@ -83,7 +91,12 @@ public struct OutputQueue<Element> {
         hasBegun = false
     }
 
-    private func isFull(_ now: MonotonicTime) -> Bool { byteCount > limits.byteCount || age(at: now) > limits.time }
+    /// Whether pictures are too much.
+    private func isFull(_ now: MonotonicTime) -> Bool {
+        if byteCount > limits.byteCount { return true }
+        guard let oldest = entries[first...].first(where: { $0.kind != .sound }) else { return false }
+        return now - oldest.arrivedAt > limits.time
+    }
 
     private var pictureCount: Int { entries[first...].count { $0.kind != .sound } }
 

@@ -16,8 +16,24 @@ public struct PushSettings: Sendable {
     /// While pictures come, a key frame is asked for as often as this: whoever watches by the other service can begin
     /// only with one. It is asked of the source, so all viewers of the track get it.
     public var keyFrameInterval = Interval.seconds(3)
+    /// What a push sends of its track.
+    public enum Content: String, CaseIterable, Hashable, Sendable {
+        /// The pictures, and the sound if the track has any. If that comes later than the pictures, the push begins
+        /// anew with it.
+        case both
+        /// The pictures alone. The push doesn't count as a listener.
+        case pictures
+        /// The sound alone, whether or not there are pictures. The push doesn't count as a viewer.
+        case sound
+    }
+
+    /// What is sent.
+    public var content = Content.both
     /// How the pictures are encoded once more; nil passes the source's frames on as they are, unless there is a filter.
     public var video: VideoSettings?
+    /// How the sound is encoded once more; nil passes its Opus on as it is. RTMP and HLS take AAC alone, which then is
+    /// as `SoundSettings()` says.
+    public var sound: SoundSettings?
     /// Is asked for each connection for the address of a host's name, as text of IPv4 or IPv6; nil leaves the name to
     /// the system, which also looks up all names if this is nil.
     ///
@@ -52,6 +68,11 @@ public struct PushSettings: Sendable {
         } catch {
             throw OutputError("\(error)")
         }
+        do throws(SoundSettingsError) {
+            try sound?.check()
+        } catch {
+            throw OutputError("\(error)")
+        }
     }
 }
 
@@ -75,12 +96,16 @@ public struct PushStatus: Hashable, Sendable {
     /// The pictures that this connection has sent, and that it has left out.
     public var sentPictures = 0
     public var droppedPictures = 0
+    /// The packets of sound that this connection has sent, of silence too, and those of the track's that it has left
+    /// out.
+    public var sentSound = 0
+    public var droppedSound = 0
 }
 
 /// Sends a track to another machine, for as long as it lives.
 ///
-/// It counts as a viewer, and whatever happens to it affects nothing else. Methods may be called on any thread, and
-/// don't wait for the network.
+/// It counts as a viewer if it sends pictures, and as a listener if it sends sound. Whatever happens to it affects
+/// nothing else. Methods may be called on any thread, and don't wait for the network.
 public final class Push: Sendable {
     /// Where it goes.
     public let target: PushTarget
@@ -150,9 +175,10 @@ public final class Push: Sendable {
 
     /// Takes other settings. If it isn't running, they are for its next start or try.
     ///
-    /// The connection goes on if `video`, `sendTimeout` and `keyFrameInterval` are the same, and there is no filter,
-    /// before and after. If its encoder adapts its rate, before and after, the bit rate and how far the rates may fall
-    /// may differ too. Otherwise it begins anew at once, which viewers of the other service may see as a short break.
+    /// The connection goes on if `content`, `video`, `sound`, `sendTimeout` and `keyFrameInterval` are the same, and
+    /// there is no filter, before and after. If its encoder adapts its rate, before and after, the bit rate and how far
+    /// the rates may fall may differ too. Otherwise it begins anew at once, which viewers of the other service may see
+    /// as a short break.
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
     public func reload(_ settings: PushSettings) throws(OutputError) {

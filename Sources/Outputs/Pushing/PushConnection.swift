@@ -1,5 +1,4 @@
 import Clocks
-import CodecTable
 import MediaFiles
 import MediaTypes
 import OutputLife
@@ -8,87 +7,110 @@ import Synchronization
 import Threading
 import TrackHub
 
-/// Where the frames of a push come from: the track itself, or an encoder for other settings.
-enum PushSource: Sendable {
-    case track(HostedTrack)
-    case encoder(Reencoder)
-
-    fileprivate var isTrack: Bool {
-        if case .track = self { return true }
-        return false
-    }
-
-    /// Asks for one more picture of a screen that stands still; an encoder repeats its last one anyhow.
-    fileprivate func requestPicture() {
-        if case .track(let track) = self { track.requestPicture() }
-    }
-
-    fileprivate func requestKeyFrame() {
-        switch self {
-        case .track(let track): track.requestKeyFrame()
-        case .encoder(let encoder): encoder.requestKeyFrame()
-        }
-    }
-}
-
 /// One attempt of a push, and the connection that comes of it. Others give it frames, and a thread of its own writes
-/// them, because libavformat blocks.
+/// them, because libavformat blocks, and makes AAC of the sound.
 final class PushConnection: Sendable {
     private static let longestSilence = Interval.seconds(5)
 
     let attempt: Int
-    private let target: PushTarget
-    private let resolve: (@Sendable (String) -> String?)?
+    let target: PushTarget
+    let track: HostedTrack
+    let settings: PushSettings
     private let isOfTrack: Bool
-    private let sendTimeout: Interval
-    private let keyFrameInterval: Interval
-    private let connection = MediaConnection()
-    private let wake: WakeUp
-    private let shared: Mutex<Shared>
-    private let report: @Sendable (OutputLife.Event) -> Void
+    /// Whether the attempt waits for a source, whose sound isn't known either.
+    let isEarly: Bool
+    let connection = MediaConnection()
+    let wake: WakeUp
+    let shared: Mutex<Shared>
+    let report: @Sendable (OutputLife.Event) -> Void
 
-    private struct Shared {
+    struct Shared {
         var queue = OutputQueue<TrackFrame>()
         var meter: OutputMeter
         var isClosing = false
         /// Whether what comes is for nobody, until somebody connects.
         var isWaiting = false
+        var thread: NamedThread?
         /// Nil once the attempt is over: its thread may still wait for a name, and must not keep an encoder.
         var source: PushSource?
         /// The frames of the track; nil if an encoder gives them, or once the attempt is over.
         var subscription: TrackSubscription?
+        /// The packets of the track's sound; nil if only pictures are sent, or once the attempt is over.
+        var sound: TrackSubscription?
         /// Ends the coming of an encoder's frames.
         var unsubscribe: (@Sendable () -> Void)?
         var keyFrameDue = MonotonicTime.distantFuture
+        /// When the source is asked for a picture, if none has come.
+        var pictureDue: MonotonicTime
+        /// Whether it goes on without the sound that the track doesn't have yet.
+        var lacksSound = false
+
+        /// Takes the sound that has come; returns whether there is any. Whichever thread does that, it stays in order.
+        mutating func takeSound(_ now: MonotonicTime) -> Bool {
+            let packets = sound?.take() ?? []
+            if isClosing || isWaiting { return false }
+            for packet in packets { queue.add(packet, .sound, byteCount: packet.coded.bytes.count, at: now) }
+            return !packets.isEmpty
+        }
+
+        /// What comes next; nil if that is to be waited for.
+        mutating func next(_ now: MonotonicTime, silenceDue: MonotonicTime) -> Next? {
+            if now >= silenceDue {
+                // The control thread may be late.
+                _ = takeSound(now)
+                // Pictures that wait come before the silence behind them, as they do before sound.
+                let until = now - queue.age(at: now)
+                if until >= silenceDue, !queue.hasSound { return .silence(until: until) }
+            }
+            guard let frame = queue.next() else { return isClosing ? .end : nil }
+            if frame.kind != .sound { pictureDue = now + PushConnection.longestSilence }
+            return .frame(frame.element)
+        }
+    }
+
+    /// What the thread does next.
+    enum Next {
+        case frame(TrackFrame)
+        /// No sound has come for so long that it is silent.
+        case silence(until: MonotonicTime)
+        case end
     }
 
     /// What waits, and what was left out.
     struct Backlog {
         var age = Interval.zero
         var byteCount = 0
-        var droppedPictures = 0
-        var sentByteCount: Int64 = 0
-        var sentPictures = 0
+        var dropped = (pictures: 0, sound: 0)
+        var sent = (pictures: 0, sound: 0)
+        var sentPictureBytes: Int64 = 0
     }
 
     /// Begins an attempt; nil if the process has no descriptor or thread left. `report` is called on the attempt's
     /// thread, and `wake` on the source's when ``collect()`` has something to do.
     init?(
-        _ attempt: Int, to target: PushTarget, of source: PushSource, settings: PushSettings,
+        _ attempt: Int, to target: PushTarget, of track: HostedTrack, _ source: PushSource, settings: PushSettings,
         wake collects: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
         guard let wake = WakeUp() else { return nil }
-        self.attempt = attempt
-        self.target = target
-        resolve = settings.resolve
+        (self.attempt, self.target, self.track, self.settings) = (attempt, target, track, settings)
+        (self.wake, self.report) = (wake, report)
         isOfTrack = source.isTrack
-        self.wake = wake
-        self.report = report
-        sendTimeout = settings.sendTimeout
-        keyFrameInterval = settings.keyFrameInterval
-        shared = Mutex(Shared(meter: OutputMeter(at: MonotonicTime.now()), source: source))
-        guard NamedThread("push", blocksSignals: true, body: { [self] in run() }) != nil else { return nil }
+        isEarly =
+            switch track.sourceState {
+            case .waiting, .gone: true
+            case .live, .paused: false
+            }
+        let now = MonotonicTime.now()
+        shared = Mutex(
+            Shared(meter: OutputMeter(at: now), source: source, pictureDue: now + Self.longestSilence))
+        guard let thread = NamedThread("push", blocksSignals: true, body: { [self] in run() }) else { return nil }
+        shared.withLock { $0.thread = thread }
+        if settings.content != .pictures {
+            let sound = track.subscribeToSound(wake: collects)
+            shared.withLock { $0.sound = sound }
+        }
         switch source {
+        case .nothing: break
         case .track(let track):
             let subscription = track.subscribe(wake: collects)
             shared.withLock { $0.subscription = subscription }
@@ -106,8 +128,10 @@ final class PushConnection: Sendable {
 
     /// Takes what has come of the track.
     func collect() {
-        let subscription = shared.withLock { $0.subscription }
-        for frame in subscription?.take() ?? [] { take(frame) }
+        let now = MonotonicTime.now()
+        let (hasSound, pictures) = shared.withLock { ($0.takeSound(now), $0.subscription) }
+        if hasSound { wake.signal() }
+        for frame in pictures?.take() ?? [] { take(frame) }
     }
 
     /// Sends what waits, and then ends.
@@ -119,15 +143,24 @@ final class PushConnection: Sendable {
     /// Ends at once, wherever it is.
     func abandon() {
         connection.abandon()
-        let (subscription, unsubscribe, source) = shared.withLock { shared in
-            defer { (shared.subscription, shared.unsubscribe, shared.source) = (nil, nil, nil) }
-            return (shared.subscription, shared.unsubscribe, shared.source)
+        let (subscription, sound, unsubscribe, source) = shared.withLock { shared in
+            defer { (shared.subscription, shared.sound, shared.unsubscribe, shared.source) = (nil, nil, nil, nil) }
+            return (shared.subscription, shared.sound, shared.unsubscribe, shared.source)
         }
         unsubscribe?()
         wake.signal()
         // Their end tells others, which must not happen under the lock.
-        _ = (subscription, source)
+        _ = (subscription, sound, source)
     }
+
+    /// Waits until its thread has ended, but no longer than until `deadline`.
+    func join(until deadline: MonotonicTime) {
+        let thread = shared.withLock { $0.thread }
+        thread?.join(until: deadline)
+    }
+
+    /// Whether it has no sound, though it should have now.
+    var lacksSound: Bool { shared.withLock { $0.lacksSound } && track.hasSound }
 
     /// What was sent since the last call.
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates { shared.withLock { $0.meter.take(at: now) } }
@@ -138,8 +171,8 @@ final class PushConnection: Sendable {
     func backlog(_ now: MonotonicTime) -> Backlog {
         shared.withLock {
             Backlog(
-                age: $0.queue.age(at: now), byteCount: $0.queue.byteCount, droppedPictures: $0.queue.dropped.pictures,
-                sentByteCount: $0.meter.sentByteCount, sentPictures: $0.meter.sentPictures)
+                age: $0.queue.age(at: now), byteCount: $0.queue.byteCount, dropped: $0.queue.dropped,
+                sent: ($0.meter.sentPictures, $0.meter.sentSound), sentPictureBytes: $0.meter.sentPictureBytes)
         }
     }
 
@@ -150,7 +183,7 @@ final class PushConnection: Sendable {
         let asked = shared.withLock { shared -> PushSource? in
             if shared.isClosing || shared.isWaiting { return nil }
             shared.meter.gave()
-            if frame.coded.isRandomAccess, isOfTrack { shared.keyFrameDue = now + keyFrameInterval }
+            if frame.coded.isRandomAccess, isOfTrack { shared.keyFrameDue = now + settings.keyFrameInterval }
             shared.queue.add(
                 frame, frame.coded.isRandomAccess ? .keyFrame : .picture, byteCount: frame.coded.bytes.count, at: now)
             return shared.queue.needsKeyFrame || now >= shared.keyFrameDue ? shared.source : nil
@@ -163,7 +196,7 @@ final class PushConnection: Sendable {
 
     private func run() {
         defer { abandon() }
-        guard let first = next() else {
+        guard let beginning = waitForBeginning() else {
             if !connection.isAbandoned { report(.closed(attempt: attempt)) }
             return
         }
@@ -175,7 +208,9 @@ final class PushConnection: Sendable {
         }
         guard let (address, place) = findAddress() else { return }
         do throws(MediaFileError) {
-            var stream = try PushStream(first, to: address, at: place, connection: connection)
+            let sound = try beginning.hasSound ? address.sound(settings.sound) : nil
+            var stream = try PushStream(
+                beginning.picture, sound, origin: track.origin, to: address, at: place, connection: connection)
             shared.withLock { $0.meter = OutputMeter(at: MonotonicTime.now()) }
             report(.opened(attempt: attempt))
             if target.isListener {
@@ -185,12 +220,12 @@ final class PushConnection: Sendable {
                     return shared.source
                 }
                 source?.requestKeyFrame()
-            } else {
-                try write(first, to: &stream)
+            } else if let picture = beginning.picture {
+                try write(picture, to: &stream)
             }
-            while let frame = next() { try write(frame, to: &stream) }
+            try writeAll(to: &stream)
             if connection.isAbandoned { return }
-            connection.allow(until: MonotonicTime.now() + sendTimeout)
+            connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
             if address.container == .transportStream { linger() }
             try stream.finish()
             report(.closed(attempt: attempt))
@@ -201,32 +236,40 @@ final class PushConnection: Sendable {
         }
     }
 
-    /// Where this attempt goes; nil once it has failed or is abandoned.
-    private func findAddress() -> (address: PushAddress, place: ResolvedAddress)? {
-        do throws(OutputError) {
-            let address = try target.find(connection)
-            let place = try address.resolved(by: resolve)
-            if connection.isAbandoned { return nil }
-            return (address, place)
-        } catch {
-            if !connection.isAbandoned { report(.failed(attempt: attempt, OutputFailure("\(error)"))) }
-            return nil
+    /// Waits for the next frame, or until silence is due.
+    func next(silenceDue: MonotonicTime = .distantFuture) -> Next {
+        while !connection.isAbandoned {
+            let now = MonotonicTime.now()
+            let (next, pictureDue) = shared.withLock { ($0.next(now, silenceDue: silenceDue), $0.pictureDue) }
+            if let next { return next }
+            guard now >= pictureDue else {
+                wake.wait(until: min(pictureDue, silenceDue))
+                continue
+            }
+            // A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
+            // something is sent.
+            let source = shared.withLock { shared in
+                shared.pictureDue = now + Self.longestSilence
+                return shared.source
+            }
+            source?.requestPicture()
         }
+        return .end
     }
 
-    /// Waits for the next frame; nil at the end.
-    private func next() -> TrackFrame? {
-        while !connection.isAbandoned {
-            let (frame, isClosing) = shared.withLock { ($0.queue.next()?.element, $0.isClosing) }
-            if let frame { return frame }
-            if isClosing { return nil }
-            let silence = MonotonicTime.now() + Self.longestSilence
-            wake.wait(until: silence)
-            // A server that hears nothing for long takes the push for dead, and one that is dead is noticed only when
-            // something is sent.
-            if MonotonicTime.now() >= silence { shared.withLock { $0.source }?.requestPicture() }
+    private func writeAll(to stream: inout PushStream) throws(MediaFileError) {
+        while true {
+            switch next(silenceDue: stream.soundDue) {
+            case .end: return
+            case .silence(let until):
+                let packets = try stream.silence(until: until)
+                try write(packets, to: &stream)
+            case .frame(let frame) where frame.format.kind == .audio:
+                let packets = try stream.packets(of: frame)
+                try write(packets, to: &stream)
+            case .frame(let frame): try write(frame, to: &stream)
+            }
         }
-        return nil
     }
 
     /// Waits for the longest that an SRT receiver usually keeps what has arrived: it throws that away when the connection
@@ -236,46 +279,17 @@ final class PushConnection: Sendable {
         while !connection.isAbandoned, MonotonicTime.now() < end { wake.wait(until: end) }
     }
 
-    private func write(_ frame: TrackFrame, to stream: inout PushStream) throws(MediaFileError) {
-        connection.allow(until: MonotonicTime.now() + sendTimeout)
-        try stream.write(frame)
-        shared.withLock { $0.meter.sentFrame(isPicture: true, byteCount: frame.coded.bytes.count) }
-    }
-}
-
-/// The stream of one connection: the track's frames, with times from 0.
-private struct PushStream: ~Copyable {
-    private let writer: MediaFileWriter
-    private var reader: any FrameReader
-    /// The time of the first frame that was written.
-    private var firstTicks: Int64?
-    private let clockRate: ClockRate
-
-    /// Connects, and sends what comes before the first frame.
-    init(
-        _ first: TrackFrame, to address: PushAddress, at place: ResolvedAddress, connection: MediaConnection
-    ) throws(MediaFileError) {
-        var facts = first.format.codec.coding.makeReader()
-        guard let found = facts.read(first.coded) else { throw .rejected(reason: "the track's headers can't be read") }
-        let track = MediaTrack(
-            format: found.format, headers: found.headers,
-            changesHeaders: address.container == .fragmentedMP4, longestStep: .zero, lastDuration: .zero)
-        writer = try MediaFileWriter(
-            address: place.url, options: place.options, container: address.container, track: track,
-            connection: connection)
-        reader = first.format.codec.coding.makeReader()
-        clockRate = first.format.clockRate
+    private func write(_ picture: TrackFrame, to stream: inout PushStream) throws(MediaFileError) {
+        connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
+        try stream.write(picture)
+        shared.withLock { $0.meter.sentFrame(isPicture: true, byteCount: picture.coded.bytes.count) }
     }
 
-    mutating func write(_ frame: TrackFrame) throws(MediaFileError) {
-        let facts = reader.read(frame.coded)
-        let start = firstTicks ?? frame.time.ticks
-        firstTicks = start
-        let time = clockRate.interval(of: frame.time.ticks - start)
-        var packet = MediaPacket(frame: frame.coded, decodingTime: time, presentationTime: time)
-        if let facts, facts.changesHeaders { packet.newHeaders = facts.headers }
-        try writer.write(packet)
+    private func write(_ packets: [PushSound.Packet], to stream: inout PushStream) throws(MediaFileError) {
+        for packet in packets {
+            connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
+            try stream.write(packet)
+            shared.withLock { $0.meter.sentFrame(isPicture: false, byteCount: packet.bytes.count) }
+        }
     }
-
-    func finish() throws(MediaFileError) { try writer.finish() }
 }

@@ -15,8 +15,10 @@ struct PushControl {
     private var life: OutputLife
     private var connection: PushConnection?
     /// The encoder of this push alone, whose rate follows the path; nil if its rate is fixed.
-    private var adapting: (encoder: Reencoder, rate: AdaptiveRate, sentByteCount: Int64, at: MonotonicTime)?
+    private var adapting: (encoder: Reencoder, rate: AdaptiveRate, sentPictureBytes: Int64, at: MonotonicTime)?
     private var statusDue = MonotonicTime.distantFuture
+    /// The connection that ends because another one is to begin with sound, and when it is given up.
+    private var ending: (attempt: Int, until: MonotonicTime)?
 
     init(
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings, mailbox: Mailbox<Push.Order>,
@@ -33,9 +35,13 @@ struct PushControl {
     mutating func run() {
         while true {
             let second = life.state == .connected ? MonotonicTime.now() + .seconds(1) : .distantFuture
-            mailbox.wake.wait(until: min(life.deadline, statusDue, second))
+            mailbox.wake.wait(until: min(life.deadline, statusDue, second, ending?.until ?? .distantFuture))
             for order in mailbox.take() {
                 switch order {
+                case .event(.closed(let attempt)) where attempt == ending?.attempt,
+                    // Nobody waited for the rest.
+                    .event(.failed(let attempt, _)) where attempt == ending?.attempt:
+                    handle(.restart)
                 case .event(let event):
                     // Its user may be told nothing, if the reason is the same as before.
                     if case .failed(let attempt, _) = event, attempt == connection?.attempt { drop() }
@@ -50,6 +56,7 @@ struct PushControl {
             }
             connection?.collect()
             let now = MonotonicTime.now()
+            beginWithSound(now)
             perform(life.poll(at: now, random: .random(in: 0..<1)))
             tellStatus(now)
         }
@@ -67,12 +74,30 @@ struct PushControl {
         handle(.networkChanged(goesOn: goesOn))
     }
 
+    /// A stream tells of its sound before anything else, so it begins anew with sound that has come since. The old
+    /// connection ends first, and one that is being made is waited for: a server may not take two senders for one name.
+    private mutating func beginWithSound(_ now: MonotonicTime) {
+        if let ending {
+            if now >= ending.until { handle(.restart) }
+        } else if let connection, connection.lacksSound {
+            switch life.state {
+            // Nobody has come yet.
+            case .connecting where target.isListener: handle(.restart)
+            case .connected:
+                connection.close()
+                ending = (connection.attempt, now + life.settings.closeTimeout)
+            case .unknown, .connecting, .disconnecting, .disconnected, .error, .autoReconnecting: break
+            }
+        }
+    }
+
     private mutating func reload(_ new: PushSettings) {
         let old = settings
         settings = new
         life.settings = new.life
         guard connection != nil, life.state != .disconnecting else { return }
         guard new.sendTimeout == old.sendTimeout, new.keyFrameInterval == old.keyFrameInterval,
+            new.content == old.content, new.sound == old.sound,
             // Whether two closures do the same can't be told.
             new.filter == nil, old.filter == nil, new.video == old.video || changesRates(from: old.video)
         else { return handle(.restart) }
@@ -95,6 +120,7 @@ struct PushControl {
             switch action {
             case .open(let attempt): open(attempt)
             case .close:
+                ending = nil
                 // What came last waits too.
                 connection?.collect()
                 connection?.close()
@@ -110,13 +136,15 @@ struct PushControl {
     /// Lets the attempt go, and with it the encoder, if nobody else has it.
     private mutating func drop() {
         connection?.abandon()
-        (connection, adapting) = (nil, nil)
+        // Two can't listen at one place. An attempt asks ten times a second whether it is over.
+        if target.isListener { connection?.join(until: MonotonicTime.now() + .seconds(1)) }
+        (connection, adapting, ending) = (nil, nil, nil)
     }
 
     private mutating func open(_ attempt: Int) {
         let mailbox = mailbox
-        connection = makeSource().flatMap { [target, settings] in
-            PushConnection(attempt, to: target, of: $0, settings: settings) {
+        connection = makeSource().flatMap { [target, track, settings] in
+            PushConnection(attempt, to: target, of: track, $0, settings: settings) {
                 mailbox.wake.signal()
             } report: {
                 mailbox.post(.event($0))
@@ -130,6 +158,7 @@ struct PushControl {
     /// An encoder runs only while somebody has it, so it is asked for with each attempt.
     private mutating func makeSource() -> PushSource? {
         adapting = nil
+        if settings.content == .sound { return .nothing }
         guard let video = settings.video ?? settings.filter.map({ _ in VideoSettings() }) else { return .track(track) }
         let rates = video.adaptation
         if rates == nil, settings.filter == nil { return Reencoder.shared(track, video).map { .encoder($0) } }
@@ -143,10 +172,11 @@ struct PushControl {
     /// Once a second.
     private mutating func adapt(to backlog: PushConnection.Backlog, _ now: MonotonicTime) {
         guard var current = adapting, let video = settings.video, now - current.at >= .milliseconds(900) else { return }
-        let bits = Double(backlog.sentByteCount - current.sentByteCount) * 8 / (now - current.at).seconds
+        // Sound goes first, so the pictures get what it leaves.
+        let bits = Double(backlog.sentPictureBytes - current.sentPictureBytes) * 8 / (now - current.at).seconds
         let hasChanged = current.rate.update(
             queueAge: backlog.age, sent: BitRate(bitsPerSecond: Int(bits)), at: now)
-        (current.sentByteCount, current.at) = (backlog.sentByteCount, now)
+        (current.sentPictureBytes, current.at) = (backlog.sentPictureBytes, now)
         if hasChanged { current.encoder.setPace(video.pace(at: current.rate.rate)) }
         adapting = current
     }
@@ -162,7 +192,8 @@ struct PushControl {
             .status(
                 PushStatus(
                     rates: connection.takeRates(now), queueAge: backlog.age, queueByteCount: backlog.byteCount,
-                    sentPictures: backlog.sentPictures, droppedPictures: backlog.droppedPictures)))
+                    sentPictures: backlog.sent.pictures, droppedPictures: backlog.dropped.pictures,
+                    sentSound: backlog.sent.sound, droppedSound: backlog.dropped.sound)))
     }
 }
 

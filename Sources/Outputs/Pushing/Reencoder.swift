@@ -13,8 +13,9 @@ import X264Encoding
 
 /// Encodes a track's pictures once more, once for all outputs that want the same and have no filter.
 ///
-/// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While nothing changes, the last picture is repeated once a second, which takes a few bytes, so that
-/// players go on. It runs as long as somebody holds it.
+/// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While nothing
+/// changes, the last picture is repeated once a second, which takes a few bytes, so that players go on. Pictures keep
+/// their times, so that they stay in step with the track's sound. It runs as long as somebody holds it.
 final class Reencoder: Sendable {
     /// What those who share one have in common.
     private struct Key: Hashable {
@@ -142,12 +143,12 @@ private final class Work: Sendable {
     // MARK: The thread
 
     func run() {
-        let begin = MonotonicTime.now()
         let subscription = track.subscribe { [wake] in wake.signal() }
         var pictures = NewestPicture()
         var coder = SettingsCoder(settings, filter)
         var number: UInt64 = 0
-        var due = begin
+        var due = MonotonicTime.now()
+        var times = PictureTimes()
         while true {
             let (needsKeyFrame, isOver, pace) = shared.withLock { ($0.needsKeyFrame, $0.isOver, $0.pace) }
             if isOver { return }
@@ -167,6 +168,7 @@ private final class Work: Sendable {
             }
             // A picture that comes a little late doesn't make the next one late.
             due = now - due < period ? due + period : now + period
+            let shown = pictures.isNew ? pictures.time : nil
             guard let picture = pictures.next() else { continue }
             let (isKeyFrame, takers) = shared.withLock { shared in
                 defer { shared.needsKeyFrame = false }
@@ -174,9 +176,8 @@ private final class Work: Sendable {
             }
             do throws(OutputFailure) {
                 let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, rate: pace.bitRate)
-                let frame = TrackFrame(
-                    number: number, coded: coded,
-                    time: MediaTime(ticks: TrackFormat(codec: .h264).clockRate.ticks(in: now - begin)), arrival: now)
+                let time = times.next(shown, now - track.origin)
+                let frame = TrackFrame(number: number, coded: coded, time: time, arrival: now)
                 number += 1
                 for taker in takers { taker.take(frame) }
             } catch {
@@ -184,43 +185,6 @@ private final class Work: Sendable {
                 return
             }
         }
-    }
-}
-
-/// Decodes a track, of which the newest picture is wanted.
-private struct NewestPicture {
-    private(set) var isNew = false
-    private(set) var hasPicture = false
-    private var decoder: (codec: TrackFormat.Codec, any FrameDecoder)?
-    private var gate = RandomAccessGate(isClosed: true)
-    private var lastNumber: UInt64?
-    private var newest: I420Picture?
-
-    /// Decodes a frame. Returns false if that failed, so that a key frame is needed.
-    ///
-    /// - Throws: if there is no decoder.
-    mutating func take(_ frame: TrackFrame) throws(VideoDecodingError) -> Bool {
-        if let lastNumber, frame.number != lastNumber + 1 { gate.close() }
-        lastNumber = frame.number
-        guard gate.passes(isRandomAccess: frame.coded.isRandomAccess) else { return true }
-        if decoder?.codec != frame.format.codec {
-            decoder = (frame.format.codec, try frame.format.codec.makeDecoder())
-        }
-        do throws(VideoDecodingError) {
-            try decoder?.1.decode(frame.coded, copying: false)
-            (isNew, hasPicture) = (true, true)
-            return true
-        } catch {
-            gate.close()
-            return false
-        }
-    }
-
-    /// The newest picture.
-    mutating func next() -> I420Picture? {
-        if isNew, let picture = try? decoder?.1.lastPicture() { newest = picture }
-        isNew = false
-        return newest
     }
 }
 

@@ -8,11 +8,11 @@ public struct RTSPConversation: Sendable {
     public enum Step: Sendable {
         /// Nothing but this answer.
         case answer(RTSPAnswer)
-        /// The description of a place; ``described(_:at:)`` is the answer.
-        case describe(RTSPPlace)
-        /// A session with the stream of a place; ``setUp(_:serverPorts:source:ssrc:)`` is the answer.
-        case setUp(RTSPPlace, RTSPTransport)
-        /// To begin to send; ``playing(sequenceNumber:timestamp:)`` is the answer.
+        /// The description of a place, with this sound if there is any; ``described(_:at:)`` is the answer.
+        case describe(RTSPPlace, sound: RTSPMedia?)
+        /// A stream of a place, for the session; ``setUp(_:_:_:at:ports:source:ssrc:)`` is the answer.
+        case setUp(RTSPPlace, RTSPMedia, RTSPTransport)
+        /// To begin to send; ``playing(_:)`` is the answer.
         case play
         /// To stop sending for a while; ``paused()`` is the answer.
         case pause
@@ -22,6 +22,14 @@ public struct RTSPConversation: Sendable {
 
     public enum State: Sendable {
         case idle, ready, playing
+    }
+
+    /// A stream that the client has set up.
+    public struct Stream: Sendable {
+        public let media: RTSPMedia
+        public let transport: RTSPTransport
+        /// The URL that the client calls it by, for the answer to PLAY.
+        fileprivate let url: String
     }
 
     /// For how many seconds a session stays without a sign of life.
@@ -34,9 +42,8 @@ public struct RTSPConversation: Sendable {
     public private(set) var state = State.idle
     /// What the session shows; nil without one.
     public private(set) var place: RTSPPlace?
-    public private(set) var transport: RTSPTransport?
-    /// The URL that the client calls the stream by, for the answer to PLAY.
-    private var url = ""
+    /// The session's streams, in the order in which they were set up first. All play and pause together.
+    public private(set) var streams: [Stream] = []
     private let session: String
 
     /// A conversation whose session, once it has one, is called `session`: letters and digits alone, since some clients
@@ -59,7 +66,10 @@ public struct RTSPConversation: Sendable {
         case "GET_PARAMETER", "SET_PARAMETER":
             // There is no parameter; clients send an empty request as a sign of life.
             return .answer(RTSPAnswer(.ok, state == .idle ? [] : [sessionHeader]))
-        case "DESCRIBE": return RTSPPlace(request.url).map { .describe($0) } ?? .answer(RTSPAnswer(.notFound))
+        case "DESCRIBE":
+            guard let url = RTSPURL(request.url) else { return .answer(RTSPAnswer(.notFound)) }
+            let sound = RTSPMedia.sound(wanted: url.audio, player: request.header("user-agent"))
+            return .describe(url.place, sound: sound)
         case "SETUP": return stepForSetup(request)
         case "PLAY": return state == .idle ? .answer(RTSPAnswer(.notValidInThisState)) : .play
         case "PAUSE": return state == .idle ? .answer(RTSPAnswer(.notValidInThisState)) : .pause
@@ -72,13 +82,29 @@ public struct RTSPConversation: Sendable {
 
     private func stepForSetup(_ request: RTSPRequest) -> Step {
         guard state != .playing else { return .answer(RTSPAnswer(.notValidInThisState)) }
-        guard let place = RTSPPlace(request.url) else { return .answer(RTSPAnswer(.notFound)) }
-        // There is one stream, so a second one can't belong to the same session.
-        if let first = self.place, first != place { return .answer(RTSPAnswer(.aggregateNotAllowed)) }
+        guard let url = RTSPURL(request.url) else { return .answer(RTSPAnswer(.notFound)) }
+        // A session has the streams of one track.
+        if let place, place != url.place { return .answer(RTSPAnswer(.aggregateNotAllowed)) }
         guard let transport = request.header("transport").flatMap({ RTSPTransport(choosingFrom: $0) }) else {
             return .answer(RTSPAnswer(.unsupportedTransport))
         }
-        return .setUp(place, transport)
+        let media = url.media ?? .pictures
+        return .setUp(url.place, media, onFreeChannels(transport, media))
+    }
+
+    /// The transport for a stream, on other channels if another stream has them: some clients name none, or the same
+    /// ones for each.
+    private func onFreeChannels(_ transport: RTSPTransport, _ media: RTSPMedia) -> RTSPTransport {
+        guard case .interleaved(let rtp, let rtcp) = transport else { return transport }
+        let taken = streams.flatMap { stream -> [UInt8] in
+            guard stream.media != media, case .interleaved(let rtp, let rtcp) = stream.transport else { return [] }
+            return [rtp, rtcp]
+        }
+        guard taken.contains(rtp) || taken.contains(rtcp) else { return transport }
+        // Each of the other streams has two channels, so that a pair is soon found.
+        var first: UInt8 = 0
+        while taken.contains(first) || taken.contains(first + 1) { first += 2 }
+        return .interleaved(rtp: first, rtcp: first + 1)
     }
 
     // MARK: Answers
@@ -99,12 +125,19 @@ public struct RTSPConversation: Sendable {
             body: text)
     }
 
-    /// Begins the session. `url` is the request's; `ports` are the host's own, for UDP.
+    /// Adds a stream to the session, or replaces it, and begins the session with the first one. `url` is the request's;
+    /// `ports` are the host's own, for UDP.
     public mutating func setUp(
-        _ place: RTSPPlace, _ transport: RTSPTransport, at url: String, ports: (rtp: UInt16, rtcp: UInt16),
-        source: String, ssrc: UInt32
+        _ place: RTSPPlace, _ media: RTSPMedia, _ transport: RTSPTransport, at url: String,
+        ports: (rtp: UInt16, rtcp: UInt16), source: String, ssrc: UInt32
     ) -> RTSPAnswer {
-        (self.place, self.transport, self.url) = (place, transport, url)
+        self.place = place
+        let stream = Stream(media: media, transport: transport, url: url)
+        if let index = streams.firstIndex(where: { $0.media == media }) {
+            streams[index] = stream
+        } else {
+            streams.append(stream)
+        }
         state = .ready
         let digits = String(ssrc, radix: 16, uppercase: true)
         let number = String(repeating: "0", count: 8 - digits.count) + digits
@@ -118,14 +151,17 @@ public struct RTSPConversation: Sendable {
         return RTSPAnswer(.ok, [("Transport", text), ("Session", "\(session);timeout=\(Self.timeout)")])
     }
 
-    /// Notes that pictures are sent; the numbers are those of the first packet. The timestamp is nil if no picture is
-    /// there yet.
-    public mutating func playing(sequenceNumber: UInt16, timestamp: UInt32?) -> RTSPAnswer {
+    /// Notes that the streams are sent. `first` gives the number of a stream's next packet, and the timestamp of the
+    /// moment at which playing begins, which is the same moment for all; nil for a stream that can't be sent.
+    public mutating func playing(
+        _ first: (RTSPMedia) -> (sequenceNumber: UInt16, timestamp: UInt32)?
+    ) -> RTSPAnswer {
         state = .playing
-        let time = timestamp.map { ";rtptime=\($0)" } ?? ""
+        let info = streams.compactMap { stream in
+            first(stream.media).map { "url=\(stream.url);seq=\($0.sequenceNumber);rtptime=\($0.timestamp)" }
+        }
         return RTSPAnswer(
-            .ok,
-            [sessionHeader, ("Range", "npt=0.000-"), ("RTP-Info", "url=\(url);seq=\(sequenceNumber)\(time)")])
+            .ok, [sessionHeader, ("Range", "npt=0.000-"), ("RTP-Info", info.joined(separator: ","))])
     }
 
     public mutating func paused() -> RTSPAnswer {

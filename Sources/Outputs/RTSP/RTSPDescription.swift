@@ -1,18 +1,10 @@
 public import MediaTypes
 
-/// The description of a track of H.264 (RFC 4566, RFC 6184 section 8.2.1).
+/// The description of a track (RFC 4566).
 public enum RTSPDescription {
-    /// The payload type of the pictures.
-    public static let payloadType: UInt8 = 96
-
-    /// The text for a place's stream; nil if `frame` doesn't begin with an SPS and a PPS.
-    ///
-    /// - Parameters:
-    ///   - frame: a random access frame.
-    ///   - name: what the stream is called.
-    ///   - address: the host's own numeric address on the client's connection.
-    ///   - identifier: another number for each description.
-    public static func text(of frame: CodedFrame, name: String, address: String, identifier: UInt32) -> String? {
+    /// The section of a track's pictures (RFC 6184 section 8.2.1); nil if `frame`, a random access frame, doesn't begin
+    /// with an SPS and a PPS.
+    public static func pictures(of frame: CodedFrame) -> [String]? {
         func unit(_ type: UInt8) -> ArraySlice<UInt8>? {
             frame.units.first { frame.bytes[$0.lowerBound] & 0x1F == type }.map { frame.bytes[$0] }
         }
@@ -21,16 +13,38 @@ public enum RTSPDescription {
             let digits = String(byte, radix: 16, uppercase: true)
             return byte < 16 ? "0" + digits : digits
         }.joined()
+        return section(
+            .pictures, kind: "video",
+            parameters: "packetization-mode=1;profile-level-id=\(profile);sprop-parameter-sets="
+                + Base64.encoded(sequence) + "," + Base64.encoded(picture))
+    }
+
+    /// The section of a track's sound, in the codec of `media`.
+    public static func sound(_ media: RTSPMedia) -> [String] {
+        // Players that aren't told of stereo may play mono (RFC 7587 section 6.1).
+        section(media, kind: "audio", parameters: media == .opus ? "sprop-stereo=1" : nil)
+    }
+
+    private static func section(_ media: RTSPMedia, kind: String, parameters: String?) -> [String] {
+        let type = media.payloadType
+        return ["m=\(kind) 0 RTP/AVP \(type)", "a=rtpmap:\(type) \(media.encoding)"]
+            + (parameters.map { ["a=fmtp:\(type) \($0)"] } ?? []) + ["a=control:\(media.control)"]
+    }
+
+    /// The text with these sections.
+    ///
+    /// - Parameters:
+    ///   - sections: the lines of all sections, without their ends.
+    ///   - name: what the stream is called.
+    ///   - address: the host's own numeric address on the client's connection.
+    ///   - identifier: another number for each description.
+    public static func text(_ sections: [String], name: String, address: String, identifier: UInt32) -> String {
         let version = address.contains(":") ? 6 : 4
         let lines = [
             "v=0", "o=- \(identifier) 1 IN IP\(version) \(address)",
             "s=" + String(name.map { $0.isNewline ? " " : $0 }),
             "c=IN IP\(version) \(version == 6 ? "::" : "0.0.0.0")", "t=0 0", "a=control:*", "a=range:npt=0-",
-            "m=video 0 RTP/AVP \(payloadType)", "a=rtpmap:\(payloadType) H264/90000",
-            "a=fmtp:\(payloadType) packetization-mode=1;profile-level-id=\(profile);sprop-parameter-sets="
-                + Base64.encoded(sequence) + "," + Base64.encoded(picture),
-            "a=control:\(RTSPPlace.control)",
         ]
-        return lines.map { $0 + "\r\n" }.joined()
+        return (lines + sections).map { $0 + "\r\n" }.joined()
     }
 }

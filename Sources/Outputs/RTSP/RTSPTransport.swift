@@ -5,6 +5,9 @@ public enum RTSPTransport: Hashable, Sendable {
     /// By UDP, to these two ports at the client's own address.
     case udp(rtp: UInt16, rtcp: UInt16)
 
+    /// Whether packets go over the connection of the requests.
+    public var isInterleaved: Bool { if case .interleaved = self { true } else { false } }
+
     /// The first one of a Transport header that this server can use; nil if there is none. Multicast isn't, and neither
     /// is a `destination` other than the client's own address, which is ignored: nobody may direct a stream elsewhere.
     public init?(choosingFrom header: String) {
@@ -45,52 +48,5 @@ public enum RTSPTransport: Hashable, Sendable {
         guard numbers.count == 2 else { return (first, first + 1) }
         guard let second = Number(numbers[1]), second != first else { return nil }
         return (first, second)
-    }
-}
-
-/// What a URL names on this server: a room, and perhaps one of its tracks.
-public struct RTSPPlace: Hashable, Sendable {
-    /// Nil for the host's first room.
-    public var room: String?
-    /// Nil for the room's first track.
-    public var track: String?
-
-    /// The name by which the one stream of each place is set up, relative to its URL.
-    static let control = "track1"
-
-    /// Reads `rtsp://HOST[:PORT][/ROOM[/TRACK]]`, with or without a user, a query, and the name of the stream at its end;
-    /// nil if it is none of these.
-    public init?(_ url: String) {
-        guard url.utf8.count <= 1024, let colon = url.firstIndex(of: ":"), url[..<colon].lowercased() == "rtsp",
-            url[colon...].hasPrefix("://")
-        else { return nil }
-        let path = url[colon...].dropFirst(3).drop { $0 != "/" }.prefix { $0 != "?" && $0 != "#" }
-        var names: [String] = []
-        for part in path.split(separator: "/") {
-            guard let name = Self.decoded(part) else { return nil }
-            names.append(name)
-        }
-        if names.last == Self.control { names.removeLast() }
-        guard names.count <= 2 else { return nil }
-        room = names.first
-        track = names.count > 1 ? names[1] : nil
-    }
-
-    private static func decoded(_ part: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(part.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == 0x25 else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, let text = String(validating: digits, as: UTF8.self),
-                let value = UInt8(text, radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -3,7 +3,7 @@ import RTP
 import ScreenRelayKit
 import TrackHub
 
-/// The newest frame of each track as packets, so that they are made once for all players.
+/// The newest frame of each track as packets, and its sound as PCMU, so that they are made once for all players.
 struct PacketizedFrames {
     private struct Newest {
         let track: HostedTrack
@@ -12,6 +12,7 @@ struct PacketizedFrames {
     }
 
     private var newest: [Newest] = []
+    private var sounds: [(track: HostedTrack, sound: PCMUSound)] = []
     private let packetizer = TrackFormat.Codec.h264.packetizer
 
     mutating func packets(of frame: TrackFrame, track: HostedTrack) -> PacketizedFrame {
@@ -23,8 +24,17 @@ struct PacketizedFrames {
         return made
     }
 
+    /// The packets of PCMU that a packet of a track's sound completes.
+    mutating func pcmu(of frame: TrackFrame, track: HostedTrack) -> [PCMUSound.Packet] {
+        if let entry = sounds.first(where: { $0.track === track }) { return entry.sound.packets(of: frame) }
+        guard let sound = PCMUSound() else { return [] }
+        sounds.append((track, sound))
+        return sound.packets(of: frame)
+    }
+
     /// Forgets the tracks that no player has any more.
     mutating func keep(only tracks: [HostedTrack]) {
         newest.removeAll { entry in !tracks.contains { $0 === entry.track } }
+        sounds.removeAll { entry in !tracks.contains { $0 === entry.track } }
     }
 }

@@ -3,7 +3,7 @@ import STUN
 import Signalling
 import WebRTC
 
-/// The two UDP ports from which all clients get their pictures and reports: an even one, and the next.
+/// The two UDP ports from which all clients get their packets and reports: an even one, and the next.
 final class RTSPPorts {
     let rtp: UDPSocket
     let rtcp: UDPSocket

@@ -1,19 +1,24 @@
 import Clocks
 import LinkTransport
 import MediaTypes
+import RTP
 import RTSP
 import STUN
 import ScreenRelayKit
 import SecureTransport
+import Signalling
 import Threading
 import TrackHub
 import WebRTC
 
-/// What one player asks for and gets: its requests, and the track that it watches. Belongs to the server's thread.
+/// What one player asks for and gets: its requests, and the track that it watches or hears. Belongs to the server's
+/// thread.
 final class RTSPSession {
     /// A description that waits for the track's first picture.
     private struct Waiting {
         let request: RTSPRequest
+        /// What the description offers if the track has sound.
+        let sound: RTSPMedia?
         let frames: TrackSubscription
         let until: MonotonicTime
         /// When to ask for a key frame again: a request soon after another one isn't passed on.
@@ -31,12 +36,15 @@ final class RTSPSession {
     private let remote: TransportAddress
     private let local: String
     private let nonce = randomDigits(32)
+    /// The clock of the reports on all of the session's streams.
+    private let clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
 
     private var conversation = RTSPConversation(session: randomDigits(16))
     private var waiting: Waiting?
     /// Kept from a description until the player plays, so that the source goes on meanwhile.
     private var described: TrackSubscription?
-    private var sending: RTSPSending?
+    /// What is sent: sound before pictures, because it is small and a gap in it is heard.
+    private var sendings: [any PlayerSending] = []
     /// What the session shows.
     private(set) var track: HostedTrack?
     /// When something came of the player.
@@ -68,27 +76,27 @@ final class RTSPSession {
 
     /// Who takes pictures over the connection shows by that alone that he is there.
     private var needsSigns: Bool {
-        if case .interleaved = conversation.transport, conversation.state == .playing { return false }
-        return true
+        conversation.state != .playing || !conversation.streams.contains { $0.transport.isInterleaved }
     }
 
     /// When there is something to do without a request.
     var deadline: MonotonicTime {
         var deadline = needsSigns ? lastSign + limits.patience : MonotonicTime.distantFuture
         if let waiting { deadline = min(deadline, waiting.until, waiting.asksAgain) }
-        if let sending { deadline = min(deadline, sending.deadline) }
+        for sending in sendings { deadline = min(deadline, sending.deadline) }
         return track == nil ? deadline : min(deadline, looksAt)
     }
 
     /// Takes note of a report that came by UDP.
     func takeReport(from peer: TransportAddress) {
-        guard case .udp(_, let port) = conversation.transport else { return }
-        if peer == remote.with(port: port) { lastSign = .now() }
+        for stream in conversation.streams {
+            if case .udp(_, let port) = stream.transport, peer == remote.with(port: port) { lastSign = .now() }
+        }
     }
 
     /// Sends what is due of the track.
     func advance(_ packets: inout PacketizedFrames, now: MonotonicTime) throws(LinkTransportError) {
-        try sending?.advance(over: connection, ports, &packets, now: now)
+        for sending in sendings { try sending.advance(over: connection, ports, &packets, now: now) }
     }
 
     /// Why the session has to end; nil if it hasn't.
@@ -104,7 +112,8 @@ final class RTSPSession {
         if let track, isSetUp {
             log.info("rtsp: \(address) has left \(track.room)/\(track.name)" + (reason.map { ": \($0)" } ?? ""))
         }
-        (waiting, sending, track, described) = (nil, nil, nil, nil)
+        (waiting, track, described) = (nil, nil, nil)
+        sendings = []
     }
 
     // MARK: Requests
@@ -113,15 +122,15 @@ final class RTSPSession {
     func handle(_ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
         switch conversation.step(for: request) {
         case .answer(let answer): try send(answer, to: request)
-        case .describe(let place):
+        case .describe(let place, let sound):
             guard let track = try find(place, request) else { return }
-            describe(track, request, now: now)
-        case .setUp(let place, let transport):
+            describe(track, with: sound, request, now: now)
+        case .setUp(let place, let media, let transport):
             guard let track = try find(place, request) else { return }
-            try setUp(track, place, transport, request, now: now)
+            try setUp(media, of: track, place, transport, request, now: now)
         case .play: try play(request, now: now)
         case .pause:
-            sending?.pause()
+            for sending in sendings { sending.pause() }
             try send(conversation.paused(), to: request)
         case .tearDown:
             end(because: nil)
@@ -152,11 +161,11 @@ final class RTSPSession {
         return track
     }
 
-    private func describe(_ track: HostedTrack, _ request: RTSPRequest, now: MonotonicTime) {
+    private func describe(_ track: HostedTrack, with sound: RTSPMedia?, _ request: RTSPRequest, now: MonotonicTime) {
         let frames = track.subscribe { [wake] in wake.signal() }
         waiting = Waiting(
-            request: request, frames: frames, until: now + limits.firstPicture,
-            asksAgain: now + RTSPSending.askInterval, track: track)
+            request: request, sound: sound, frames: frames, until: now + limits.firstPicture,
+            asksAgain: now + PictureSending.askInterval, track: track)
         track.requestStart()
     }
 
@@ -164,49 +173,70 @@ final class RTSPSession {
     func answerWaiting(now: MonotonicTime) throws(LinkTransportError) -> Bool {
         guard let waiting else { return false }
         let frame = waiting.frames.take().last { $0.coded.isRandomAccess }
-        let name = "\(waiting.track.room)/\(waiting.track.name)"
-        let text = frame.flatMap {
-            RTSPDescription.text(of: $0.coded, name: name, address: local, identifier: SecureRandom.uint32())
-        }
-        guard text != nil || now >= waiting.until else {
+        let pictures = frame.flatMap { RTSPDescription.pictures(of: $0.coded) }
+        guard pictures != nil || now >= waiting.until else {
             if now >= waiting.asksAgain {
                 waiting.track.requestKeyFrame()
-                self.waiting?.asksAgain = now + RTSPSending.askInterval
+                self.waiting?.asksAgain = now + PictureSending.askInterval
             }
             return false
         }
         (self.waiting, described) = (nil, waiting.frames)
-        let answer = text.map { RTSPConversation.described($0, at: waiting.request.url) }
-        try send(answer ?? RTSPAnswer(.unavailable), to: waiting.request)
+        try send(description(of: waiting, with: pictures), to: waiting.request)
         return true
     }
 
+    /// The description of a track with the section of its pictures, if it has any, and one of its sound, likewise.
+    private func description(of waiting: Waiting, with pictures: [String]?) -> RTSPAnswer {
+        let track = waiting.track
+        let hasSound = track.soundState != SoundState.none
+        let sections = (pictures ?? []) + (hasSound ? waiting.sound.map { RTSPDescription.sound($0) } ?? [] : [])
+        guard !sections.isEmpty else { return RTSPAnswer(.unavailable) }
+        let text = RTSPDescription.text(
+            sections, name: "\(track.room)/\(track.name)", address: local, identifier: SecureRandom.uint32())
+        return RTSPConversation.described(text, at: waiting.request.url)
+    }
+
     private func setUp(
-        _ track: HostedTrack, _ place: RTSPPlace, _ transport: RTSPTransport, _ request: RTSPRequest, now: MonotonicTime
+        _ media: RTSPMedia, of track: HostedTrack, _ place: RTSPPlace, _ transport: RTSPTransport,
+        _ request: RTSPRequest, now: MonotonicTime
     ) throws(LinkTransportError) {
-        let way: RTSPSending.Way =
+        // A place that names no track is another one's once the first track is gone. A session's streams have one clock.
+        guard self.track == nil || self.track === track else {
+            return try send(RTSPAnswer(.aggregateNotAllowed), to: request)
+        }
+        let way: PlayerStream.Way =
             switch transport {
             case .interleaved(let rtp, let rtcp): .connection(rtp: rtp, rtcp: rtcp)
             case .udp(let rtp, let rtcp): .datagrams(rtp: remote.with(port: rtp), rtcp: remote.with(port: rtcp))
             }
-        let sending = RTSPSending(track, way, wake: wake, now: now)
-        (self.sending, self.track) = (sending, track)
+        let stream = PlayerStream(media, way, origin: track.origin, clock: clock, now: now)
+        self.track = track
+        sendings.removeAll { $0.stream.media == media }
+        switch media {
+        case .pictures: sendings.append(PictureSending(track, stream, wake: wake))
+        case .pcmu, .opus: sendings.insert(SoundSending(track, stream, wake: wake), at: 0)
+        }
         let answer = conversation.setUp(
-            place, transport, at: request.url, ports: ports.numbers, source: local, ssrc: sending.ssrc)
+            place, media, transport, at: request.url, ports: ports.numbers, source: local, ssrc: stream.ssrc.rawValue)
         try send(answer, to: request)
     }
 
     private func play(_ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
-        guard let sending, let track else { return }
+        guard let track else { return }
         let isNew = conversation.state != .playing
+        var start = now
         if isNew {
-            sending.play(now: now)
+            // With the oldest that is shown, for all streams.
+            start = sendings.compactMap { $0.play(now: now) }.min() ?? now
             described = nil
         }
-        let first = sending.next
-        try send(conversation.playing(sequenceNumber: first.number, timestamp: first.timestamp), to: request)
+        let answer = conversation.playing { media in
+            sendings.first { $0.stream.media == media }?.stream.first(at: start)
+        }
+        try send(answer, to: request)
         guard isNew else { return }
-        let way = if case .udp = conversation.transport { "UDP" } else { "TCP" }
+        let way = conversation.streams.contains { $0.transport.isInterleaved } ? "TCP" : "UDP"
         log.info("rtsp: \(address) plays \(track.room)/\(track.name) over \(way)")
     }
 }

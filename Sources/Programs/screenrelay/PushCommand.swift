@@ -10,7 +10,7 @@ enum PushCommand {
         [
             Option(
                 long: "preset", value: .required("PRESET"),
-                help: "with add and reload: encode the pictures once more, as with share --preset",
+                help: "with add and reload: how to encode pictures and sound, as with share --preset",
                 choices: VideoPreset.allCases.map(\.rawValue)),
             Option(long: "json", help: "for programs: with list, one JSON object per line (Protocol/control.md)"),
         ],
@@ -39,7 +39,7 @@ enum PushCommand {
         }
         let number = words.count == 2 ? Int(words[1]) : nil
         if words.first == "reload", let number, number > 0 {
-            if let preset { _ = try PushOption.preset.read(preset, option: "--preset") }
+            if let preset { _ = try PushPreset.format.read(preset, option: "--preset") }
             return .reload(number, preset: preset)
         }
         if preset != nil { throw UsageError("--preset: only 'push add URL' and 'push reload NUMBER' take it") }
@@ -61,9 +61,11 @@ enum PushCommand {
             var state: String
             var reason: String?
             var picturesPerSecond: Int?
+            var soundPerSecond: Int?
             var bitsPerSecond: Int?
             var queueMilliseconds: Int?
             var droppedPictures: Int?
+            var droppedSound: Int?
         }
 
         var pushes: [Push]
@@ -76,14 +78,22 @@ enum PushCommand {
         }
         guard !document.pushes.isEmpty else { return "nothing is pushed\n" }
         var table = TextTable()
-        table.add(["NUMBER", "NAME", "TO", "STATE", "PICTURES/S", "BITS/S", "WAITING", "LEFT OUT"])
+        table.add(["NUMBER", "NAME", "TO", "STATE", "PICTURES/S", "SOUND/S", "BITS/S", "WAITING", "LEFT OUT"])
         for push in document.pushes {
             table.add([
                 "\(push.id)", push.name ?? "-", push.to, push.state + (push.reason.map { ": \($0)" } ?? ""),
-                push.picturesPerSecond.map(String.init) ?? "-", push.bitsPerSecond.map { rateWords(Double($0)) } ?? "-",
-                push.queueMilliseconds.map { "\($0) ms" } ?? "-", push.droppedPictures.map(String.init) ?? "-",
+                push.picturesPerSecond.map(String.init) ?? "-", push.soundPerSecond.map(String.init) ?? "-",
+                push.bitsPerSecond.map { rateWords(Double($0)) } ?? "-",
+                push.queueMilliseconds.map { "\($0) ms" } ?? "-", leftOut(push),
             ])
         }
         return table.text
+    }
+
+    /// What was left out, as "12", or as "12, 3 of sound".
+    private static func leftOut(_ push: Document.Push) -> String {
+        guard let pictures = push.droppedPictures else { return "-" }
+        guard let sound = push.droppedSound, sound > 0 else { return "\(pictures)" }
+        return "\(pictures), \(sound) of sound"
     }
 }

@@ -17,9 +17,11 @@ struct PushOption {
         Option(
             long: "preset", value: .required("PRESET"),
             help:
-                "encode the pictures of the --push before it once more: low1 to low3, medium1 to medium3, high1 to high3, "
-                + "or a list of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, adapt-fps=LOWEST, gop=PICTURES, "
-                + "profile=NAME and fit=bars or crop, which may follow a preset; without it, they go out as they are",
+                "how to encode once more what the --push before it sends: low1 to low3, medium1 to medium3, high1 to "
+                + "high3, or a list, which may follow a preset, of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, "
+                + "adapt-fps=LOWEST, gop=PICTURES, profile=NAME and fit=bars or crop for the pictures, "
+                + "sound-bitrate=RATE, sound-rate=HERTZ and sound-channels=1 or 2 for the sound, and only=pictures "
+                + "or sound to leave the other out; without it, both go out as they are",
             repeats: true, choices: VideoPreset.allCases.map(\.rawValue)),
         Option(
             long: "push-tries", value: .required("NUMBER"),
@@ -34,7 +36,7 @@ struct PushOption {
             Option(long: "url", value: .required("URL"), help: "where to, as for --push", isSecret: true),
             Option(
                 long: "preset", value: .required("PRESET"),
-                help: "encode the pictures once more, as for --preset; without it, they go out as they are"),
+                help: "how to encode pictures and sound, as for --preset; without it, they go out as they are"),
             Option(
                 long: "tries", value: .required("NUMBER"),
                 help: "how often it is tried again by itself, 0 to 3; without it, as --push-tries says"),
@@ -85,88 +87,21 @@ struct PushOption {
             throw UsageError("\(place): \(error)")
         }
         var settings = PushSettings()
-        settings.video = try video(preset, for: target, place: place, presetPlace: presetPlace)
+        try apply(preset, to: &settings, for: target, place: place, presetPlace: presetPlace)
         return (target, settings)
     }
 
-    /// Reads the preset for a push to `target`; nil if the frames go out as they are.
-    static func video(
-        _ preset: String?, for target: PushTarget, place: String, presetPlace: String = "--preset"
-    ) throws(UsageError) -> VideoSettings? {
-        guard let preset else { return nil }
-        let video = try Self.preset.read(preset, option: presetPlace)
-        if video.adaptation != nil, !target.showsBacklog {
+    /// Reads the preset for a push to `target`; without one, pictures and sound go out as they are.
+    static func apply(
+        _ preset: String?, to settings: inout PushSettings, for target: PushTarget, place: String,
+        presetPlace: String = "--preset"
+    ) throws(UsageError) {
+        let preset = try preset.map { text throws(UsageError) in try PushPreset.format.read(text, option: presetPlace) }
+        if preset?.video?.adaptation != nil, !target.showsBacklog {
             throw UsageError("\(place): adapt= and adapt-fps= work with rtmp and rtmps alone")
         }
-        return video
-    }
-
-    /// `high1`, `high1,fps=30`, `size=1280x720,bitrate=2M`
-    static let preset = ValueFormat<VideoSettings> { (text) throws(ValueProblem) in
-        // It may be a URL in the wrong place, with its key.
-        guard !text.contains("://") else { throw ValueProblem("a URL isn't a preset") }
-        var words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        var settings = VideoSettings()
-        if let first = words.first, !first.contains("=") {
-            guard let preset = VideoPreset(rawValue: first) else {
-                let names = VideoPreset.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValueProblem("no preset is called '\(first)'; they are \(names)")
-            }
-            settings = preset.settings
-            words.removeFirst()
-        }
-        for word in words { try set(word, in: &settings) }
-        do throws(VideoSettingsError) {
-            try settings.check()
-        } catch {
-            throw ValueProblem("\(error)")
-        }
-        return settings
-    }
-
-    private static func set(_ word: String, in settings: inout VideoSettings) throws(ValueProblem) {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let value = parts.count == 2 ? parts[1] : ""
-        switch parts[0] {
-        case "size":
-            let sides = value.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-            guard sides.count == 2, let width = sides[0], let height = sides[1], width > 0, height > 0 else {
-                throw ValueProblem("'\(word)' isn't a size; write it like size=1280x720")
-            }
-            settings.size = PictureSize(width: width, height: height)
-        case "bitrate":
-            guard let rate = try? ValueFormat<BitRate>.bitRate.read(value, option: "") else {
-                throw ValueProblem("'\(word)' isn't a bit rate; write it like bitrate=4M, 600k or 2500000")
-            }
-            settings.bitRate = rate
-        case "adapt":
-            guard let rate = try? ValueFormat<BitRate>.bitRate.read(value, option: "") else {
-                throw ValueProblem("'\(word)' isn't a bit rate; write it like adapt=200k, for the lowest")
-            }
-            settings.lowestBitRate = rate
-        case "fps": settings.framesPerSecond = try number(value, word)
-        case "adapt-fps": settings.lowestFramesPerSecond = try number(value, word)
-        case "gop": settings.picturesPerKeyFrame = try number(value, word)
-        case "profile":
-            guard let profile = ProfileLevel(rawValue: value) else {
-                let names = ProfileLevel.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValueProblem("'\(word)' isn't a profile; they are \(names)")
-            }
-            settings.profileLevel = profile
-        case "fit":
-            guard let fitting = VideoSettings.Fitting(rawValue: value) else {
-                throw ValueProblem("'\(word)': write fit=bars or fit=crop")
-            }
-            settings.fitting = fitting
-        default:
-            throw ValueProblem(
-                "'\(word)' is not understood; write size=, bitrate=, adapt=, fps=, adapt-fps=, gop=, profile= or fit=")
-        }
-    }
-
-    private static func number(_ text: String, _ word: String) throws(ValueProblem) -> Int {
-        guard let number = Int(text) else { throw ValueProblem("'\(word)' has no whole number") }
-        return number
+        (settings.video, settings.sound) = (preset?.video, preset?.sound)
+        settings.content = preset?.content ?? .both
     }
 }
 

@@ -28,7 +28,7 @@ final class Pushes: Sendable {
     private struct Added {
         let push: Push
         let label: PushLabel
-        /// The settings that it was added with, of which a reload replaces the video.
+        /// The settings that it was added with, of which a reload replaces what a preset says.
         let settings: PushSettings
     }
 
@@ -95,7 +95,7 @@ final class Pushes: Sendable {
         case .reload(let number, let preset):
             return change(number, "reloading") { added in
                 var settings = added.settings
-                settings.video = try PushOption.video(preset, for: added.push.target, place: "push reload")
+                try PushOption.apply(preset, to: &settings, for: added.push.target, place: "push reload")
                 try added.push.reload(settings)
             }
         }
@@ -129,11 +129,14 @@ final class Pushes: Sendable {
                 $0.add("reason", push.failure?.description)
                 guard let status = push.status else { return }
                 $0.add("picturesPerSecond", Int(status.rates.picturesPerSecond.rounded()))
+                $0.add("soundPerSecond", Int(status.rates.soundPerSecond.rounded()))
                 $0.add("bitsPerSecond", status.rates.bitRate.bitsPerSecond)
                 $0.add("queueMilliseconds", status.queueAge.milliseconds)
                 $0.add("queueBytes", status.queueByteCount)
                 $0.add("sentPictures", status.sentPictures)
                 $0.add("droppedPictures", status.droppedPictures)
+                $0.add("sentSound", status.sentSound)
+                $0.add("droppedSound", status.droppedSound)
             }
         }
         return JSONObject { $0.add("pushes", objects) }.text

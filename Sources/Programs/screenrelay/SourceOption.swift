@@ -3,14 +3,15 @@ import Pulling
 import ScreenRelayKit
 import Threading
 
-/// `--source URL[,track=NAME]`: a server or a file whose pictures are a track.
+/// `--source URL[,track=NAME]`: a server or a file whose pictures and sound are a track.
 struct SourceOption {
     static let option = Option(
         long: "source", value: .required("URL"),
         help:
-            "read a track's pictures from rtsp://HOST/PATH, rtsps://, rtmp://, rtmps://, srt://HOST:PORT or file:NAME "
-            + "instead of a capture: H.264 as it is, other codecs encoded once more; ',track=NAME' at the end adds a track of that name, "
-            + "without it the first track is meant; the URL is shown without its user and path; may be repeated",
+            "read a track's pictures and sound from rtsp://HOST/PATH, rtsps://, rtmp://, rtmps://, srt://HOST:PORT or "
+            + "file:NAME instead of a capture: H.264 and Opus as they are, other codecs encoded once more; "
+            + "',track=NAME' at the end adds a track of that name, without it the first track is meant; the URL is "
+            + "shown without its user and path; may be repeated",
         repeats: true, alsoSoughtAs: ["camera", "input", "pull", "ingest"], isSecret: true)
 
     private let sources: [(address: PullAddress, track: String?)]

@@ -65,8 +65,8 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///     sdes:mid:          the media section's identification, UTF-8
 ///     transport-wide-cc: the packet's number among all that the transport sends (16 bits)
 ///
-/// Nothing here depends on the time of sending, and a packet keeps its transport-wide number, so a packet that is sent
-/// again has exactly the same bytes.
+/// Nothing here depends on the time of sending, and a packet keeps its transport-wide number and its playout delay, so a
+/// packet that is sent again has exactly the same bytes.
 public struct HeaderExtensionFormat: Hashable, Sendable {
     /// The largest size of all extensions together, including the four bytes of the extension header.
     /// `RTPPayload.maximumByteCount` leaves this much room.
@@ -80,8 +80,6 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     private let captureTimeID: UInt8
     private let midID: UInt8
     private let transportNumberID: UInt8
-    /// The value of playout-delay; it may change from packet to packet.
-    public var playoutDelay: PlayoutDelay
     private let mid: [UInt8]
     private let captureTimeHasOffset: Bool
     private let isTwoByte: Bool
@@ -95,13 +93,12 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     ///     the capture clock is the sender's clock.
     public init(
         playoutDelayID: UInt8? = nil, captureTimeID: UInt8? = nil, midID: UInt8? = nil, mid: String = "",
-        playoutDelay: PlayoutDelay = .none, captureTimeHasOffset: Bool = false, transportNumberID: UInt8? = nil
+        captureTimeHasOffset: Bool = false, transportNumberID: UInt8? = nil
     ) {
         self.playoutDelayID = Self.accepted(playoutDelayID)
         self.captureTimeID = Self.accepted(captureTimeID)
         self.midID = Self.accepted(midID)
         self.transportNumberID = Self.accepted(transportNumberID)
-        self.playoutDelay = playoutDelay
         self.mid = Array(mid.utf8)
         self.captureTimeHasOffset = captureTimeHasOffset
         isTwoByte = max(self.playoutDelayID, self.captureTimeID, self.midID, self.transportNumberID) > 14
@@ -141,10 +138,12 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     /// are none.
     ///
     /// - Parameters:
-    ///   - captureTime: the time at which the picture was captured; must be the same each time the packet is written.
-    ///   - transportNumber: the packet's transport-wide number; must be the same each time the packet is written.
+    ///   - playoutDelay: the value of playout-delay; must be the same each time the packet is written.
+    ///   - captureTime: the time at which the picture was captured; likewise.
+    ///   - transportNumber: the packet's transport-wide number; likewise.
     public func write(
-        _ set: HeaderExtensionSet, captureTime: NTPTime, transportNumber: UInt16 = 0, into buffer: inout [UInt8]
+        _ set: HeaderExtensionSet, playoutDelay: PlayoutDelay = .none, captureTime: NTPTime,
+        transportNumber: UInt16 = 0, into buffer: inout [UInt8]
     ) {
         let written = set.intersection(available)
         let count = elementByteCount(of: written)

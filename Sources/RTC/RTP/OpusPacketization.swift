@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// Sends each packet of Opus as the payload of one RTP packet (RFC 7587 section 4.2). One that is too long for a
-/// datagram, as only 20 ms at more than 450 kbit/s are, isn't sent.
+/// datagram, such as 20 ms at more than 455 kbit/s or 120 ms at more than 75, isn't sent.
 struct OpusPacketizer: FramePacketizer {
     func packetize(_ frame: CodedFrame, at mediaTime: MediaTime, format: TrackFormat) -> PacketizedFrame {
         let units = frame.units.prefix(1).filter { $0.count <= RTPPayload.maximumByteCount }

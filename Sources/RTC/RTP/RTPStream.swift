@@ -52,7 +52,9 @@ public struct RTPStream: Sendable {
         }
     }
 
-    public private(set) var configuration: Configuration
+    public let configuration: Configuration
+    /// How long the peer may hold back the pictures that follow, where it understands that.
+    public var playoutDelay = PlayoutDelay.none
     /// The packets sent, by sequence number.
     public internal(set) var sent = SentMap()
     /// The statistics for the stream's sender reports.
@@ -71,12 +73,6 @@ public struct RTPStream: Sendable {
         self.configuration = configuration
         nextSequenceNumber = configuration.firstSequenceNumber
         nextRetransmissionNumber = configuration.retransmission?.firstSequenceNumber ?? SequenceNumber(0)
-    }
-
-    /// How long the peer may hold back the pictures that follow, where it understands that.
-    public var playoutDelay: PlayoutDelay {
-        get { configuration.extensions.playoutDelay }
-        set { configuration.extensions.playoutDelay = newValue }
     }
 
     /// Whether packets are retransmitted on a separate stream.
@@ -116,7 +112,8 @@ public struct RTPStream: Sendable {
             marker: marker, extensions: written,
             transportNumber: written.contains(.transportNumber) ? transportNumber : nil,
             content: .media(unit: number, packet: index),
-            byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payload.byteCount)
+            byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payload.byteCount,
+            playoutDelay: playoutDelay)
         assemble(packet, frame: frame, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: payload.byteCount)
@@ -188,7 +185,7 @@ public struct RTPStream: Sendable {
             marker: packet.marker, payloadType: payloadType, sequenceNumber: nextRetransmissionNumber,
             timestamp: packet.timestamp, ssrc: retransmission.ssrc
         ).write(into: &buffer, hasExtension: !extensions.isEmpty)
-        write(extensions, transportNumber, of: frame, into: &buffer)
+        write(extensions, transportNumber, of: packet, frame: frame, into: &buffer)
         buffer.appendUInt16(packet.sequenceNumber.rawValue)
         // Padding is not payload, so a padding packet is retransmitted as its sequence number alone.
         writePayload(of: packet, frame: frame, into: &buffer)
@@ -214,7 +211,7 @@ public struct RTPStream: Sendable {
             marker: packet.marker, payloadType: packet.payloadType, sequenceNumber: packet.sequenceNumber,
             timestamp: packet.timestamp, ssrc: configuration.ssrc
         ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty, hasPadding: padding > 0)
-        write(packet.extensions, packet.transportNumber, of: frame, into: &buffer)
+        write(packet.extensions, packet.transportNumber, of: packet, frame: frame, into: &buffer)
         writePayload(of: packet, frame: frame, into: &buffer)
         if padding > 0 {
             for _ in 1..<padding { buffer.append(0) }
@@ -229,13 +226,14 @@ public struct RTPStream: Sendable {
     }
 
     private func write(
-        _ extensions: HeaderExtensionSet, _ transportNumber: UInt16?, of frame: PacketizedFrame?,
+        _ extensions: HeaderExtensionSet, _ transportNumber: UInt16?, of packet: SentPacket, frame: PacketizedFrame?,
         into buffer: inout [UInt8]
     ) {
         guard !extensions.isEmpty else { return }
         let captureTime = frame?.captureTime.map { configuration.clock.time(at: $0) } ?? NTPTime(0)
         configuration.extensions.write(
-            extensions, captureTime: captureTime, transportNumber: transportNumber ?? 0, into: &buffer)
+            extensions, playoutDelay: packet.playoutDelay, captureTime: captureTime,
+            transportNumber: transportNumber ?? 0, into: &buffer)
     }
 
     private func writePayload(of packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {

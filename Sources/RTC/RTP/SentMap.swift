@@ -24,11 +24,14 @@ public struct SentPacket: Hashable, Sendable {
     public let byteCount: Int
     /// The time at which it was last sent again; nil if it was sent only once.
     public internal(set) var resentAt: MonotonicTime?
+    /// The value of playout-delay, if `extensions` has it.
+    public let playoutDelay: PlayoutDelay
 
     /// A packet that has been sent once.
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, payloadType: PayloadType, marker: Bool,
-        extensions: HeaderExtensionSet, transportNumber: UInt16? = nil, content: Content, byteCount: Int
+        extensions: HeaderExtensionSet, transportNumber: UInt16? = nil, content: Content, byteCount: Int,
+        playoutDelay: PlayoutDelay = .none
     ) {
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
@@ -38,6 +41,7 @@ public struct SentPacket: Hashable, Sendable {
         self.transportNumber = transportNumber
         self.content = content
         self.byteCount = byteCount
+        self.playoutDelay = playoutDelay
     }
 }
 

@@ -7,7 +7,7 @@ struct OpusNegotiation: CodecNegotiation {
     /// Two, even if the sound is mono (RFC 7587 section 7).
     var channelCount: Int? { 2 }
 
-    /// What we send may be stereo, in packets of 10 ms, and carries the repetitions of lost packets where the encoder
+    /// What we send may be stereo, in packets of 20 ms, and carries the repetitions of lost packets where the encoder
     /// makes them.
     private static let parameters = "minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1"
 

@@ -100,3 +100,113 @@ static inline AVBufferRef *shim_limit_pictures(AVCodecContext *context, int64_t 
     context->get_buffer2 = shim_get_accounted_picture;
     return account;
 }
+
+/// What a frame of sound has. CSwResample has AVFrame as well, and Swift may take its fields for that module's: they are
+/// read here.
+struct shim_sound {
+    /// A plane for each channel, or one for all.
+    const uint8_t *const *planes;
+    /// How the samples are stored: a number of libavutil's.
+    int format;
+    /// The samples of each channel.
+    int count;
+    int channels;
+    int rate;
+    int64_t time;
+};
+
+static inline struct shim_sound shim_sound_of(const AVFrame *frame) {
+    return (struct shim_sound){(const uint8_t *const *)frame->extended_data, frame->format, frame->nb_samples,
+        frame->ch_layout.nb_channels, frame->sample_rate, frame->pts};
+}
+
+/// Tells a decoder that isn't open yet how many channels there are.
+static inline void shim_set_channels(AVCodecContext *context, int count) {
+    av_channel_layout_default(&context->ch_layout, count);
+}
+
+// What the encoder of sound needs of libavutil's types stays here, because CSwResample has the same types.
+
+/// An encoder of AAC-LC, what it is given, and what it gives.
+struct shim_aac_encoder {
+    AVCodecContext *context;
+    AVFrame *frame;
+    AVPacket *packet;
+};
+
+static inline void shim_aac_free(struct shim_aac_encoder *encoder) {
+    if (!encoder) return;
+    avcodec_free_context(&encoder->context);
+    av_frame_free(&encoder->frame);
+    av_packet_free(&encoder->packet);
+    av_free(encoder);
+}
+
+/// Sets an encoder up; returns a negative error if that fails.
+static inline int shim_aac_prepare(struct shim_aac_encoder *encoder, int channels, int rate, int64_t bit_rate) {
+    const AVCodec *codec = avcodec_find_encoder_by_name("aac");
+    if (!codec) return AVERROR_ENCODER_NOT_FOUND;
+    encoder->context = avcodec_alloc_context3(codec);
+    encoder->frame = av_frame_alloc();
+    encoder->packet = av_packet_alloc();
+    if (!encoder->context || !encoder->frame || !encoder->packet) return AVERROR(ENOMEM);
+    AVCodecContext *context = encoder->context;
+    context->sample_fmt = AV_SAMPLE_FMT_FLTP;
+    context->sample_rate = rate;
+    context->bit_rate = bit_rate;
+    context->time_base = (AVRational){1, rate};
+    av_channel_layout_default(&context->ch_layout, channels);
+    int code = avcodec_open2(context, codec, NULL);
+    if (code < 0) return code;
+    AVFrame *frame = encoder->frame;
+    frame->format = context->sample_fmt;
+    frame->sample_rate = rate;
+    frame->nb_samples = context->frame_size;
+    code = av_channel_layout_copy(&frame->ch_layout, &context->ch_layout);
+    return code < 0 ? code : av_frame_get_buffer(frame, 0);
+}
+
+/// Opens an encoder; NULL, with a negative error in `code`, if that fails.
+static inline struct shim_aac_encoder *shim_aac_open(int channels, int rate, int64_t bit_rate, int *code) {
+    struct shim_aac_encoder *encoder = av_mallocz(sizeof *encoder);
+    *code = encoder ? shim_aac_prepare(encoder, channels, rate, bit_rate) : AVERROR(ENOMEM);
+    if (*code >= 0) return encoder;
+    shim_aac_free(encoder);
+    return NULL;
+}
+
+/// AudioSpecificConfig, and how many bytes it has.
+static inline const uint8_t *shim_aac_configuration(const struct shim_aac_encoder *encoder, int *count) {
+    *count = encoder->context->extradata_size;
+    return encoder->context->extradata;
+}
+
+/// Gives the encoder the interleaved samples of one frame, the first of which has this number.
+static inline int shim_aac_send(struct shim_aac_encoder *encoder, const float *samples, int64_t number) {
+    AVFrame *frame = encoder->frame;
+    int code = av_frame_make_writable(frame);
+    if (code < 0) return code;
+    int channels = frame->ch_layout.nb_channels;
+    for (int channel = 0; channel < channels; channel++) {
+        float *plane = (float *)frame->extended_data[channel];
+        for (int index = 0; index < frame->nb_samples; index++) {
+            float sample = samples[index * channels + channel];
+            // The encoder fails with what isn't a number, or no sound.
+            plane[index] = sample > -16 && sample < 16 ? sample : 0;
+        }
+    }
+    frame->pts = number;
+    return avcodec_send_frame(encoder->context, frame);
+}
+
+/// Gets a frame that is ready, whose bytes are valid until the next call, and the number of the first sample that it
+/// decodes to.
+static inline int shim_aac_receive(
+    struct shim_aac_encoder *encoder, const uint8_t **bytes, int *count, int64_t *number) {
+    int code = avcodec_receive_packet(encoder->context, encoder->packet);
+    if (code < 0) return code;
+    *bytes = encoder->packet->data;
+    *count = encoder->packet->size;
+    *number = encoder->packet->pts;
+    return 0;
+}

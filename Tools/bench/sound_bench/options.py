@@ -54,7 +54,7 @@ def parse(arguments):
     parser.add_argument("--loss", default=None, metavar="LIST",
                         help="clean: also with these percentages of packets lost, as in 1,5")
     parser.add_argument("--tap", choices=["processor", "worklet"], default="processor",
-                        help="clean: where the page takes samples: as WebRTC hands them out "
+                        help="sync, clean: where the page takes samples: as WebRTC hands them out "
                         "(MediaStreamTrackProcessor), or behind the buffers of Web Audio (AudioWorklet), which may "
                         "run dry by themselves on a busy machine (processor)")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="runs of each, of which medians are told (1)")

@@ -4,6 +4,9 @@
 (() => {
   const RATE = 48_000;
   const CLOCK_EVERY = 100;
+  // A beep begins with the first sample of this size after so many samples without one. tap.js has the same numbers.
+  const LOUD = 0.1;
+  const QUIET = 9600;
   // A flash fills the picture, so that a few points of it suffice.
   const POINTS = 8;
 
@@ -16,6 +19,9 @@
   let pieces = [];
   let rate = RATE;
   let problem = null;
+  // In milliseconds; null before the browser has told it twice.
+  let playoutDelay = null;
+  let playedBefore = null;
 
   window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
     construct(target, values) {
@@ -45,9 +51,52 @@
     video().requestVideoFrameCallback(look);
   };
 
+  /** Hands each piece of the sound to `take`, as WebRTC hands it out: its samples, its rate, and when it came. */
+  const read = async (take) => {
+    const reader = new MediaStreamTrackProcessor({ track: soundTrack(), maxBufferSize: 1000 }).readable.getReader();
+    for (;;) {
+      const { value: sound, done } = await reader.read();
+      if (done) return;
+      const samples = new Float32Array(sound.numberOfFrames);
+      sound.copyTo(samples, { planeIndex: 0, format: "f32-planar" });
+      const { sampleRate } = sound;
+      sound.close();
+      take(samples, sampleRate, performance.now());
+    }
+  };
+
+  /**
+   * Begins to keep beeps, and when the speaker plays which second of the sound: when WebRTC handed it out, and what the
+   * browser says that its output adds. The earliest of ten pieces counts, since this thread may be busy.
+   */
+  bench.hear = () => {
+    let position = 0;
+    let quiet = 0;
+    let earliest = Infinity;
+    let pieceCount = 0;
+    read((samples, sampleRate, time) => {
+      for (let place = 0; place < samples.length; place += 1) {
+        if (Math.abs(samples[place]) < LOUD) {
+          quiet += 1;
+        } else {
+          if (quiet >= QUIET) beeps.push((position + place) / sampleRate);
+          quiet = 0;
+        }
+      }
+      // It was pulled to be played after what the output still holds.
+      earliest = Math.min(earliest, time - (1000 * position) / sampleRate);
+      position += samples.length;
+      pieceCount += 1;
+      if (pieceCount % 10 || playoutDelay === null) return;
+      const second = position / sampleRate;
+      clock.push([second, earliest + 1000 * second + playoutDelay]);
+      earliest = Infinity;
+    }).catch((error) => { problem = String(error); });
+  };
+
   /** Plays the sound through `tap`, the text of tap.js, too, which keeps beeps and, if asked, samples. */
   bench.listen = async (tap, keepsSamples) => {
-    const context = new AudioContext({ sampleRate: RATE, latencyHint: 0 });
+    const context = new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
     const address = URL.createObjectURL(new Blob([tap], { type: "text/javascript" }));
     await context.audioWorklet.addModule(address);
     const node = new AudioWorkletNode(context, "tap", { processorOptions: { keepsSamples } });
@@ -69,20 +118,11 @@
   };
 
   /** Keeps all samples of the first channel as WebRTC hands them out, without the buffers of an AudioContext. */
-  bench.record = async () => {
-    const reader = new MediaStreamTrackProcessor({ track: soundTrack(), maxBufferSize: 1000 }).readable.getReader();
-    for (;;) {
-      const { value: sound, done } = await reader.read();
-      if (done) return;
-      const samples = new Float32Array(sound.numberOfFrames);
-      sound.copyTo(samples, { planeIndex: 0, format: "f32-planar" });
-      rate = sound.sampleRate;
-      sound.close();
-      pieces.push(samples);
-    }
-  };
   bench.startRecord = () => {
-    bench.record().catch((error) => { problem = String(error); });
+    read((samples, sampleRate) => {
+      rate = sampleRate;
+      pieces.push(samples);
+    }).catch((error) => { problem = String(error); });
   };
 
   /** The browser's counters of the incoming sound and pictures; null before there are any. */
@@ -92,6 +132,7 @@
       const entry = { time: performance.now() };
       for (const one of (await connection.getStats()).values()) {
         if (one.type === "inbound-rtp") entry[one.kind] = one;
+        if (one.type === "media-playout") entry.output = one;
       }
       if (entry.audio && entry.video) return entry;
     }
@@ -103,11 +144,18 @@
     setInterval(async () => {
       const entry = await bench.count().catch(() => null);
       if (!entry) return;
-      const { audio, video: pictures } = entry;
+      const { audio, video: pictures, output } = entry;
+      const count = output ? output.totalSamplesCount - (playedBefore?.totalSamplesCount ?? 0) : 0;
+      if (count > 0) {
+        // Each sample counts with the delay that it has.
+        playoutDelay = (1000 * (output.totalPlayoutDelay - (playedBefore?.totalPlayoutDelay ?? 0))) / count;
+        playedBefore = output;
+      }
       counts.push({
         time: entry.time,
         packets: audio.packetsReceived,
         decoded: pictures.framesDecoded,
+        playoutDelay,
         // How much later than a picture the sound of the same moment is played, as the browser itself sees it.
         lag: audio.estimatedPlayoutTimestamp && pictures.estimatedPlayoutTimestamp
           ? pictures.estimatedPlayoutTimestamp - audio.estimatedPlayoutTimestamp : null,

@@ -7,6 +7,8 @@
 const MOST = 200;
 const STEP = 10;
 const TOLERATED = 8;
+// By as much, sound is later than the browser says, or somewhat more.
+const UNTOLD = 10;
 // Sound that ends sooner, such as a notice, isn't worth it. Both are numbers of looks.
 const LOOKS = 4;
 const PATIENCE = 6;
@@ -33,8 +35,10 @@ export class Together {
       this.#lags = [];
       return this.#set(0);
     }
-    if (!isFlowing || !Number.isFinite(counted.soundLag)) return false;
-    this.#lags.push(counted.soundLag);
+    // The lag is that of the last picture, so a screen that stands still says nothing of the delay that holds now.
+    const isNew = isFlowing && counted.framesDecoded > before.framesDecoded;
+    if (!isNew || !Number.isFinite(counted.soundLag)) return false;
+    this.#lags.push(counted.soundLag + UNTOLD);
     if (this.#lags.length < LOOKS) return false;
     const lag = this.#lags.splice(0).sort((one, other) => one - other)[LOOKS / 2];
     return Math.abs(lag) > TOLERATED && this.#set(this.delay + lag);

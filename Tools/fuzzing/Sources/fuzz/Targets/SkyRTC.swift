@@ -11,6 +11,7 @@ extension FuzzTarget {
             "__clock",
             "__unwatch", "\"room\":", "\"role\":\"viewer\"", "\"password\":", "\"socketId\":", "\"sdp\":{\"sdp\":",
             "\"candidate\":", "\"label\":", "\"sdpMLineIndex\":", "\"track\":", "\"name\":", "\"on\":true", "\"t\":",
+            "__hold", "\"delay\":",
         ]
     ) { input in
         guard let text = String(validating: input, as: UTF8.self), let message = SkyRTCMessage(text) else { return }

@@ -1,16 +1,19 @@
-/// Decides which slots are worth a packet: none once there has been digital silence for 300 ms.
+/// Decides which stretches of 20 ms are worth a packet: none once there has been digital silence for 300 ms.
 ///
 /// So the last packets before a gap are silence, and nothing is cut off.
-struct SilenceGate {
-    /// Silent slots in a row. Before the first sound, silence is worth nothing.
+public struct SilenceGate {
+    /// Silent stretches in a row. Before the first sound, silence is worth nothing.
     private var silentCount = SilenceGate.passedCount + 1
     private static let passedCount = 15
 
     /// What is quieter, 90 dB below full scale, is silence.
     static let threshold: Float = 3.16e-5
 
-    /// Whether a slot with these samples is to be sent.
-    mutating func passes(_ samples: [Float]) -> Bool {
+    /// A gate that has heard nothing yet.
+    public init() {}
+
+    /// Whether a stretch with these samples is to be sent.
+    public mutating func passes(_ samples: [Float]) -> Bool {
         if samples.withUnsafeBufferPointer({ Self.isSilent($0) }) {
             silentCount = min(silentCount + 1, Self.passedCount + 1)
         } else {
@@ -20,7 +23,7 @@ struct SilenceGate {
     }
 
     /// Whether all samples are silence.
-    static func isSilent(_ samples: UnsafeBufferPointer<Float>) -> Bool {
+    public static func isSilent(_ samples: UnsafeBufferPointer<Float>) -> Bool {
         samples.allSatisfy { abs($0) < threshold }
     }
 }

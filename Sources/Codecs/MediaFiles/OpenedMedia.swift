@@ -1,0 +1,210 @@
+import CLibAV
+import Clocks
+import LibAVMessages
+import MediaTypes
+import VideoDecoding
+
+/// A file or another machine's stream that has been opened: which of its streams are read, and how.
+struct OpenedMedia {
+    /// The stream of pictures.
+    struct Pictures {
+        let stream: UnsafeMutablePointer<AVStream>
+        /// What its packets go through.
+        let filter: UnsafeMutablePointer<AVBSFContext>
+        /// Nil for H.264, for which no decoder has to be made.
+        let otherCodec: StreamDescription?
+    }
+
+    /// The stream of sound.
+    struct Sound {
+        let stream: UnsafeMutablePointer<AVStream>
+        let description: SoundDescription
+    }
+
+    /// The most bytes that may come before a stream's first packet.
+    private static let longestHeaders = 1 << 20
+
+    let context: UnsafeMutablePointer<AVFormatContext>
+    let pictures: Pictures?
+    let sound: Sound?
+    /// The names of the codecs of streams that aren't read.
+    let leftOut: [String]
+
+    /// Opens `address`. Whoever calls it closes the context and frees the filter.
+    ///
+    /// - Throws: ``MediaFileError``, also if there are neither pictures nor sound.
+    static func open(
+        _ address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience
+    ) throws(MediaFileError) -> OpenedMedia {
+        let context = try connect(to: address, connection, patience)
+        do throws(MediaFileError) {
+            // Analysing waits for several pictures, which a still screen doesn't send.
+            if !isDescribed(context) {
+                connection.allow(until: .now() + patience.analysing)
+                try check(avformat_find_stream_info(context, nil))
+            }
+            let pictures = try findPictures(in: context)
+            let sound = findSound(beside: pictures, in: context)
+            guard pictures != nil || sound != nil else {
+                throw MediaFileError.rejected(reason: "it has neither pictures nor sound")
+            }
+            let read = [pictures?.stream, sound?.stream]
+            let leftOut = streams(of: context).filter { !read.contains($0) }.map { name(of: $0) }
+            return OpenedMedia(context: context, pictures: pictures, sound: sound, leftOut: leftOut)
+        } catch {
+            var context: UnsafeMutablePointer<AVFormatContext>? = context
+            avformat_close_input(&context)
+            throw error
+        }
+    }
+
+    private static func connect(
+        to address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience
+    ) throws(MediaFileError) -> UnsafeMutablePointer<AVFormatContext> {
+        guard let made = avformat_alloc_context() else { throw .outOfMemory }
+        made.pointee.interrupt_callback = connection.callback
+        made.pointee.max_analyze_duration = 1_000_000
+        // By itself libavformat waits for twenty pictures, to know how many there are in a second.
+        made.pointee.fps_probe_size = 0
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        // Packets over the connection are never lost; a server that has only UDP is asked for that next.
+        av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0)
+        // The demuxer of .wav gives half a second of telephone sound in a packet, which is too much at once for
+        // viewers.
+        av_dict_set(&options, "max_size", "1024", 0)
+        Certificates.check(in: &options)
+        if !address.hasPrefix("file:") {
+            // Else a server could name other addresses to be read, as by a playlist.
+            av_dict_set(&options, "format_whitelist", "rtsp,rtp,sdp,flv,live_flv,mpegts,matroska,webm", 0)
+        }
+        connection.allow(until: .now() + patience.connecting)
+        var context: UnsafeMutablePointer<AVFormatContext>? = made
+        LibAVMessage.clear()
+        // Frees the context if it fails.
+        let code = avformat_open_input(&context, address, nil, &options)
+        guard code >= 0, let context else { throw MediaFileError(connecting: code) }
+        return context
+    }
+
+    private static func streams(
+        of context: UnsafeMutablePointer<AVFormatContext>
+    ) -> [UnsafeMutablePointer<AVStream>] {
+        (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
+    }
+
+    /// The stream of this type that is the best for a viewer, and belongs to `related` if there are several programs.
+    private static func bestStream(
+        _ type: AVMediaType, in context: UnsafeMutablePointer<AVFormatContext>,
+        beside related: UnsafeMutablePointer<AVStream>? = nil
+    ) -> UnsafeMutablePointer<AVStream>? {
+        let place = av_find_best_stream(context, type, -1, related?.pointee.index ?? -1, nil, 0)
+        return place < 0 ? nil : context.pointee.streams[Int(place)]
+    }
+
+    /// Whether the source has said all that is needed of its pictures, and of sound whose codec is known.
+    private static func isDescribed(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
+        guard let pictures = bestStream(AVMEDIA_TYPE_VIDEO, in: context)?.pointee.codecpar?.pointee else {
+            return false
+        }
+        if pictures.codec_id == AV_CODEC_ID_NONE { return false }
+        if pictures.codec_id == AV_CODEC_ID_H264, pictures.extradata_size <= 0 { return false }
+        return streams(of: context).compactMap { $0.pointee.codecpar?.pointee }.allSatisfy { parameters in
+            parameters.codec_type != AVMEDIA_TYPE_AUDIO || parameters.codec_id == AV_CODEC_ID_NONE
+                || parameters.sample_rate > 0 && parameters.ch_layout.nb_channels > 0
+        }
+    }
+
+    private static func findPictures(
+        in context: UnsafeMutablePointer<AVFormatContext>
+    ) throws(MediaFileError) -> Pictures? {
+        guard let stream = bestStream(AVMEDIA_TYPE_VIDEO, in: context) else { return nil }
+        let otherCodec = try describeOtherCodec(of: stream)
+        let filter = try makeFilter(otherCodec == nil ? "h264_mp4toannexb" : "null", for: stream)
+        return Pictures(stream: stream, filter: filter, otherCodec: otherCodec)
+    }
+
+    /// Nil if there is none, or if its headers are too long.
+    private static func findSound(
+        beside pictures: Pictures?, in context: UnsafeMutablePointer<AVFormatContext>
+    ) -> Sound? {
+        guard let stream = bestStream(AVMEDIA_TYPE_AUDIO, in: context, beside: pictures?.stream),
+            let parameters = stream.pointee.codecpar?.pointee, Int(parameters.extradata_size) <= longestHeaders
+        else { return nil }
+        // RTP has this clock for MPEG sound, whatever its rate and its channels are (RFC 3551 section 4.5.13).
+        let isTold = parameters.sample_rate != 90_000
+        var description = SoundDescription(
+            codec: name(of: stream), rate: isTold ? Int(parameters.sample_rate) : 0,
+            channelCount: isTold ? Int(parameters.ch_layout.nb_channels) : 0)
+        description.bitsPerSample = Int(parameters.bits_per_coded_sample)
+        description.blockByteCount = Int(parameters.block_align)
+        description.bitRate = BitRate(bitsPerSecond: Int(parameters.bit_rate))
+        description.tag = parameters.codec_tag
+        description.headers = headers(parameters)
+        return Sound(stream: stream, description: description)
+    }
+
+    private static func headers(_ parameters: AVCodecParameters) -> [UInt8] {
+        let count = max(0, Int(parameters.extradata_size))
+        return parameters.extradata.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
+    }
+
+    /// What a decoder must know of a stream; nil for H.264, which needs none.
+    private static func describeOtherCodec(
+        of stream: UnsafeMutablePointer<AVStream>
+    ) throws(MediaFileError) -> StreamDescription? {
+        guard let parameters = stream.pointee.codecpar?.pointee else { throw .rejected(reason: "it has no pictures") }
+        if parameters.codec_id == AV_CODEC_ID_H264 { return nil }
+        let count = Int(parameters.extradata_size)
+        guard count <= longestHeaders else {
+            throw .rejected(reason: "its headers have \(count) bytes; there can be \(longestHeaders)")
+        }
+        return StreamDescription(
+            codec: parameters.codec_id.rawValue, name: name(of: stream), tag: parameters.codec_tag,
+            size: parameters.width > 0 && parameters.height > 0
+                ? PictureSize(width: Int(parameters.width), height: Int(parameters.height)) : nil,
+            picturesPerSecond: rate(of: stream),
+            headers: headers(parameters))
+    }
+
+    /// The pictures in a second, rounded up, as far as the source says.
+    private static func rate(of stream: UnsafeMutablePointer<AVStream>) -> Int? {
+        let rate = stream.pointee.avg_frame_rate
+        guard rate.num > 0, rate.den > 0 else { return nil }
+        return Int(min(240, max(1, av_q2d(rate).rounded(.up))))
+    }
+
+    /// Makes a filter. That for H.264 makes a byte stream of what files keep with lengths, with the parameter sets
+    /// before each IDR picture; `null` leaves everything as it is.
+    private static func makeFilter(
+        _ name: String, for stream: UnsafeMutablePointer<AVStream>
+    ) throws(MediaFileError) -> UnsafeMutablePointer<AVBSFContext> {
+        guard let kind = av_bsf_get_by_name(name) else {
+            throw .rejected(reason: "this libavcodec was built without \(name)")
+        }
+        var filter: UnsafeMutablePointer<AVBSFContext>?
+        try check(av_bsf_alloc(kind, &filter))
+        guard let filter else { throw .outOfMemory }
+        filter.pointee.time_base_in = stream.pointee.time_base
+        var code = avcodec_parameters_copy(filter.pointee.par_in, stream.pointee.codecpar)
+        if code >= 0 { code = av_bsf_init(filter) }
+        guard code >= 0 else {
+            var filter: UnsafeMutablePointer<AVBSFContext>? = filter
+            av_bsf_free(&filter)
+            throw MediaFileError(code)
+        }
+        return filter
+    }
+
+    private static func name(of stream: UnsafeMutablePointer<AVStream>) -> String {
+        guard let parameters = stream.pointee.codecpar, let name = avcodec_get_name(parameters.pointee.codec_id) else {
+            return "unknown"
+        }
+        return String(cString: name)
+    }
+}
+
+/// Throws the error that `code` says, if it says one.
+func check(_ code: Int32) throws(MediaFileError) {
+    if code < 0 { throw MediaFileError(code) }
+}

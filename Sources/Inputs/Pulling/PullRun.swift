@@ -1,0 +1,110 @@
+import Clocks
+import MediaFiles
+import MediaTypes
+import ScreenRelayKit
+import Synchronization
+import Threading
+
+/// What a source's thread does.
+struct PullRun: Sendable {
+    /// A server forgets who is silent for long; nothing is wrong with it.
+    private static let pausedForTooLong = "did not go on after a pause"
+
+    private let address: PullAddress
+    private let track: HostedTrack
+    private let settings: Pull.Settings
+    private let shared: Pull.Shared
+    private let log: EventLog
+
+    init(
+        _ address: PullAddress, _ track: HostedTrack, _ settings: Pull.Settings, _ shared: Pull.Shared, _ log: EventLog
+    ) {
+        (self.address, self.track, self.settings, self.shared, self.log) = (address, track, settings, shared, log)
+    }
+
+    func run() {
+        var wait = settings.firstWait
+        var lastReason = ""
+        if address.takesAnyCertificate {
+            log.warning("the source \(address) is taken with any certificate: RTSP by libavformat doesn't check it")
+        }
+        while !shared.isStopped.isSet {
+            shared.hasCome.set(false)
+            let reason = read()
+            guard !shared.isStopped.isSet else { return }
+            if reason == Self.pausedForTooLong { continue }
+            if address.isFile {
+                log.info("the source \(address) \(reason ?? "has ended")")
+                return
+            }
+            if shared.hasCome.isSet { (wait, lastReason) = (settings.firstWait, "") }
+            let words = reason ?? "has ended"
+            if words != lastReason {
+                log.warning("the source \(address) \(words); it is connected again when it is back")
+            }
+            lastReason = words
+            pause(until: .now() + wait)
+            wait = min(wait + wait, settings.longestWait)
+        }
+    }
+
+    private func pause(until deadline: MonotonicTime) {
+        while !shared.isStopped.isSet, MonotonicTime.now() < deadline { shared.wake.wait(until: deadline) }
+    }
+
+    /// Reads until the end; returns why it can't go on, or nil at the end.
+    private func read() -> String? {
+        let connection = MediaConnection()
+        shared.connection.withLock { $0 = connection }
+        defer { shared.connection.withLock { $0 = nil } }
+        if shared.isStopped.isSet { return nil }
+        do throws(MediaFileError) {
+            let reader = try MediaReader(address: address.url, connection: connection, patience: settings.patience)
+            var relay = try SourceRelay(reader, of: address, shared, log: log)
+            defer { relay.end(reason: "the source has ended") }
+            guard relay.publish(on: track) else { return "can't be shown: the track has another source" }
+            return try pass(reader, to: &relay)
+        } catch {
+            return "has failed: \(error)"
+        }
+    }
+
+    private func pass(_ reader: MediaReader, to relay: inout SourceRelay) throws(MediaFileError) -> String? {
+        var pace = FilePace()
+        var idleSince: MonotonicTime?
+        var canPause = !address.isFile
+        while !shared.isStopped.isSet, let piece = try reader.next() {
+            guard !address.isFile else {
+                try give(pace.add(piece, now: .now()), at: pace, to: &relay)
+                continue
+            }
+            try relay.take(piece)
+            guard canPause else { continue }
+            idleSince = shared.isIdle ? idleSince ?? .now() : nil
+            guard let since = idleSince, .now() - since >= settings.idle else { continue }
+            idleSince = nil
+            guard reader.pause() else {
+                canPause = false
+                continue
+            }
+            while shared.isIdle, !shared.isStopped.isSet { shared.wake.wait() }
+            if shared.isStopped.isSet { return nil }
+            if !reader.resume() { return Self.pausedForTooLong }
+            relay.skip()
+        }
+        try give(pace.finish(now: .now()), at: pace, to: &relay)
+        if !shared.isStopped.isSet { try relay.finish() }
+        return nil
+    }
+
+    /// Passes a file's pieces on when they are due.
+    private func give(
+        _ pieces: [MediaReader.Piece], at pace: FilePace, to relay: inout SourceRelay
+    ) throws(MediaFileError) {
+        for piece in pieces {
+            pause(until: pace.due(piece))
+            if shared.isStopped.isSet { return }
+            try relay.take(piece)
+        }
+    }
+}

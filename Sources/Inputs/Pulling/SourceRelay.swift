@@ -1,0 +1,163 @@
+import AudioCoding
+import Clocks
+import MediaFiles
+import MediaTypes
+import ScreenRelayKit
+import Synchronization
+import Threading
+import VideoDecoding
+
+/// Gives a track what one connection to a source sends: pictures and sound in step, in what tracks carry.
+///
+/// Belongs to the source's thread.
+struct SourceRelay {
+    private let reader: MediaReader
+    private let address: PullAddress
+    private let shared: Pull.Shared
+    private let log: EventLog
+    /// Nil if the source has no pictures.
+    private let pictures: CustomVideoTrack?
+    /// Nil if the pictures are H.264.
+    private var decoded: DecodedSource?
+    /// Nil if the source has no sound, or the track takes none.
+    private var sound: SourceSound?
+    private var leftOut: [String]
+    private var clock = SourceClock()
+    /// Whether a picture has come that a viewer can begin with, or sound without pictures.
+    private var isBegun = false
+
+    /// - Throws: ``MediaFileError`` if the pictures can't be decoded, or the sound of a source without pictures.
+    init(
+        _ reader: MediaReader, of address: PullAddress, _ shared: Pull.Shared, log: EventLog
+    ) throws(MediaFileError) {
+        (self.reader, self.address, self.shared, self.log) = (reader, address, shared, log)
+        leftOut = reader.leftOut
+        // Until the track says otherwise, pictures are watched and sound isn't heard.
+        shared.isUnwatched.set(!reader.hasPictures)
+        shared.isHeard.set(false)
+        pictures = try reader.hasPictures ? Self.makePictures(reader.otherCodec, shared) : nil
+        if let stream = reader.otherCodec, let pictures {
+            decoded = try DecodedSource(stream, into: pictures) { [log, address] fault in
+                log.warning("a picture of the source \(address) is left out up to the next key frame: \(fault)")
+            }
+        }
+        guard let stream = reader.sound else { return }
+        do throws(MediaFileError) {
+            sound = try Self.makeSound(stream, address, shared, log)
+        } catch {
+            guard pictures != nil else { throw error }
+            log.warning("the sound of the source \(address) is left out: \(error)")
+            leftOut.append(stream.codec)
+        }
+    }
+
+    private static func makePictures(
+        _ otherCodec: StreamDescription?, _ shared: Pull.Shared
+    ) throws(MediaFileError) -> CustomVideoTrack {
+        let feedback = CustomVideoTrack.Feedback(
+            keyFrameWanted: {},
+            watchedChanged: { isWatched in
+                shared.isUnwatched.set(!isWatched)
+                shared.wake.signal()
+            })
+        guard let otherCodec else { return CustomVideoTrack(makesKeyFrames: false, feedback: feedback) }
+        do throws(HostError) {
+            // Of a source that doesn't say, too many are assumed rather than too few, which would take too high a rate.
+            return try CustomVideoTrack(picturesPerSecond: otherCodec.picturesPerSecond ?? 60, feedback: feedback)
+        } catch {
+            throw .rejected(reason: "\(error)")
+        }
+    }
+
+    private static func makeSound(
+        _ stream: SoundDescription, _ address: PullAddress, _ shared: Pull.Shared, _ log: EventLog
+    ) throws(MediaFileError) -> SourceSound {
+        let feedback = CustomAudioTrack.Feedback { isHeard in
+            shared.isHeard.set(isHeard)
+            shared.wake.signal()
+        }
+        return try SourceSound(stream, feedback: feedback) { fault in
+            log.warning("a packet of sound of the source \(address) is left out: \(fault)")
+        }
+    }
+
+    // MARK: The track
+
+    /// Makes this the source of the track. Returns false if it has another; other sound only keeps ours out.
+    mutating func publish(on track: HostedTrack) -> Bool {
+        if let pictures, !track.publish(pictures) { return false }
+        guard let sound, !track.publish(sound.track) else { return true }
+        guard pictures != nil else { return false }
+        log.warning("the sound of the source \(address) is left out: the track has other sound")
+        leftOut.append(reader.sound?.codec ?? "sound")
+        self.sound = nil
+        return true
+    }
+
+    /// Leaves the track.
+    func end(reason: String) {
+        sound?.track.end(reason: reason)
+        pictures?.end(reason: reason)
+    }
+
+    // MARK: What comes
+
+    /// Passes on what has just come.
+    ///
+    /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
+    mutating func take(_ piece: MediaReader.Piece) throws(MediaFileError) {
+        var size: PictureSize?
+        switch piece.content {
+        case .frame(let frame):
+            pictures?.write(frame.withCaptureTime(captureTime(of: piece)))
+            shared.pictures.wrappingAdd(1, ordering: .relaxed)
+            shared.hasCome.set()
+            guard frame.isRandomAccess else { return }
+            size = frame.format?.size
+        case .packet(var packet):
+            packet.captureTime = captureTime(of: piece)
+            try decoded?.take(packet, isWatched: !shared.isUnwatched.isSet)
+            // Before its first picture, a source of another codec may turn out to be of no use.
+            guard let decodedSize = decoded?.size else { return }
+            size = decodedSize
+            shared.pictures.wrappingAdd(1, ordering: .relaxed)
+            shared.hasCome.set()
+        case .sound(var packet):
+            guard sound != nil else { return }
+            packet.captureTime = piece.time.map { clock.place(sound: $0, until: piece.due ?? $0, arrival: .now()) }
+            sound?.take(packet)
+            guard pictures == nil else { return }
+            shared.hasCome.set()
+        }
+        if !isBegun { tell(size) }
+        isBegun = true
+    }
+
+    /// When a picture was captured; nil for its arrival. Without sound, there is nothing to be in step with.
+    private mutating func captureTime(of picture: MediaReader.Piece) -> MonotonicTime? {
+        guard sound != nil, let time = picture.time else { return nil }
+        return clock.place(picture: time, arrival: .now())
+    }
+
+    /// Begins anew after a pause: neither what comes next nor its times follow what came before.
+    mutating func skip() {
+        decoded?.skipToKeyFrame()
+        sound?.skip()
+        clock = SourceClock()
+    }
+
+    /// Writes the pictures that the decoder still holds back, at the end of the source.
+    mutating func finish() throws(MediaFileError) { try decoded?.finish() }
+
+    private func tell(_ size: PictureSize?) {
+        var parts: [String] = []
+        if pictures != nil {
+            let codec = reader.otherCodec.map { $0.name.uppercased() } ?? "H.264"
+            let size = size.map { " of \($0.width)x\($0.height)" } ?? ""
+            parts.append(codec + size + (reader.otherCodec == nil ? "" : ", which is encoded once more"))
+        }
+        if let sound { parts.append(sound.words) }
+        let rest = leftOut.isEmpty ? "" : "; not taken: " + leftOut.joined(separator: ", ")
+        log.info("the source \(address) sends \(parts.joined(separator: ", and "))\(rest)")
+    }
+}

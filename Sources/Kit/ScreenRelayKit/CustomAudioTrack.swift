@@ -1,0 +1,160 @@
+import AudioCoding
+import Clocks
+public import MediaTypes
+import Synchronization
+public import TrackHub
+
+/// The sound of a track, of an application's own packets or samples.
+///
+/// A track of packets passes what ``write(_:)`` gets on unchanged: viewers get exactly what the application writes. A
+/// track of samples encodes what ``write(samples:captured:)`` gets to Opus, while somebody listens. Which one it is, is
+/// chosen when it is made. May be used on any thread.
+public final class CustomAudioTrack: PictureSource {
+    /// What a track tells its application. The closure is called on the host's threads and must not block.
+    public struct Feedback: Sendable {
+        /// Whether anyone listens now. While no one does, sound need not be written.
+        public var watchedChanged: @Sendable (Bool) -> Void
+
+        /// Feedback that calls this closure.
+        public init(watchedChanged: @escaping @Sendable (Bool) -> Void = { _ in }) {
+            self.watchedChanged = watchedChanged
+        }
+    }
+
+    private let feedback: Feedback
+    /// Those of the samples; nil for a track of packets.
+    private let channelCount: Int?
+    private let encoder: Mutex<SoundEncoder?>
+    private let state = Mutex(State())
+    private let epoch = UInt64.random(in: 1 ... .max)
+
+    private struct State {
+        /// The hub of the sound that this is the source of; nil while the track is in no room.
+        var hub: TrackHub?
+        var isHeard = false
+        /// Whether the sharer has paused or muted.
+        var isHeld = false
+
+        /// The hub, if what is written now can be heard.
+        var hearing: TrackHub? { isHeard && !isHeld ? hub : nil }
+    }
+
+    /// A track of packets that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one, beside whatever
+    /// pictures there are.
+    public init(feedback: Feedback = Feedback()) {
+        self.feedback = feedback
+        channelCount = nil
+        encoder = Mutex(nil)
+    }
+
+    /// A track of samples, which the host encodes, and that is not in a room yet.
+    ///
+    /// - Parameters:
+    ///   - channelCount: 1 or 2.
+    ///   - bitRate: the average rate, clamped to 16...128 kbit/s.
+    /// - Throws: ``HostError/system(_:)`` if libopus refuses the channels, or no memory is left.
+    public init(
+        channelCount: Int, bitRate: BitRate = BitRate(bitsPerSecond: 96_000), feedback: Feedback = Feedback()
+    ) throws(HostError) {
+        do throws(AudioCodingError) {
+            encoder = try Mutex(SoundEncoder(channelCount: channelCount, bitRate: bitRate))
+        } catch {
+            throw .system("sound of \(channelCount) channels can't be encoded: \(error)")
+        }
+        self.feedback = feedback
+        self.channelCount = channelCount
+    }
+
+    /// Writes the next frame of a track of packets: a packet of Opus, as `CodedFrame.init(opus:captureTime:)` of the
+    /// module Opus makes it. Only one thread may write at a time.
+    ///
+    /// The capture time is that of the first sample that a decoder plays, on this machine's CLOCK_MONOTONIC; if there
+    /// is none, the time of this call is used. A packet whose time is within 8 ms of the end of the one before is
+    /// played right behind it, and one that begins earlier is left out. Does nothing before the track is put into a
+    /// room and after it is removed, and nothing for a track of samples or with a frame of another codec.
+    public func write(_ frame: CodedFrame) {
+        guard channelCount == nil, frame.format?.codec == .opus, let hub = state.withLock({ $0.hub }) else { return }
+        hub.deliver(frame, from: self, epoch: epoch, arrival: MonotonicTime.now())
+    }
+
+    /// Writes the next samples of a track of samples, any number of them. Only one thread may write at a time.
+    ///
+    /// While somebody listens, they are encoded before the call returns, in packets of 20 ms. While nobody does, or the
+    /// sharer has paused or muted, they are dropped. Of digital silence, no more than 300 ms are sent.
+    ///
+    /// - Parameter captured: when the first sample was captured, on this machine's CLOCK_MONOTONIC. Up to 20 ms from
+    ///   where the samples before end, these follow them without a break; a sound card whose clock drifts by 100 ppm
+    ///   gets a break in 200 s. Beyond that, there is a gap, or a part is left out. Nil if it isn't known: the samples
+    ///   follow those before, unless they come more than 200 ms early or late.
+    /// - Returns: false if the samples are left out, because they have other channels, the last ones are of some
+    ///   channels alone, or this is a track of packets.
+    @discardableResult
+    public func write(samples: SoundSamples, captured: MonotonicTime? = nil) -> Bool {
+        guard let channelCount, samples.channelCount == channelCount,
+            samples.samples.count.isMultiple(of: channelCount)
+        else { return false }
+        guard let hub = state.withLock({ $0.hearing }) else {
+            encoder.withLock { $0?.forget() }
+            return true
+        }
+        let now = MonotonicTime.now()
+        let frames = encoder.withLock { $0?.encode(samples, captured: captured, now: now) ?? [] }
+        for frame in frames { hub.deliver(frame, from: self, epoch: epoch, arrival: now) }
+        return true
+    }
+
+    /// Whether somebody hears what is written now; else it need not be decoded.
+    package var isHeard: Bool { state.withLock { $0.hearing != nil } }
+
+    /// How many listen now: viewers that the sound is sent to, and applications. 0 while the track is in no room.
+    public var listeners: Int { state.withLock { $0.hub }?.viewers ?? 0 }
+
+    /// Makes this the source of a track's sound. Returns false if the sound has a source already, or this track is in a
+    /// room.
+    func attach(to hub: TrackHub) -> Bool {
+        // Before the hub knows this source, because it tells at once who listens. It ignores what is written until
+        // then.
+        let isFree = state.withLock { state in
+            guard state.hub == nil else { return false }
+            state = State(hub: hub)
+            return true
+        }
+        guard isFree else { return false }
+        guard hub.attach(self, now: MonotonicTime.now()) else {
+            state.withLock { $0 = State() }
+            return false
+        }
+        // The application may have ended it meanwhile.
+        if state.withLock({ $0.hub === hub }) { return true }
+        hub.detach(self, reason: "the sound has ended", now: MonotonicTime.now())
+        return false
+    }
+
+    /// Takes the track out of its room. Viewers are told that there is no sound.
+    public func end(reason: String) {
+        let hub = state.withLock { state in
+            defer { state = State() }
+            return state.hub
+        }
+        hub?.detach(self, reason: reason, now: MonotonicTime.now())
+    }
+
+    /// Decoding can begin with every packet.
+    public var makesKeyFrames: Bool { true }
+    public func requestKeyFrame() {
+        // The next packet is one.
+    }
+    public func requestPicture() {
+        // Sound has none.
+    }
+    public func setWatched(_ isRunning: Bool) {
+        state.withLock { $0.isHeard = isRunning }
+        feedback.watchedChanged(isRunning)
+    }
+    public func setTargetBitRate(_ rate: BitRate) {
+        // Sound takes so little that pictures get less instead.
+    }
+    public func setSharerPaused(_ isHeld: Bool) {
+        state.withLock { $0.isHeld = isHeld }
+    }
+}

@@ -1,0 +1,57 @@
+import Clocks
+import MediaFiles
+import MediaTypes
+import OutputLife
+import ScreenRelayKit
+import Synchronization
+import Threading
+import TrackHub
+
+/// What a connection's thread waits for before it connects.
+extension PushConnection {
+    /// How long after the first picture of a source that has just come its sound may come. A stream that has begun
+    /// without it must begin anew.
+    private static let soundPatience = Interval.milliseconds(500)
+
+    /// Waits for what the stream's header tells of: the first picture, if pictures are sent, and whether there is
+    /// sound. Nil at the end.
+    func waitForBeginning() -> (picture: TrackFrame?, hasSound: Bool)? {
+        if settings.content == .sound {
+            guard waitForSound(until: .distantFuture) else { return nil }
+            return (picture: nil, hasSound: true)
+        }
+        while case .frame(let frame) = next() {
+            // Sound before the first picture isn't sent.
+            guard frame.format.kind == .video else { continue }
+            let patience = isEarly ? Self.soundPatience : .zero
+            let hasSound = settings.content == .both && waitForSound(until: MonotonicTime.now() + patience)
+            shared.withLock { $0.lacksSound = settings.content == .both && !hasSound }
+            return (picture: frame, hasSound: hasSound)
+        }
+        return nil
+    }
+
+    /// Waits for the track's sound; returns whether it has any.
+    private func waitForSound(until deadline: MonotonicTime) -> Bool {
+        while !track.hasSound {
+            let now = MonotonicTime.now()
+            if now >= deadline || connection.isAbandoned || shared.withLock({ $0.isClosing }) { return false }
+            // Nobody tells of a source that is silent.
+            wake.wait(until: min(deadline, now + .milliseconds(100)))
+        }
+        return true
+    }
+
+    /// Where this attempt goes; nil once it has failed or is abandoned.
+    func findAddress() -> (address: PushAddress, place: ResolvedAddress)? {
+        do throws(OutputError) {
+            let address = try target.find(connection)
+            let place = try address.resolved(by: settings.resolve)
+            if connection.isAbandoned { return nil }
+            return (address, place)
+        } catch {
+            if !connection.isAbandoned { report(.failed(attempt: attempt, OutputFailure("\(error)"))) }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import LinkTransport
+import MediaTypes
+import RTP
+import ScreenRelayKit
+import Threading
+import TrackHub
+
+/// Sends a track's pictures to one player.
+///
+/// A player whose path takes less than the track has loses pictures up to the next key frame, and delays nobody.
+final class PictureSending: PlayerSending {
+    /// A key frame is asked for so often while there is none to begin with.
+    static let askInterval = Interval.milliseconds(600)
+    /// What has waited for longer than this isn't shown any more.
+    private static let latest = Interval.seconds(1)
+    /// The frames before the newest one at the start are shown this long after each other.
+    private static let hurry = Interval.milliseconds(1)
+    /// Players look at some twenty pictures before they show one. A still screen has none, so the source is asked for
+    /// them at first.
+    private static let firstPictures = (count: 25, spacing: Interval.milliseconds(40))
+
+    private let track: HostedTrack
+    private let wake: WakeUp
+    private(set) var stream: PlayerStream
+    private var budget = KeyFrameBudget()
+    /// Nil unless it plays.
+    private var frames: TrackSubscription?
+    /// What was there when the player began, with the times at which it is shown.
+    private var first: ArraySlice<(frame: TrackFrame, time: MediaTime)> = []
+    /// What has been taken after that, but not sent.
+    private var waiting: ArraySlice<TrackFrame> = []
+    private var lastTime: MediaTime?
+    private var lastNumber: UInt64?
+    private var needsKeyFrame = true
+    /// When to ask for a first frame again; nil once there was one.
+    private var asksAgain: MonotonicTime?
+    /// How many pictures are still asked for at the start, and when the next one is.
+    private var wantedPictures = 0
+    private var wantsPictureAt = MonotonicTime.zero
+
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp) {
+        (self.track, self.stream, self.wake) = (track, stream, wake)
+    }
+
+    var deadline: MonotonicTime {
+        guard frames != nil else { return .distantFuture }
+        return min(
+            stream.deadline, budget.deadline ?? .distantFuture, asksAgain ?? .distantFuture,
+            wantedPictures > 0 ? wantsPictureAt : .distantFuture)
+    }
+
+    /// Begins, or begins again, with the frames since the last key frame: at once, whenever they were made.
+    func play(now: MonotonicTime) -> MonotonicTime? {
+        let frames = track.subscribe { [wake] in wake.signal() }
+        self.frames = frames
+        let there = frames.take()
+        (needsKeyFrame, lastNumber) = (true, nil)
+        (wantedPictures, wantsPictureAt) = (Self.firstPictures.count, now)
+        asksAgain = there.isEmpty ? now + Self.askInterval : nil
+        guard let newest = there.last else {
+            track.requestStart()
+            return nil
+        }
+        // A picture that has stood for long is one of now: what comes next, sound too, must not seem to come long after it.
+        let captured = newest.coded.captureTime ?? newest.arrival
+        let end = now - captured > Self.latest ? now : captured
+        let start = end - Self.hurry * Int64(there.count - 1)
+        let time = stream.mediaTime(at: start)
+        let step = ClockRate.video.ticks(in: Self.hurry)
+        let timed = there.enumerated().map { index, frame in
+            (frame: frame, time: later(time + step * Int64(index)))
+        }
+        first = timed[...]
+        return start
+    }
+
+    func pause() {
+        frames = nil
+        (first, waiting) = ([], [])
+        stream.forgetWaiting()
+    }
+
+    /// A time after the last one.
+    private func later(_ time: MediaTime) -> MediaTime {
+        let time = lastTime.map { max(time, $0 + 1) } ?? time
+        lastTime = time
+        return time
+    }
+
+    func advance(
+        over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
+    ) throws(LinkTransportError) {
+        guard let frames else { return }
+        if budget.poll(at: now) { track.requestKeyFrame() }
+        if let time = asksAgain, now >= time {
+            track.requestKeyFrame()
+            asksAgain = now + Self.askInterval
+        }
+        if wantedPictures > 0, now >= wantsPictureAt {
+            track.requestPicture()
+            wantedPictures -= 1
+            wantsPictureAt = now + Self.firstPictures.spacing
+        }
+        try stream.flush(over: connection, ports, now: now)
+        // One at a time, so that sound needs to wait for one alone.
+        while stream.hasRoom(on: connection), let (frame, time) = nextFrame(of: frames, now: now) {
+            // The track may have been paused since it was taken.
+            guard frames.shows(frame) else { continue }
+            try send(frame, at: time, over: connection, &packets)
+            try stream.flush(over: connection, ports, now: now)
+        }
+    }
+
+    /// The next frame, and when it is shown; nil if there is none now.
+    private func nextFrame(
+        of frames: TrackSubscription, now: MonotonicTime
+    ) -> (frame: TrackFrame, time: MediaTime)? {
+        if let next = first.popFirst() { return next }
+        let isCurrent = waiting.first.map { now - $0.arrival <= Self.latest } ?? false
+        if !isCurrent { waiting = current(waiting + frames.take(), now: now) }
+        return waiting.popFirst().map { (frame: $0, time: later($0.time)) }
+    }
+
+    /// Without the frames that are too late, which end before a key frame.
+    private func current(_ frames: ArraySlice<TrackFrame>, now: MonotonicTime) -> ArraySlice<TrackFrame> {
+        guard let oldest = frames.first, now - oldest.arrival > Self.latest else { return frames }
+        let newest = frames.lastIndex { $0.coded.isRandomAccess && now - $0.arrival <= Self.latest }
+        if let newest { return frames[newest...] }
+        needsKeyFrame = true
+        if budget.pictureLossIndicated(at: now) { track.requestKeyFrame() }
+        return []
+    }
+
+    private func send(
+        _ frame: TrackFrame, at time: MediaTime, over connection: LinkConnection, _ packets: inout PacketizedFrames
+    ) throws(LinkTransportError) {
+        if let lastNumber, frame.number != lastNumber + 1 { needsKeyFrame = true }
+        lastNumber = frame.number
+        if frame.coded.isRandomAccess {
+            (needsKeyFrame, asksAgain) = (false, nil)
+            budget.keyFrameSent()
+        }
+        guard !needsKeyFrame else { return }
+        let made = packets.packets(of: frame, track: track)
+        try stream.send(
+            made.packets, of: made.coded.bytes, at: time, marked: made.packets.count - 1, over: connection)
+    }
+}

@@ -1,0 +1,17 @@
+import LinkTransport
+import MediaTypes
+
+/// Sends a track's pictures or its sound to one player. Belongs to the server's thread.
+protocol PlayerSending: AnyObject {
+    var stream: PlayerStream { get }
+    /// When `advance` has something to do besides what comes of the track.
+    var deadline: MonotonicTime { get }
+
+    /// Begins, or begins again. Returns when the first of what is there is shown; nil if nothing is there.
+    func play(now: MonotonicTime) -> MonotonicTime?
+    func pause()
+    /// Sends what is due, as far as there is room.
+    func advance(
+        over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
+    ) throws(LinkTransportError)
+}

@@ -1,0 +1,147 @@
+import LinkTransport
+import MediaTypes
+import RTP
+import RTSP
+import STUN
+import SecureTransport
+
+/// One stream of packets to a player: their numbers, the reports on them, and the way that they go (RFC 3550).
+struct PlayerStream {
+    /// How packets go.
+    enum Way {
+        /// Over the connection of the requests, on these channels.
+        case connection(rtp: UInt8, rtcp: UInt8)
+        case datagrams(rtp: TransportAddress, rtcp: TransportAddress)
+    }
+
+    /// So many datagrams go at once, and the next ones after a pause: a player's socket holds few, and a key frame has
+    /// hundreds.
+    private static let burst = 16
+    private static let pause = Interval.milliseconds(2)
+    /// It tells a player that the streams belong together.
+    private static let canonicalName = "screenrelay"
+
+    let media: RTSPMedia
+    let ssrc = SSRC(SecureRandom.uint32())
+    private let way: Way
+    private let origin: MonotonicTime
+    private let clock: NTPClock
+    private let timestampOffset = SecureRandom.uint32()
+    private var nextNumber = SequenceNumber.first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32()))
+    private var statistics = SenderStatistics()
+    private var reports: ReportSchedule
+    /// A report is due that hasn't been sent.
+    private var owesReport = false
+    private var datagrams: [[UInt8]] = []
+    private var datagramsFrom = MonotonicTime.zero
+    private var packet: [UInt8] = []
+
+    /// A stream that has sent nothing.
+    ///
+    /// - Parameters:
+    ///   - origin: when the stream's clock is at zero. The streams of a player have the same, so that it can keep them
+    ///     together.
+    ///   - clock: the clock of the reports, likewise.
+    init(_ media: RTSPMedia, _ way: Way, origin: MonotonicTime, clock: NTPClock, now: MonotonicTime) {
+        (self.media, self.way, self.origin, self.clock) = (media, way, origin, clock)
+        reports = ReportSchedule(start: now)
+    }
+
+    /// The time of `moment` on the stream's clock.
+    func mediaTime(at moment: MonotonicTime) -> MediaTime {
+        MediaTime(ticks: media.clockRate.ticks(in: moment - origin))
+    }
+
+    /// The number of the next packet, and the timestamp of `moment`.
+    func first(at moment: MonotonicTime) -> (sequenceNumber: UInt16, timestamp: UInt32) {
+        (nextNumber.rawValue, timestamp(of: mediaTime(at: moment)).rawValue)
+    }
+
+    private func timestamp(of time: MediaTime) -> RTPTimestamp { RTPTimestamp(time, offset: timestampOffset) }
+
+    /// When ``flush(over:_:now:)`` has something to do.
+    var deadline: MonotonicTime {
+        min(
+            datagrams.isEmpty ? .distantFuture : datagramsFrom,
+            // There is nothing to report before the first packet.
+            statistics.packetCount > 0 ? reports.deadline : .distantFuture)
+    }
+
+    /// Whether more can be sent now. What has to wait stays in the track's queue, which is bounded.
+    func hasRoom(on connection: LinkConnection) -> Bool { !connection.hasPending && datagrams.count < Self.burst }
+
+    /// Sends the packets of one frame, which is shown or heard at `time` on the stream's clock; datagrams once they are
+    /// flushed.
+    ///
+    /// - Parameters:
+    ///   - bytes: what the payloads are parts of.
+    ///   - marked: the index of the packet that has the marker; nil for none.
+    mutating func send(
+        _ payloads: [RTPPayload], of bytes: [UInt8], at time: MediaTime, marked: Int?, over connection: LinkConnection
+    ) throws(LinkTransportError) {
+        var interleaved: [UInt8] = []
+        for (index, payload) in payloads.enumerated() {
+            packet.removeAll(keepingCapacity: true)
+            RTPPacketHeader(
+                marker: index == marked, payloadType: PayloadType(media.payloadType), sequenceNumber: nextNumber,
+                timestamp: timestamp(of: time), ssrc: ssrc
+            ).write(into: &packet)
+            payload.append(to: &packet, from: bytes)
+            nextNumber = nextNumber.next
+            statistics.notePacket(payloadByteCount: payload.byteCount)
+            switch way {
+            case .connection(let channel, _): Self.interleave(packet, channel, into: &interleaved)
+            case .datagrams: datagrams.append(packet)
+            }
+        }
+        // All packets of a frame with one call.
+        if !interleaved.isEmpty { try connection.enqueue(header: interleaved) }
+    }
+
+    /// Sends the datagrams that wait, as far as it is time for them, and a report if one is due.
+    mutating func flush(
+        over connection: LinkConnection, _ ports: RTSPPorts, now: MonotonicTime
+    ) throws(LinkTransportError) {
+        sendDatagrams(ports, now: now)
+        guard statistics.packetCount > 0 else { return }
+        if reports.isDue(at: now) { owesReport = true }
+        if owesReport { try sendReport(over: connection, ports, now: now) }
+    }
+
+    /// Forgets what waits.
+    mutating func forgetWaiting() {
+        datagrams = []
+    }
+
+    private mutating func sendDatagrams(_ ports: RTSPPorts, now: MonotonicTime) {
+        guard case .datagrams(let peer, _) = way, !datagrams.isEmpty, now >= datagramsFrom else { return }
+        var count = 0
+        while count < min(Self.burst, datagrams.count), ports.sendMedia(datagrams[count], to: peer) { count += 1 }
+        datagrams.removeFirst(count)
+        datagramsFrom = now + Self.pause
+    }
+
+    private mutating func sendReport(
+        over connection: LinkConnection, _ ports: RTSPPorts, now: MonotonicTime
+    ) throws(LinkTransportError) {
+        if case .connection = way, connection.hasPending { return }
+        statistics.noteClock(timestamp(of: mediaTime(at: now)), at: now)
+        guard let report = statistics.report(ssrc: ssrc, at: now, clock: clock, rate: media.clockRate) else { return }
+        owesReport = false
+        packet.removeAll(keepingCapacity: true)
+        report.writeCompound(canonicalName: Self.canonicalName, into: &packet)
+        switch way {
+        case .connection(_, let channel):
+            var bytes: [UInt8] = []
+            Self.interleave(packet, channel, into: &bytes)
+            try connection.enqueue(header: bytes)
+        case .datagrams(_, let peer): ports.sendReport(packet, to: peer)
+        }
+    }
+
+    /// `$`, the channel, the length in two bytes, the packet (RFC 2326 section 10.12).
+    private static func interleave(_ packet: [UInt8], _ channel: UInt8, into bytes: inout [UInt8]) {
+        bytes += [0x24, channel, UInt8(packet.count >> 8), UInt8(packet.count & 0xFF)]
+        bytes += packet
+    }
+}
