@@ -97,6 +97,7 @@ extension NegotiatedMedia {
 extension NegotiatedSection {
     var payloadType: UInt8 { format.payloadType }
     var rtxPayloadType: UInt8? { format.rtxPayloadType }
+    var redPayloadType: UInt8? { format.redPayloadType }
     var feedback: Feedback { format.feedback }
     /// The format for 4:4:4, if the peer decodes that.
     var format444: Format? { formats.first { $0.track.chroma == .yuv444 } }

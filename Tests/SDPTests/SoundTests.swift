@@ -38,14 +38,14 @@ struct SoundTests {
         #expect(answer.media.remoteUfrag == Offers.chromiumUfrag)
 
         let audio = session.media[0]
-        #expect(audio.formats == ["111"] && audio.direction == .sendonly && audio.hasRTCPMux)
+        #expect(audio.formats == ["111", "63"] && audio.direction == .sendonly && audio.hasRTCPMux)
         #expect(audio.iceUfrag == "host" && audio.fingerprints == [Self.local.fingerprint])
         #expect(answer.text.contains("a=rtpmap:111 opus/48000/2\r\n"))
         #expect(
             audio.codecs.map(\.parameters) == [
-                ["minptime": "10", "useinbandfec": "1", "stereo": "1", "sprop-stereo": "1"]
+                ["minptime": "10", "useinbandfec": "1", "stereo": "1", "sprop-stereo": "1"], ["111/111": ""],
             ])
-        #expect(audio.codecs.map(\.feedback) == [[]])
+        #expect(audio.codecs.map(\.feedback) == [[], []])
         #expect(
             audio.sources.map { "\($0.ssrc) \($0.name):\($0.value)" } == [
                 "3333 cname:screenrelay", "3333 msid:screen screen-sound",
@@ -113,7 +113,7 @@ struct SoundTests {
         #expect(audio.kind == .audio && audio.feedback == [.nack, .transportWide])
         #expect(audio.extensions.transportNumber == 4 && audio.extensions.playoutDelay == nil)
         #expect(audio.rtxPayloadType == nil)
-        #expect(session.media[0].codecs.map(\.feedback) == [["nack", "transport-cc"]])
+        #expect(session.media[0].codecs.map(\.feedback) == [["nack", "transport-cc"], []])
 
         let plain = try self.answer(to: offer.replacing("a=rtcp-fb:111 transport-cc\r\n", with: "")).answer
         #expect(plain.media.sections[0].feedback == [.nack])
@@ -121,6 +121,50 @@ struct SoundTests {
 
         let measuring = Self.audioFirst.replacing("t=0 0", with: "t=0 0\r\na=rtcp-xr:rcvr-rtt=all")
         #expect(try self.answer(to: measuring).session.media.map(\.hasReceiverRoundTrip) == [false, true, false])
+    }
+
+    @Test("of what Chromium lists for sound, Opus is accepted, and RED of Opus after it")
+    func redundancy() throws {
+        let listed = """
+            m=audio 9 UDP/TLS/RTP/SAVPF 111 63 9 0 8 13 110 126
+            c=IN IP4 0.0.0.0
+            a=mid:1
+            a=recvonly
+            a=rtcp-mux
+            a=rtcp-rsize
+            a=rtpmap:111 opus/48000/2
+            a=rtcp-fb:111 transport-cc
+            a=fmtp:111 minptime=10;useinbandfec=1;stereo=1
+            a=rtpmap:63 red/48000/2
+            a=fmtp:63 111/111
+            a=rtpmap:9 G722/8000
+            a=rtpmap:0 PCMU/8000
+            a=rtpmap:8 PCMA/8000
+            a=rtpmap:13 CN/8000
+            a=rtpmap:110 telephone-event/48000
+            a=rtpmap:126 telephone-event/8000
+
+            """
+        let offer = Offers.chromium.replacing("BUNDLE 0", with: "BUNDLE 0 1") + listed
+        let (answer, session) = try answer(to: offer)
+        #expect(answer.media.sections.map(\.kind) == [.video, .audio])
+        #expect(answer.media.sections[1].payloadType == 111 && answer.media.sections[1].redPayloadType == 63)
+        #expect(answer.media.sections[0].redPayloadType == nil)
+        #expect(session.media[1].formats == ["111", "63"])
+        #expect(answer.text.contains("a=rtpmap:63 red/48000/2\r\na=fmtp:63 111/111\r\n"))
+    }
+
+    @Test(
+        "RED of anything but the Opus that is sent is left out",
+        arguments: [
+            ("a=fmtp:63 111/111\r\n", ""), ("a=fmtp:63 111/111", "a=fmtp:63 0/0"),
+            ("a=fmtp:63 111/111", "a=fmtp:63 111/0"), ("red/48000/2", "red/8000"), ("red/48000/2", "rad/48000/2"),
+        ])
+    func otherRedundancy(part: String, replacement: String) throws {
+        let (answer, session) = try answer(to: Self.audioFirst.replacing(part, with: replacement))
+        #expect(session.media[0].formats == ["111"])
+        #expect(answer.media.sections.map(\.kind) == [.audio, .video])
+        #expect(answer.media.sections[0].redPayloadType == nil)
     }
 
     @Test("every prefix and every random change of an offer with sound is answered or refused")
@@ -169,9 +213,10 @@ struct SoundTests {
         #expect(session.media.map(\.candidates.count) == [2, 0])
         #expect(session.media.allSatisfy { $0.iceUfrag == "host" && $0.setup == .actpass && $0.hasRTCPMux })
         let audio = session.media[1]
-        #expect(audio.formats == ["96"] && audio.direction == .sendonly)
+        #expect(audio.formats == ["96", "97"] && audio.direction == .sendonly)
         #expect(text.contains("a=rtpmap:96 opus/48000/2\r\n"))
-        #expect(audio.codecs.map(\.feedback) == [["nack", "transport-cc"]])
+        #expect(text.contains("a=rtpmap:97 red/48000/2\r\na=fmtp:97 96/96\r\n"))
+        #expect(audio.codecs.map(\.feedback) == [["nack", "transport-cc"], []])
         #expect(session.media[0].extensions.map(\.id) == [1, 2, 3, 4])
         #expect(audio.extensions.map(\.id) == [1, 2, 4])
         #expect(audio.sources.map(\.ssrc) == [3333, 3333] && audio.sourceGroups.isEmpty)
@@ -184,6 +229,10 @@ struct SoundTests {
         #expect(both.sections.map(\.mid) == ["0", "1"])
         #expect(both.sections[1].payloadType == 96 && both.sections[1].feedback == [.nack])
         #expect(both.remoteUfrag == Answers.ufrag)
+        #expect(both.sections[1].redPayloadType == nil)
+        let red = Self.audioAnswer.replacing("SAVPF 96", with: "SAVPF 96 97")
+        let withRED = try negotiated(with: Self.bundled + red + "a=rtpmap:97 red/48000/2\na=fmtp:97 96/96\n")
+        #expect(withRED.sections[1].payloadType == 96 && withRED.sections[1].redPayloadType == 97)
 
         let video = try negotiated(with: Answers.chromium)
         #expect(video.sections == [both.sections[0]])

@@ -150,6 +150,7 @@ public enum Offers {
             a=rtcp-mux
             a=rtpmap:111 opus/48000/2
             a=rtpmap:63 red/48000/2
+            a=fmtp:63 111/111
 
             """ + chromiumVideo(mid: "1", port: 0, direction: "bundle-only\na=sendrecv") + """
                 m=application 9 UDP/DTLS/SCTP webrtc-datachannel

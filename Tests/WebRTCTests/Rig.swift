@@ -40,10 +40,12 @@ final class Rig {
 
     /// A session and its viewer that have not yet spoken to each other.
     ///
-    /// - Parameter promised: the certificate that the viewer's offer promised, where that isn't the viewer's own.
+    /// - Parameters:
+    ///   - promised: the certificate that the viewer's offer promised, where that isn't the viewer's own.
+    ///   - red: the payload type of RED for sound; nil if the viewer doesn't take it.
     func addPeer(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
-        decodes444: Bool = true, hasTransportNumbers: Bool = false
+        decodes444: Bool = true, hasTransportNumbers: Bool = false, red: UInt8? = nil
     ) throws -> RigPeer {
         for track in tracks { track.hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now) }
         let viewerContext = try DTLSContext(certificate: Certificate())
@@ -62,7 +64,7 @@ final class Rig {
             WatchedTrack(
                 hub: track.hub,
                 formats: track.kind == .audio
-                    ? .opus
+                    ? .opus(red: red)
                     : StreamFormats(
                         yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
                         yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
@@ -88,11 +90,11 @@ final class Rig {
     /// A viewer that has connected.
     func join(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, decodes444: Bool = true,
-        hasTransportNumbers: Bool = false
+        hasTransportNumbers: Bool = false, red: UInt8? = nil
     ) throws -> RigPeer {
         let peer = try addPeer(
             hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient, decodes444: decodes444,
-            hasTransportNumbers: hasTransportNumbers)
+            hasTransportNumbers: hasTransportNumbers, red: red)
         peer.viewer.check()
         for _ in 0..<100 where !(peer.session.isConnected && peer.viewer.isConnected) { run(for: .milliseconds(5)) }
         try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(peer.session.end ?? "-")")
@@ -107,6 +109,24 @@ final class Rig {
         tracks[track].published.append(unit)
         tracks[track].hub.publish(unit, epoch: 1, arrival: now)
         updateFeeds()
+    }
+
+    /// Publishes so many pieces of sound of 10 ms, each when it has just ended. Returns when that was.
+    @discardableResult
+    func play(_ count: Int, byteCount: Int = 160, on track: Int = 1) -> [MonotonicTime] {
+        (0..<count).map { _ in
+            let number = UInt8(truncatingIfNeeded: tracks[track].published.count)
+            let time = now
+            publish(
+                { captured in
+                    CodedFrame(
+                        bytes: [0, 0, 0, 1, 0xF0, number] + [UInt8](repeating: 7, count: byteCount - 2),
+                        units: [4..<4 + byteCount], isRandomAccess: true, captureTime: captured,
+                        format: TrackFormat(codec: .opus))
+                }, age: .milliseconds(10), on: track)
+            run(for: .milliseconds(10))
+            return time
+        }
     }
 
     /// Lets `interval` pass, and all that falls into it happen.

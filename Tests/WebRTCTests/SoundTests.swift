@@ -25,23 +25,6 @@ struct SoundTests {
         peer.viewer.reports.filter { $0.report.ssrc == stream }
     }
 
-    /// Publishes so many pieces of sound of 10 ms, each when it has just ended. Returns when that was.
-    @discardableResult
-    private func play(_ count: Int, on rig: Rig, track: Int = 1) -> [MonotonicTime] {
-        (0..<count).map { _ in
-            let number = UInt8(truncatingIfNeeded: rig.tracks[track].published.count)
-            let time = rig.now
-            rig.publish(
-                { captured in
-                    CodedFrame(
-                        bytes: [0, 0, 0, 1, 0xF0, number] + [UInt8](repeating: 7, count: 158), units: [4..<164],
-                        isRandomAccess: true, captureTime: captured, format: TrackFormat(codec: .opus))
-                }, age: .milliseconds(10), on: track)
-            rig.run(for: .milliseconds(10))
-            return time
-        }
-    }
-
     private func contents(of frames: some Sequence<CodedFrame>) -> [[UInt8]] { frames.flatMap(\.contents) }
 
     private func contents(of packets: [RTPPacket]) -> [[UInt8]] { packets.map { Array($0.payload) } }
@@ -62,7 +45,7 @@ struct SoundTests {
         rig.publish { Pictures.idr(5_000, captured: $0) }
         rig.run(for: .milliseconds(20))
         let silent = try told()
-        play(5, on: rig)
+        rig.play(5)
         let sounding = try told()
         rig.run(for: .seconds(3))
         let silentAgain = try told()
@@ -70,7 +53,7 @@ struct SoundTests {
         peer.session.watched?.hold = .milliseconds(64)
         let held = try told()
         peer.session.watched?.hold = .zero
-        play(5, on: rig)
+        rig.play(5)
         let unheld = try told()
         #expect([held, unheld] == [[0, 0x60, 6], [0, 0, 0]])
     }
@@ -81,7 +64,7 @@ struct SoundTests {
         let peer = try rig.join(hasTransportNumbers: true)
         rig.publish { Pictures.idr(5_000, captured: $0) }
         for seed in UInt64(1)..<15 {
-            play(10, on: rig)
+            rig.play(10)
             rig.publish { Pictures.delta(2_000, seed: seed, captured: $0) }
         }
         rig.run(for: .milliseconds(100))
@@ -111,7 +94,7 @@ struct SoundTests {
         let rig = try Rig(hasSound: true)
         let peer = try rig.join()
         rig.publish { Pictures.idr(5_000, captured: $0) }
-        play(250, on: rig)
+        rig.play(250)
         let reports = reports(at: peer)
         #expect(reports.count == 3)
         for (report, time) in reports {
@@ -135,14 +118,14 @@ struct SoundTests {
         let watched = try #require(peer.session.watched)
         func deadline() -> MonotonicTime { watched.advance(now: rig.now) { _ in true } }
         #expect(deadline() == .distantFuture)
-        play(30, on: rig, track: 0)
+        rig.play(30, on: 0)
         #expect(deadline() == .distantFuture)
         #expect(reports(at: peer, of: stream).count == 1)
 
         rig.run(for: .seconds(5))
         #expect(deadline() == .distantFuture)
         #expect(reports(at: peer, of: stream).count == 1)
-        play(3, on: rig, track: 0)
+        rig.play(3, on: 0)
         #expect(packets(at: peer, of: stream).map(\.header.marker) == (0..<33).map { $0 == 0 || $0 == 30 })
         let times = peer.viewer.packets.map(\.time)
         #expect(reports(at: peer, of: stream).map(\.time) == [times[0], times[30]])
@@ -153,19 +136,19 @@ struct SoundTests {
     func oldSound() throws {
         let rig = try Rig(hasSound: true)
         let peer = try rig.join()
-        play(3, on: rig)
+        rig.play(3)
         peer.link.hasRoom = false
-        play(30, on: rig)
+        rig.play(30)
         #expect(peer.session.isStalled && packets(at: peer).count == 4)
         peer.link.hasRoom = true
         peer.session.resume(now: rig.now)
-        play(2, on: rig)
+        rig.play(2)
         let published = rig.tracks[1].published
         #expect(contents(of: packets(at: peer)) == contents(of: published[...3]) + contents(of: published[32...]))
 
         // Nothing newer comes.
         peer.link.hasRoom = false
-        play(2, on: rig)
+        rig.play(2)
         rig.run(for: .milliseconds(300))
         peer.link.hasRoom = true
         peer.session.resume(now: rig.now)
@@ -176,15 +159,15 @@ struct SoundTests {
     @Test("a viewer who joins hears nothing from before, and nothing that the sharer has paused")
     func joining() throws {
         let rig = try Rig(hasSound: true)
-        play(50, on: rig)
+        rig.play(50)
         rig.run(for: .seconds(1))
         let peer = try rig.join()
         rig.run(for: .milliseconds(100))
         #expect(packets(at: peer).isEmpty)
-        play(3, on: rig)
+        rig.play(3)
         #expect(contents(of: packets(at: peer)) == contents(of: rig.tracks[1].published[50...]))
         rig.tracks[1].hub.hold(true)
-        play(3, on: rig)
+        rig.play(3)
         #expect(packets(at: peer).count == 3)
     }
 
@@ -193,7 +176,7 @@ struct SoundTests {
         let rig = try Rig(hasSound: true)
         let peer = try rig.join()
         rig.publish { Pictures.idr(3_000_000, captured: $0) }
-        let times = play(20, on: rig)
+        let times = rig.play(20)
         #expect(peer.session.statistics.sentUnits == 0)
         #expect(peer.link.media.filter { $0.ssrc == Self.sound.rawValue }.map(\.time) == times)
     }
@@ -202,7 +185,7 @@ struct SoundTests {
     func repeats() throws {
         let rig = try Rig(hasSound: true)
         let peer = try rig.join()
-        play(5, on: rig)
+        rig.play(5)
         let lost = packets(at: peer)[2].header.sequenceNumber
         peer.viewer.send(
             .genericNack(GenericNack(sender: SSRC(1), media: Self.sound, sequenceNumbers: [lost])))
@@ -231,7 +214,7 @@ struct SoundTests {
         rig.run(for: .milliseconds(20))
         let before = peer.session.targetBitRate.bitsPerSecond
         #expect((800_000...1_000_000).contains(before))
-        play(100, on: rig)
+        rig.play(100)
         let left = peer.session.targetBitRate.bitsPerSecond
         #expect((128_000...250_000).contains(before - left))
         let watched = try #require(peer.session.watched)
@@ -249,7 +232,7 @@ struct SoundTests {
         let (video, audio) = (TrackHub(origin: .zero), TrackHub(origin: .zero))
         let source = WatchedSource(video: video, audio: audio)
         let both = try server.open(offer: Offers.chromiumWithAudioAndData, watching: source) { _ in }
-        #expect(both.answer.contains("m=audio \(server.port) UDP/TLS/RTP/SAVPF 111\r\n"))
+        #expect(both.answer.contains("m=audio \(server.port) UDP/TLS/RTP/SAVPF 111 63\r\n"))
         #expect(both.answer.contains("a=msid:screen screen-sound\r\n"))
         #expect(video.viewers == 1 && audio.viewers == 1)
         let silent = try server.open(

@@ -256,11 +256,14 @@ final class TestViewer {
 }
 
 extension StreamFormats {
-    /// Sound, as browsers number its payload type.
-    static let opus = StreamFormats(formats: [
-        NegotiatedSection.Format(
-            payloadType: 111, rtxPayloadType: nil, track: TrackFormat(codec: .opus), parameters: "", feedback: [])
-    ])
+    /// Sound, as browsers number its payload type; `red` is that of RED, if the viewer takes it.
+    static func opus(red: UInt8?) -> StreamFormats {
+        StreamFormats(formats: [
+            NegotiatedSection.Format(
+                payloadType: 111, rtxPayloadType: nil, redPayloadType: red, track: TrackFormat(codec: .opus),
+                parameters: "", feedback: [])
+        ])
+    }
 
     /// Formats of H.264, each with its payload type and that of its retransmissions.
     init(yuv420: (PayloadType, PayloadType?), yuv444: (PayloadType, PayloadType?)? = nil) {

@@ -68,7 +68,7 @@ public struct OutputQueue<Element> {
         }
         // A key frame that is all that is left goes out however large it is.
         while count > 0, entries[first].kind == .sound {
-            guard byteCount > limits.byteCount || age(at: now) > limits.soundTime else { break }
+            guard self.byteCount > limits.byteCount || age(at: now) > limits.soundTime else { break }
             dropped.sound += 1
             removeFirst()
         }

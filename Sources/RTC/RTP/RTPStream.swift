@@ -2,7 +2,7 @@ public import MediaTypes
 
 /// One session's RTP stream of a track: gives packets their headers and writes them into the caller's buffer.
 ///
-/// A packet's bytes depend only on its `SentPacket`, the frame and this stream's constants. So a packet that is sent
+/// A packet's bytes depend only on its `SentPacket`, its frames and this stream's constants. So a packet that is sent
 /// again without RTX has exactly the same bytes. It must: under AES-GCM, the SSRC and the sequence number form the
 /// nonce, and encrypting two different plaintexts with one nonce reveals the authentication key.
 ///
@@ -38,10 +38,13 @@ public struct RTPStream: Sendable {
         public var clock: NTPClock
         /// The retransmission stream; nil if the peer does not support one.
         public var retransmission: Retransmission?
+        /// The form of packets with the frame before; nil if the peer does not support them.
+        public var redundancy: RedundancyFormat?
 
         public init(
             ssrc: SSRC, firstSequenceNumber: SequenceNumber, timestampOffset: UInt32,
-            extensions: HeaderExtensionFormat = .none, clock: NTPClock, retransmission: Retransmission? = nil
+            extensions: HeaderExtensionFormat = .none, clock: NTPClock, retransmission: Retransmission? = nil,
+            redundancy: RedundancyFormat? = nil
         ) {
             self.ssrc = ssrc
             self.firstSequenceNumber = firstSequenceNumber
@@ -49,6 +52,7 @@ public struct RTPStream: Sendable {
             self.extensions = extensions
             self.clock = clock
             self.retransmission = retransmission
+            self.redundancy = redundancy
         }
     }
 
@@ -82,6 +86,8 @@ public struct RTPStream: Sendable {
     ///
     /// - Parameters:
     ///   - number: the frame's number in the track's history.
+    ///   - previous: the frame with the number before, to be sent once more with this one; nil if it isn't. It is left
+    ///     out if the peer does not support that, or if the two don't fit into one packet (``RedundancyFormat``).
     ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
@@ -91,15 +97,25 @@ public struct RTPStream: Sendable {
     ///     the transport. It is used if and only if the result has it.
     /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
-        packet index: Int, of frame: PacketizedFrame, number: UnitNumber, payloadType: PayloadType,
-        extensions: HeaderExtensionSet = [], endsSilence: Bool = false, transportNumber: UInt16? = nil,
-        shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime, into buffer: inout [UInt8]
+        packet index: Int, of frame: PacketizedFrame, number: UnitNumber, after previous: PacketizedFrame? = nil,
+        payloadType: PayloadType, extensions: HeaderExtensionSet = [], endsSilence: Bool = false,
+        transportNumber: UInt16? = nil, shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
+        into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
         guard frame.packets.indices.contains(index) else { return nil }
         var written = available(extensions, transportNumber)
         if frame.captureTime == nil { written.remove(.captureTime) }
-        let payload = frame.packets[index]
+        var payloadType = payloadType
+        var content = SentPacket.Content.media(unit: number, packet: index)
+        var payloadByteCount = frame.packets[index].byteCount
+        if let previous, let redundancy = configuration.redundancy, redundancy.framePayloadType == payloadType,
+            let byteCount = redundancy.byteCount(of: frame, after: previous)
+        {
+            payloadType = redundancy.payloadType
+            content = .redundant(unit: number)
+            payloadByteCount = byteCount
+        }
         let marker =
             switch frame.format.kind {
             case .video: index == frame.packets.count - 1
@@ -108,15 +124,13 @@ public struct RTPStream: Sendable {
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber,
             timestamp: RTPTimestamp(mediaTime ?? frame.mediaTime, offset: configuration.timestampOffset),
-            payloadType: payloadType,
-            marker: marker, extensions: written,
-            transportNumber: written.contains(.transportNumber) ? transportNumber : nil,
-            content: .media(unit: number, packet: index),
-            byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payload.byteCount,
+            payloadType: payloadType, marker: marker, extensions: written,
+            transportNumber: written.contains(.transportNumber) ? transportNumber : nil, content: content,
+            byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payloadByteCount,
             playoutDelay: playoutDelay)
-        assemble(packet, frame: frame, into: &buffer)
+        assemble(packet, frame: frame, after: previous, into: &buffer)
         note(packet)
-        statistics.notePacket(payloadByteCount: payload.byteCount)
+        statistics.notePacket(payloadByteCount: payloadByteCount)
         if let captureTime = frame.captureTime, mediaTime.map({ $0 == frame.mediaTime }) ?? true {
             statistics.noteClock(packet.timestamp, at: captureTime)
         }
@@ -146,7 +160,7 @@ public struct RTPStream: Sendable {
             extensions: extensions, transportNumber: extensions.contains(.transportNumber) ? transportNumber : nil,
             content: .padding(padding),
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: extensions) + Int(padding))
-        assemble(packet, frame: nil, into: &buffer)
+        assemble(packet, frame: nil, after: nil, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: 0)
         return packet
@@ -164,19 +178,29 @@ public struct RTPStream: Sendable {
     ///   one (``hasRetransmission``) it is not used: the packet keeps its first number, so a report on that number may
     ///   be about either time that the packet was sent.
     /// - Returns: whether the packet could be written. False, with an empty buffer, if the track's history no longer
-    ///   has the frame, or if the peer supports retransmissions but not for that payload type.
+    ///   has the frame, or the one before in a packet with both, or if the peer supports retransmissions but not for
+    ///   that payload type.
     public mutating func writeAgain(
         _ packet: SentPacket, from history: TrackHistory, transportNumber: UInt16? = nil, into buffer: inout [UInt8]
     ) -> Bool {
         buffer.removeAll(keepingCapacity: true)
         var frame: PacketizedFrame?
-        if case .media(let number, let index) = packet.content {
+        var previous: PacketizedFrame?
+        switch packet.content {
+        case .media(let number, let index):
             guard let found = history.unit(number), found.packets.indices.contains(index) else { return false }
             frame = found
+        case .redundant(let number):
+            // Without the frame before, the packet would have other bytes than the first time.
+            guard let found = history.unit(number), let before = history.unit(UnitNumber(number.rawValue &- 1))
+            else { return false }
+            frame = found
+            previous = before
+        case .padding: break
         }
         guard let retransmission = configuration.retransmission else {
-            assemble(packet, frame: frame, into: &buffer)
-            statistics.notePacket(payloadByteCount: payloadByteCount(of: packet, frame: frame))
+            assemble(packet, frame: frame, after: previous, into: &buffer)
+            statistics.notePacket(payloadByteCount: payloadByteCount(of: packet, frame: frame, after: previous))
             return true
         }
         guard let payloadType = retransmission.payloadTypes[packet.payloadType] else { return false }
@@ -188,9 +212,10 @@ public struct RTPStream: Sendable {
         write(extensions, transportNumber, of: packet, frame: frame, into: &buffer)
         buffer.appendUInt16(packet.sequenceNumber.rawValue)
         // Padding is not payload, so a padding packet is retransmitted as its sequence number alone.
-        writePayload(of: packet, frame: frame, into: &buffer)
+        writePayload(of: packet, frame: frame, after: previous, into: &buffer)
         nextRetransmissionNumber = nextRetransmissionNumber.next
-        retransmissionStatistics.notePacket(payloadByteCount: 2 + payloadByteCount(of: packet, frame: frame))
+        let count = payloadByteCount(of: packet, frame: frame, after: previous)
+        retransmissionStatistics.notePacket(payloadByteCount: 2 + count)
         return true
     }
 
@@ -204,7 +229,9 @@ public struct RTPStream: Sendable {
     }
 
     /// The only place where a packet of the stream is assembled, both the first time and each time it is sent again.
-    private func assemble(_ packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {
+    private func assemble(
+        _ packet: SentPacket, frame: PacketizedFrame?, after previous: PacketizedFrame?, into buffer: inout [UInt8]
+    ) {
         var padding: UInt8 = 0
         if case .padding(let count) = packet.content { padding = count }
         RTPPacketHeader(
@@ -212,7 +239,7 @@ public struct RTPStream: Sendable {
             timestamp: packet.timestamp, ssrc: configuration.ssrc
         ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty, hasPadding: padding > 0)
         write(packet.extensions, packet.transportNumber, of: packet, frame: frame, into: &buffer)
-        writePayload(of: packet, frame: frame, into: &buffer)
+        writePayload(of: packet, frame: frame, after: previous, into: &buffer)
         if padding > 0 {
             for _ in 1..<padding { buffer.append(0) }
             buffer.append(padding)
@@ -236,13 +263,28 @@ public struct RTPStream: Sendable {
             transportNumber: transportNumber ?? 0, into: &buffer)
     }
 
-    private func writePayload(of packet: SentPacket, frame: PacketizedFrame?, into buffer: inout [UInt8]) {
-        guard case .media(_, let index) = packet.content, let frame else { return }
-        frame.packets[index].append(to: &buffer, from: frame.coded.bytes)
+    private func writePayload(
+        of packet: SentPacket, frame: PacketizedFrame?, after previous: PacketizedFrame?, into buffer: inout [UInt8]
+    ) {
+        guard let frame else { return }
+        switch packet.content {
+        case .media(_, let index): frame.packets[index].append(to: &buffer, from: frame.coded.bytes)
+        case .redundant:
+            if let previous { configuration.redundancy?.write(frame, after: previous, into: &buffer) }
+        case .padding: break
+        }
     }
 
-    private func payloadByteCount(of packet: SentPacket, frame: PacketizedFrame?) -> Int {
-        guard case .media(_, let index) = packet.content, let frame else { return 0 }
-        return frame.packets[index].byteCount
+    private func payloadByteCount(
+        of packet: SentPacket, frame: PacketizedFrame?, after previous: PacketizedFrame?
+    ) -> Int {
+        guard let frame else { return 0 }
+        switch packet.content {
+        case .media(_, let index): return frame.packets[index].byteCount
+        case .redundant:
+            guard let previous else { return 0 }
+            return configuration.redundancy?.byteCount(of: frame, after: previous) ?? 0
+        case .padding: return 0
+        }
     }
 }

@@ -6,6 +6,8 @@ public struct SentPacket: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The packet with the index `packet` of the frame with the number `unit`.
         case media(unit: UnitNumber, packet: Int)
+        /// The only packet of the frame with the number `unit`, and that of the frame before it (``RedundancyFormat``).
+        case redundant(unit: UnitNumber)
         /// Only this many bytes of padding.
         case padding(UInt8)
     }

@@ -59,8 +59,8 @@ public struct Answer: Sendable, Equatable {
             agreed.formats.first { $0.payloadType == format.payloadType } == format
         }
         var lines = section.acceptanceLines(
-            payloadTypes: formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }, .sendonly,
-            role: media.dtlsRole, local, hasCandidates: agreed.kind == media.sections[0].kind)
+            payloadTypes: formats.flatMap(\.payloadTypes), .sendonly, role: media.dtlsRole, local,
+            hasCandidates: agreed.kind == media.sections[0].kind)
 
         for known in ExtensionURI.all {
             guard let id = agreed.extensions[keyPath: known.path] else { continue }

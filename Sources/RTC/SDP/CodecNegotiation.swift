@@ -49,7 +49,10 @@ extension TrackFormat.Kind {
 }
 
 extension NegotiatedSection.Format {
-    /// The rtpmap, rtcp-fb and fmtp lines of the payload type and its retransmissions.
+    /// All of its payload types, that of the frames first.
+    var payloadTypes: [UInt8] { [payloadType] + [rtxPayloadType, redPayloadType].compactMap { $0 } }
+
+    /// The rtpmap, rtcp-fb and fmtp lines of its payload types.
     var lines: [String] {
         let clockRate = track.clockRate.hertz
         let negotiation = track.codec.negotiation
@@ -61,6 +64,12 @@ extension NegotiatedSection.Format {
         if !parameters.isEmpty { lines.append("a=fmtp:\(payloadType) \(parameters)") }
         if let rtxPayloadType {
             lines += ["a=rtpmap:\(rtxPayloadType) rtx/\(clockRate)", "a=fmtp:\(rtxPayloadType) apt=\(payloadType)"]
+        }
+        if let redPayloadType {
+            lines += [
+                "a=rtpmap:\(redPayloadType) red/\(clockRate)\(channels)",
+                "a=fmtp:\(redPayloadType) \(payloadType)/\(payloadType)",
+            ]
         }
         return lines
     }

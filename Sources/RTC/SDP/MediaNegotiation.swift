@@ -78,8 +78,8 @@ struct MediaNegotiation {
     }
 
     /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
-    /// no retransmission payload type, because the publisher sends requested packets again unchanged. So do we with
-    /// sound.
+    /// neither retransmissions nor RED, because the publisher sends requested packets again unchanged. So do we with
+    /// sound, which may have RED.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
         var agreed: [NegotiatedSection.Format] = []
         var refusal: SDPError?
@@ -96,6 +96,8 @@ struct MediaNegotiation {
                         payloadType: offered.payloadType,
                         rtxPayloadType: isReceiving || codec.kind == .audio
                             ? nil : Self.retransmission(of: offered, in: section),
+                        redPayloadType: isReceiving || codec.kind == .video
+                            ? nil : Self.redundancy(of: offered, in: section),
                         track: form.track, parameters: form.parameters,
                         feedback: NegotiatedSection.Feedback(
                             NegotiatedSection.Feedback.names.filter { offered.feedback.contains($0.name) }.map(
@@ -118,6 +120,14 @@ struct MediaNegotiation {
         section.codecs.first {
             $0.isNamed("rtx") && $0.clockRate == codec.clockRate
                 && $0.parameters["apt"].flatMap { UInt8($0) } == codec.payloadType
+        }?.payloadType
+    }
+
+    /// The payload type of RED whose packets hold `codec` alone, the frame before and the packet's own.
+    static func redundancy(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
+        section.codecs.first {
+            $0.isNamed("red") && $0.clockRate == codec.clockRate
+                && $0.parameters["\(codec.payloadType)/\(codec.payloadType)"] != nil
         }?.payloadType
     }
 

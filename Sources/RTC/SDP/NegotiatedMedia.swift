@@ -63,6 +63,8 @@ public struct NegotiatedSection: Sendable, Equatable {
         /// The payload type of its retransmissions (RFC 4588); nil if there is none, and lost packets are sent again
         /// unchanged.
         public var rtxPayloadType: UInt8?
+        /// The payload type of packets that carry the frame before as well (RED, RFC 2198); nil if there is none.
+        public var redPayloadType: UInt8?
         /// The codec and the chroma format of the frames that have this payload type.
         public var track: TrackFormat
         /// The parameters of the payload type in our answer or offer, as its fmtp line has them.

@@ -11,7 +11,7 @@ public struct Offer: Sendable, Equatable {
     private let takesCongestionFeedback: Bool
 
     /// Offers the streams of `local`, the video first, each in a sendonly section of one bundle (RFC 8829 section 5.2):
-    /// each of our codecs, those of pictures with retransmissions, and either DTLS role.
+    /// each of our codecs, those of pictures with retransmissions and those of sound with RED, and either DTLS role.
     ///
     /// - Parameter includes444: whether 4:4:4 is also offered, with payload types of its own.
     public init(local: LocalDescription, including444 includes444: Bool = false) {
@@ -47,7 +47,8 @@ public struct Offer: Sendable, Equatable {
         let first: UInt8 = kind == .video ? 106 : 96
         return zip(forms, stride(from: first, to: 127, by: 2)).map { form, payloadType in
             NegotiatedSection.Format(
-                payloadType: payloadType, rtxPayloadType: kind == .video ? payloadType + 1 : nil, track: form.track,
+                payloadType: payloadType, rtxPayloadType: kind == .video ? payloadType + 1 : nil,
+                redPayloadType: kind == .audio ? payloadType + 1 : nil, track: form.track,
                 parameters: form.parameters, feedback: feedback)
         }
     }
@@ -56,7 +57,7 @@ public struct Offer: Sendable, Equatable {
         of stream: LocalStream, _ formats: [NegotiatedSection.Format], _ local: LocalDescription, hasCandidates: Bool
     ) -> [String] {
         let isVideo = stream.kind == .video
-        let payloadTypes = formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }.map { String($0) }
+        let payloadTypes = formats.flatMap(\.payloadTypes).map { String($0) }
         var lines = [
             "m=\(stream.kind.sectionName) \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))",
             local.connectionLine, "a=mid:\(mid(of: stream.kind))", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",

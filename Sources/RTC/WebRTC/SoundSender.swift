@@ -10,6 +10,9 @@ import TrackHub
 struct SoundSender {
     /// Sound that is older than this is left out: a player could only delay all that follows.
     static let longestWait = Interval.milliseconds(200)
+    /// How long each packet also carries the frame before, after the peer has reported a loss. That doubles the sound's
+    /// bytes, so a peer that loses nothing doesn't get it. Chromium reports on sound only about every 5 s.
+    static let redundantTime = Interval.seconds(10)
     /// No packet is longer (RFC 6716 section 3.4), so that after a longer step there was a silence.
     private static let longestPacket = Interval.milliseconds(120)
 
@@ -33,8 +36,10 @@ struct SoundSender {
     private let clock: NTPClock
     /// The frame to send next; it may not have come yet.
     private var next: UnitNumber
-    /// The media time of the last frame sent.
-    private var last: MediaTime?
+    /// The last frame sent.
+    private var last: (number: UnitNumber, mediaTime: MediaTime)?
+    /// When the peer last reported that it had lost packets; nil if it hasn't.
+    private var lossReportedAt: MonotonicTime?
     private var recent = OneSecondSum()
     private var responder = NackResponder()
     private var reports: ReportSchedule
@@ -93,16 +98,18 @@ struct SoundSender {
         _ frame: PacketizedFrame, payloadType: PayloadType, along path: inout PathControl, now: MonotonicTime,
         send: ([UInt8]) -> Bool
     ) {
-        let endsSilence = last.map { frame.mediaTime.ticks - $0.ticks > Self.packetTicks } ?? true
+        let endsSilence = last.map { frame.mediaTime.ticks - $0.mediaTime.ticks > Self.packetTicks } ?? true
+        let previous = endsSilence ? nil : frameToRepeat(now: now)
         // The peer needs the capture time of a frame now and then, as it needs reports, and computes the others.
         let extensions: HeaderExtensionSet = now >= reports.deadline ? [.captureTime, .mid] : .mid
         let transportNumber = path.nextNumber
         guard
             let sent = stream.write(
-                packet: 0, of: frame, number: next, payloadType: payloadType, extensions: extensions,
-                endsSilence: endsSilence, transportNumber: transportNumber, at: now, into: &buffer)
+                packet: 0, of: frame, number: next, after: previous, payloadType: payloadType,
+                extensions: extensions, endsSilence: endsSilence, transportNumber: transportNumber, at: now,
+                into: &buffer)
         else { return }
-        last = frame.mediaTime
+        last = (next, frame.mediaTime)
         sentAt = now
         sentPackets += 1
         recent.add(sent.byteCount + PathControl.overhead, at: now)
@@ -117,6 +124,13 @@ struct SoundSender {
         if !protectAndSend(send) { isStalled = true }
         // After a silence, the peer soon learns again which pictures belong to the sound.
         if reports.isDue(at: now) { sendReport(now: now, send: send) }
+    }
+
+    /// The frame that the next packet also carries, while packets are being lost: the one before, if that was sent last.
+    private func frameToRepeat(now: MonotonicTime) -> PacketizedFrame? {
+        guard let lossReportedAt, now - lossReportedAt <= Self.redundantTime, let last, last.number.next == next
+        else { return nil }
+        return feed.history.unit(last.number)
     }
 
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
@@ -155,7 +169,10 @@ struct SoundSender {
         let measured = report.roundTripTime(now: clock.time(at: now))
         roundTripTime = measured ?? roundTripTime
         // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
-        lostPackets = max(lostPackets ?? 0, Int(report.cumulativeLost))
+        let lost = max(lostPackets ?? 0, Int(report.cumulativeLost))
+        // A few of many packets round to a fraction of 0.
+        if report.fractionLost > 0 || lost > lostPackets ?? 0 { lossReportedAt = now }
+        lostPackets = lost
         guard let lastSent = stream.lastSequenceNumber else { return }
         path.take(report, lastSent: lastSent, roundTripTime: measured, now: now)
     }

@@ -58,6 +58,16 @@ struct StreamFormats: Sendable {
         }
         return types
     }
+
+    /// The form of packets with the frame before as well; nil if the peer doesn't take them.
+    var redundancy: RedundancyFormat? {
+        for format in formats {
+            guard let type = format.redPayloadType else { continue }
+            return RedundancyFormat(
+                payloadType: PayloadType(type), framePayloadType: PayloadType(format.payloadType))
+        }
+        return nil
+    }
 }
 
 extension RTPStream {
@@ -76,6 +86,6 @@ extension RTPStream {
                 ssrc: track.ssrc,
                 firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
                 timestampOffset: SecureRandom.uint32(), extensions: track.extensions, clock: clock,
-                retransmission: retransmission))
+                retransmission: retransmission, redundancy: track.formats.redundancy))
     }
 }
