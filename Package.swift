@@ -109,7 +109,7 @@ let package = Package(
         // What screenrelay-sound doesn't need: other codecs of sound, other rates, and the way to and from Opus.
         shell(
             "Codecs", "AudioConversion",
-            ["CLibAV", "CSwResample", "AudioCoding", "LibAVMessages", "Opus", "MediaTypes"]),
+            ["CLibAV", "CSwResample", "AudioCoding", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell(
             "Codecs", "MediaFiles",

@@ -71,14 +71,14 @@ extension EndToEndInBrowser.PageLogicTests {
             look(4, 56, true);
             look(20, 56, true, true, false);
             look(1, 900, true);
-            look(8, -4, true);
-            look(4, -14, true);
+            look(8, -14, true);
+            look(4, -24, true);
             look(5, 0, true, false);
             look(2, 0, true);
             look(10, 0, true, false);
             look(8, 1000, true);
             look(1, 0, false);
-            return said.join() === '60,50,0,200,0';
+            return said.join() === '70,60,0,200,0';
             """
         ),
         (

@@ -36,7 +36,8 @@ public enum RoomEvent: Sendable, Equatable {
     public var member: MemberID? {
         switch self {
         case .join(let member, _, _, _), .leave(let member), .meet(let member, _), .offer(let member, _, _, _),
-            .answer(let member, _, _), .candidate(let member, _, _, _), .hold(let member, _, _), .unwatch(let member, _),
+            .answer(let member, _, _), .candidate(let member, _, _, _), .hold(let member, _, _),
+            .unwatch(let member, _),
             .sessionAnswered(let member, _, _), .sessionRefused(let member, _, _), .sessionEnded(let member, _, _),
             .unknown(let member):
             member

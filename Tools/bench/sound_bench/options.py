@@ -15,6 +15,7 @@ class Options:
     scenarios: list
     seconds: float
     hum: bool
+    faster: float
     losses: list
     tap: str
     runs: int
@@ -51,6 +52,8 @@ def parse(arguments):
     parser.add_argument("--seconds", type=float, default=600, metavar="S", help="sync: how long (600)")
     parser.add_argument("--hum", action="store_true",
                         help="sync: a quiet tone under the beeps; without it, sound ends between them")
+    parser.add_argument("--faster", type=float, default=0, metavar="PPM",
+                        help="sync: the clock of the sink runs by so many millionths faster than this machine's (0)")
     parser.add_argument("--loss", default=None, metavar="LIST",
                         help="clean: also with these percentages of packets lost, as in 1,5")
     parser.add_argument("--tap", choices=["processor", "worklet"], default="processor",
@@ -76,8 +79,11 @@ def parse(arguments):
         parser.error("--seconds %g: from 10 to 3600" % given.seconds)
     if given.runs < 1:
         parser.error("--runs %d: at least 1" % given.runs)
-    return Options(given.scenarios or list(SCENARIOS), given.seconds, given.hum, _losses(parser, given.loss), given.tap,
-                   given.runs, tuple(int(side) for side in given.size.split("x")), given.share, given.out, given.check,
+    if not -1000 <= given.faster <= 1000:
+        parser.error("--faster %g: from -1000 to 1000" % given.faster)
+    return Options(given.scenarios or list(SCENARIOS), given.seconds, given.hum, given.faster,
+                   _losses(parser, given.loss), given.tap, given.runs,
+                   tuple(int(side) for side in given.size.split("x")), given.share, given.out, given.check,
                    given.programs, given.keep)
 
 

@@ -1,7 +1,9 @@
 """A PulseAudio server of our own, what plays on its only sink, and what listens to that."""
 
 import bisect
+import fcntl
 import os
+import select
 import shutil
 import subprocess
 import threading
@@ -29,16 +31,18 @@ def require_pulse():
 
 
 class PulseServer:
-    """A server with one sink, which plays to nobody by this machine's clock."""
+    """A server with one sink, which plays to nobody by this machine's clock, or to a `Speaker` by its clock."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, has_speaker=False):
         path = os.path.join(folder, "pulse.sock")
         own = {"HOME": folder, "XDG_RUNTIME_DIR": folder, "PULSE_RUNTIME_PATH": os.path.join(folder, "pulse"),
                "PULSE_STATE_PATH": os.path.join(folder, "pulse-state")}
         #: What clients need.
         self.environment = dict(own, PULSE_SERVER="unix:" + path)
         modules = ["module-native-protocol-unix auth-anonymous=1 socket=" + path,
-                   "module-null-sink sink_name=%s rate=%d" % (SINK, RATE)]
+                   "module-pipe-sink sink_name=%s rate=%d format=float32le channels=2 file=%s" % (
+                       SINK, RATE, speaker_path(folder))
+                   if has_speaker else "module-null-sink sink_name=%s rate=%d" % (SINK, RATE)]
         self.process = Process(
             "pulseaudio",
             ["pulseaudio", "--exit-idle-time=-1", "--daemonize=no", "-n", "--use-pid-file=no", "--realtime=no"]
@@ -94,6 +98,10 @@ class Player:
         self._thread.join()
 
 
+def speaker_path(folder):
+    return os.path.join(folder, "speaker")
+
+
 def recorder(latency, folder, environment=None, stdout=None):
     """parec, which writes what the sink plays."""
     return Process("parec", ["parec", "--device=%s.monitor" % SINK, "--latency-msec=%d" % latency, *FORMAT],
@@ -111,6 +119,9 @@ class Ear:
 
     def __init__(self, folder):
         self.process = recorder(5, folder, stdout=subprocess.PIPE)
+        self._prepare()
+
+    def _prepare(self):
         self.onsets = []  # samples
         self._starts, self._arrivals = [], []  # of each block: its first sample, and when it came
         self._count, self._last_loud = 0, -QUIET
@@ -154,3 +165,41 @@ class Ear:
                 self.onsets.append(onset)
             self._last_loud = self._count + int(loud[-1])
         self._count += samples.size
+
+
+class Speaker(Ear):
+    """What a sink plays to, by a clock of its own that runs so many millionths faster than this machine's; it hears
+    what it plays."""
+
+    #: Samples that it takes at a time, and the bytes that the sink may have ready: the least that a pipe can hold.
+    PIECE, ROOM = RATE // 100, 4096
+
+    def __init__(self, folder, faster):
+        self._pipe = os.open(speaker_path(folder), os.O_RDWR)
+        fcntl.fcntl(self._pipe, fcntl.F_SETPIPE_SZ, self.ROOM)
+        self._step = self.PIECE / RATE / (1 + faster / 1e6)
+        self._is_closed = False
+        self.process = self
+        self._prepare()
+
+    def require_running(self):
+        """Nothing can end it."""
+
+    def close(self):
+        self._is_closed = True
+        self._thread.join()
+        os.close(self._pipe)
+
+    def _listen(self):
+        due, size = time.monotonic(), self.PIECE * FRAME
+        while not self._is_closed:
+            due += self._step
+            time.sleep(max(0.0, due - time.monotonic()))
+            data = b""
+            while len(data) < size and not self._is_closed:
+                if select.select([self._pipe], [], [], 0.1)[0]:
+                    data += os.read(self._pipe, size - len(data))
+            # A sink that had nothing ready has made it stand still.
+            due = max(due, time.monotonic() - self._step)
+            if len(data) == size:
+                self._take(numpy.frombuffer(data, numpy.float32)[::2], due)

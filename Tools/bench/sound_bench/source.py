@@ -1,7 +1,8 @@
-"""The process that flashes and beeps: usage: source DISPLAY WIDTH HEIGHT HUM FOLDER.
+"""The process that flashes and beeps: usage: source DISPLAY WIDTH HEIGHT HUM FASTER FOLDER.
 
 Once a second it plays a beep of 1 kHz, and when that is heard on the sink, it flashes the display. HUM is the amplitude
-of a tone under the beeps; 0 for silence. It says "ready" when it begins to flash. At the end of standard input it
+of a tone under the beeps; 0 for silence. FASTER: by how many millionths the sink's clock is to run faster than this
+machine's; 0 for a sink that has this one. It says "ready" when it begins to flash. At the end of standard input it
 prints one JSON object: "beeps", when each was heard, and "flashes": when each was drawn, and how long that took. Times
 are seconds of CLOCK_MONOTONIC.
 """
@@ -18,7 +19,7 @@ import numpy
 
 from capture_bench.processes import Failure, wait_until
 
-from .pulse import RATE, Ear, Player
+from .pulse import RATE, Ear, Player, Speaker
 from .screen import Screen
 
 BEEP_SECONDS, FLASH_SECONDS = 0.050, 0.100
@@ -36,7 +37,7 @@ def second(hum):
 
 
 def main():
-    display, width, height, hum, folder = sys.argv[1:]
+    display, width, height, hum, faster, folder = sys.argv[1:]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # A late flash is not measured as delay, but it should be at the time of the beep.
@@ -45,7 +46,7 @@ def main():
         pass
     gc.disable()
     screen = Screen(display, (int(width), int(height)))
-    ear = Ear(folder)
+    ear = Speaker(folder, float(faster)) if float(faster) else Ear(folder)
     try:
         player = Player(second(float(hum)), LATENCY, folder)
         try:

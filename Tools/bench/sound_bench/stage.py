@@ -17,11 +17,12 @@ PROGRAM = b"screenrelay-sound"
 class Stage(contextlib.ExitStack):
     """Ends all that it has started in the opposite order."""
 
-    def __init__(self, bench, folder, scene="idle", ticks=1, has_sound=True, network=None):
+    def __init__(self, bench, folder, scene="idle", ticks=1, has_sound=True, network=None,
+                 has_speaker=False):
         super().__init__()
         self.bench, self.folder = bench, folder
         try:
-            self.pulse = self.add(PulseServer(folder))
+            self.pulse = self.add(PulseServer(folder, has_speaker))
             self.room = self.add(Room(
                 bench, bench.scene(scene), ticks, network, folder, BIT_RATE, share_options=SOUND if has_sound else (),
                 environment={"PULSE_SERVER": self.pulse.environment["PULSE_SERVER"]}))

@@ -40,16 +40,17 @@ HUM = 0.02
 
 
 def cases(options):
-    return ["tone between the beeps" if options.hum else "silence between the beeps"]
+    between = "tone between the beeps" if options.hum else "silence between the beeps"
+    return [between + (", the sink's clock %+g ppm" % options.faster if options.faster else "")]
 
 
 def measure(bench, folder, _):
-    with Stage(bench, folder) as stage:
+    with Stage(bench, folder, has_speaker=bench.options.faster != 0) as stage:
         width, height = bench.options.size
         source = Process(
             "the source of flashes and beeps",
             [sys.executable, "-m", "sound_bench.source", stage.room.display.name, str(width), str(height),
-             str(HUM if bench.options.hum else 0), folder],
+             str(HUM if bench.options.hum else 0), str(bench.options.faster), folder],
             os.path.join(folder, "source.log"), stage.pulse.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         stage.callback(source.stop)
         if source.child.stdout.readline() != b"ready\n":
