@@ -48,7 +48,7 @@ export class Reception {
       onOffer: (description) => {
         signalling.offer(description, track);
         // Nothing is heard yet.
-        this.hold(0);
+        if (hasSound) this.hold(0);
       },
       onCandidate: (candidate) => signalling.candidate(candidate, track),
       onStream: (stream) => handlers.onStream(stream),
