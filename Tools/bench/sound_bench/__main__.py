@@ -7,6 +7,7 @@ import statistics
 import sys
 import time
 
+from capture_bench.limits import Check
 from capture_bench.outcome import carry_out, conclude
 from capture_bench.processes import TROUBLE
 from capture_bench.report import circumstances, limits, processor, table
@@ -28,6 +29,10 @@ def measure_all(options, folder):
     bench, failures, found, document = Bench(options, folder, PROGRAMS + ["screenrelay-sound"]), [], [], {}
     for name in options.scenarios:
         scenario = SCENARIOS[name]
+        for part, problem in scenario.left_out(options) if hasattr(scenario, "left_out") else ():
+            print("skipped: %s, %s: %s" % (name, part, problem), flush=True)
+            # What was asked for and is not known is not kept.
+            found.append(Check("%s, %s" % (name, part), "skipped: " + problem, "measured", False))
         for case in scenario.cases(options):
             label = "%s, %s" % (name, case)
             problem = scenario.skipped(case) if hasattr(scenario, "skipped") else None
@@ -70,7 +75,7 @@ def run_twice(bench, scenario, case, label):
 def medians(runs):
     """The medians of all figures; those that no run has are None, and series are left out."""
     middle = {}
-    for key in [key for key in runs[0] if key != "series"]:
+    for key in [key for key in runs[0] if not key.endswith("series")]:
         known = [run[key] for run in runs if run.get(key) is not None]
         middle[key] = statistics.median(known) if known else None
     return middle
@@ -81,7 +86,7 @@ def section(name, cases):
     scenario, rows = SCENARIOS[name], []
     for case, entry in cases.items():
         one = entry["medians"]
-        rows += list(scenario.rows(one)) if hasattr(scenario, "rows") else [[case] + scenario.row(one)]
+        rows += list(scenario.rows(case, one)) if hasattr(scenario, "rows") else [[case] + scenario.row(one)]
     return ["", "## " + scenario.TITLE, "", scenario.NOTE, "", *table(scenario.COLUMNS, rows)]
 
 

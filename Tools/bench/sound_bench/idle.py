@@ -102,7 +102,7 @@ def _wakes(pid):
     return wakes
 
 
-def rows(one):
+def rows(_, one):
     """One for each of the three."""
     def cells(case, name):
         if "%s_%s" % (case, name) not in one:

@@ -1,6 +1,6 @@
 """What the sound of a share has to reach; every limit is here and nowhere else."""
 
-#: The share of flashes and beeps that must be found in the page.
+#: The share of flashes and beeps that each listener must find.
 FOUND = 0.98
 #: ms: how far sound may be from its picture for 95 of 100 beeps, and how far that may move in a whole run.
 OFFSET, DRIFT = 40, 5

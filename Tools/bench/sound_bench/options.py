@@ -17,6 +17,7 @@ class Options:
     hum: bool
     faster: float
     losses: list
+    listener: str
     tap: str
     runs: int
     size: tuple
@@ -35,8 +36,8 @@ def parse(arguments):
         "an X server and a PulseAudio server of the measurement's own, and all times are on one clock. Nothing is\n"
         "played on this machine's loudspeakers. Writes sound.md and sound.json, and prints the tables.",
         epilog="scenarios (all, if none is named):\n"
-        "  sync    a flash and a beep once a second: the offset of sound to picture in the page, how it drifts, and\n"
-        "          the delay from the sink to the page\n"
+        "  sync    a flash and a beep once a second: the offset of sound to picture in the page, and by the time\n"
+        "          stamps that an aiortc client gets; how it drifts; and the delay from the sink to the page\n"
         "  clean   a tone of 440 Hz for 20 s: SNR, gaps and clicks of what the page gets; with --loss, also over a\n"
         "          path that loses packets, which needs root\n"
         "  idle    processor time, wake-ups and memory: without --sound, with it while nothing plays, and while a\n"
@@ -47,13 +48,17 @@ def parse(arguments):
         "  Tools/bench/sound sync --seconds 60\n"
         "  Tools/bench/sound clean --loss 1,5 --check      as root\n\n"
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
-        "70 a measurement failed twice. What can't be measured without root is skipped, and named.")
+        "70 a measurement failed twice. What can't be measured without root or aiortc is skipped, and named; aiortc's\n"
+        "part then counts as a missed limit.")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="sync, clean, idle or kill")
     parser.add_argument("--seconds", type=float, default=600, metavar="S", help="sync: how long (600)")
     parser.add_argument("--hum", action="store_true",
                         help="sync: a quiet tone under the beeps; without it, sound ends between them")
     parser.add_argument("--faster", type=float, default=0, metavar="PPM",
                         help="sync: the clock of the sink runs by so many millionths faster than this machine's (0)")
+    parser.add_argument("--listener", choices=["page", "aiortc", "both"], default="both",
+                        help="sync: who listens: the room's page, an aiortc client by WHEP, which needs what "
+                        "Tools/python installs, or both at once (both)")
     parser.add_argument("--loss", default=None, metavar="LIST",
                         help="clean: also with these percentages of packets lost, as in 1,5")
     parser.add_argument("--tap", choices=["processor", "worklet"], default="processor",
@@ -82,7 +87,7 @@ def parse(arguments):
     if not -1000 <= given.faster <= 1000:
         parser.error("--faster %g: from -1000 to 1000" % given.faster)
     return Options(given.scenarios or list(SCENARIOS), given.seconds, given.hum, given.faster,
-                   _losses(parser, given.loss), given.tap, given.runs,
+                   _losses(parser, given.loss), given.listener, given.tap, given.runs,
                    tuple(int(side) for side in given.size.split("x")), given.share, given.out, given.check,
                    given.programs, given.keep)
 
