@@ -209,6 +209,33 @@ struct PushSoundTests {
         #expect(try SoundedTrack.tones(server.file).count == 1)
     }
 
+    @Test("what waits when the sharer mutes goes nowhere")
+    func mutedBacklog() throws {
+        let source = try SoundedTrack()
+        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: source.folder)
+        var settings = PushSettings()
+        settings.statusPeriod = .milliseconds(200)
+        settings.sendTimeout = .seconds(30)
+        let told = Told()
+        let push = try source.start(server.url, settings, told: told)
+        try source.go(on: "it is connected", amplitude: 0.5) { push.state == .connected }
+        server.process.terminate(SIGSTOP)
+        // Noise, so that what the kernel takes is soon full.
+        try source.go(on: "three seconds wait", brightness: nil, amplitude: 0.5) {
+            told.statuses.last.map { $0.queueAge > .seconds(3) } ?? false
+        }
+        source.host.mute(true)
+        let length = Double(source.sound?.packets.count ?? 0) * 0.02
+        server.process.terminate(SIGCONT)
+        try source.go(on: "it goes on", amplitude: nil) {
+            push.status.map { $0.queueAge < .milliseconds(100) } ?? false
+        }
+        push.stop()
+        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        let heard = try SoundedTrack.tones(server.file).map { $0.upperBound - $0.lowerBound }.reduce(0, +)
+        #expect(heard > 0 && heard < length - 2, "\(heard) of \(length) s")
+    }
+
     @Test("on a path that takes too little, pictures are left out and no sound")
     func narrow() throws {
         let folder = try TemporaryFolder()

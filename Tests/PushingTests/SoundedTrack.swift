@@ -16,6 +16,7 @@ final class SoundedTrack {
     var sound: ToneSource?
     private var pictureDue = now()
     private var lastAmplitude: Float? = 0
+    private var random = SeededRandom(seed: 11)
 
     init(hasSound: Bool = true) throws {
         folder = try TemporaryFolder()
@@ -35,10 +36,10 @@ final class SoundedTrack {
         return push
     }
 
-    /// Shows 25 pictures a second and sounds as time goes by, until the condition holds. Without an amplitude no sound
-    /// is sent.
+    /// Shows 25 pictures a second, of one brightness or of noise, and sounds as time goes by, until the condition holds.
+    /// Without an amplitude no sound is sent.
     func go(
-        on what: String, brightness: UInt8 = 16, amplitude: Float? = 0, until isOver: () throws -> Bool
+        on what: String, brightness: UInt8? = 16, amplitude: Float? = 0, until isOver: () throws -> Bool
     ) throws {
         try eventually(what) {
             try makeSound(amplitude)
@@ -64,9 +65,12 @@ final class SoundedTrack {
         lastAmplitude = amplitude
     }
 
-    private func picture(_ brightness: UInt8) -> I420Picture {
+    private func picture(_ brightness: UInt8?) -> I420Picture {
         let count = Self.size.width * Self.size.height
-        let bytes = [UInt8](repeating: brightness, count: count) + [UInt8](repeating: 128, count: count / 2)
+        let light =
+            brightness.map { [UInt8](repeating: $0, count: count) }
+            ?? (0..<count).map { _ in UInt8.random(in: 16...235, using: &random) }
+        let bytes = light + [UInt8](repeating: 128, count: count / 2)
         return I420Picture(size: Self.size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: nil)
     }
 

@@ -132,8 +132,13 @@ public final class CustomVideoTrack: PictureSource {
             return true
         }
         guard isFree else { return false }
-        if ingest.attach(self) { return true }
-        self.ingest.withLock { $0 = nil }
+        guard ingest.attach(self) else {
+            self.ingest.withLock { $0 = nil }
+            return false
+        }
+        // The application may have ended it meanwhile.
+        if self.ingest.withLock({ $0 === ingest }) { return true }
+        ingest.detach(self, reason: "the track has ended")
         return false
     }
 

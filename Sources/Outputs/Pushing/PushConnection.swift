@@ -62,9 +62,14 @@ final class PushConnection: Sendable {
                 let until = now - queue.age(at: now)
                 if until >= silenceDue, !queue.hasSound { return .silence(until: until) }
             }
-            guard let frame = queue.next() else { return isClosing ? .end : nil }
-            if frame.kind != .sound { pictureDue = now + PushConnection.longestSilence }
-            return .frame(frame.element)
+            while let frame = queue.next() {
+                // What waited while the sharer paused or muted is for nobody any more.
+                let reader = frame.kind == .sound ? sound : subscription
+                if reader?.shows(frame.element) == false { continue }
+                if frame.kind != .sound { pictureDue = now + PushConnection.longestSilence }
+                return .frame(frame.element)
+            }
+            return isClosing ? .end : nil
         }
     }
 
