@@ -58,18 +58,24 @@ struct SourceSoundTests {
         return path
     }
 
-    @Test("is a track of Opus, whatever its codec", arguments: recipes)
-    func codecs(_ recipe: Recipe) throws {
-        defer { host.stop() }
-        let path = try make(recipe)
+    /// Reads a file to its end, and returns what was heard of it.
+    private func heard(_ path: String) throws -> (sound: HeardSound, pull: Pull) {
         var sound = try HeardSound(host.firstTrack)
         let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
-        defer { pull.stop() }
         try eventually("the end of the file") {
             try sound.take()
             return lines.contain("has ended")
         }
         try sound.take()
+        return (sound, pull)
+    }
+
+    @Test("is a track of Opus, whatever its codec", arguments: recipes)
+    func codecs(_ recipe: Recipe) throws {
+        defer { host.stop() }
+        let path = try make(recipe)
+        let (sound, pull) = try heard(path)
+        defer { pull.stop() }
         // All of it was heard, but for the packet that wasn't full and for what came while the clock was found.
         #expect((91_000...100_000).contains(sound.samples.count))
         #expect(sound.isTone(from: 24_000) && sound.isTone(from: 48_000))
@@ -117,14 +123,8 @@ struct SourceSoundTests {
             if case .sound(let packet) = piece.content { packets.append(packet.bytes) }
         }
         #expect(packets.count > 90)
-        var sound = try HeardSound(host.firstTrack)
-        let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
+        let (sound, pull) = try heard(path)
         defer { pull.stop() }
-        try eventually("the end of the file") {
-            try sound.take()
-            return lines.contain("has ended")
-        }
-        try sound.take()
         #expect(sound.packets == packets)
         #expect(lines.contain("sends H.264 of 160x120, and Opus"))
     }

@@ -134,12 +134,10 @@ struct SoundSender {
     }
 
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        stream.noteClock(feed.hub.mediaTime(at: now), at: now)
-        let ssrc = stream.configuration.ssrc
-        guard let report = stream.statistics.report(ssrc: ssrc, at: now, clock: clock, rate: formats.clockRate)
+        guard
+            stream.writeReport(
+                on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &buffer)
         else { return }
-        buffer.removeAll(keepingCapacity: true)
-        report.writeCompound(canonicalName: canonicalName, into: &buffer)
         guard (try? protector.protectRTCP(&buffer)) != nil else { return }
         _ = send(buffer)
     }

@@ -216,16 +216,13 @@ struct TrackSender {
     // MARK: Reports
 
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        guard stream.lastSequenceNumber != nil else { return }
-        stream.noteClock(feed.hub.mediaTime(at: now), at: now)
-        let ssrc = stream.configuration.ssrc
-        guard let report = stream.statistics.report(ssrc: ssrc, at: now, clock: clock, rate: formats.clockRate)
+        guard stream.lastSequenceNumber != nil,
+            stream.writeReport(
+                on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &buffer)
         else { return }
-        buffer.removeAll(keepingCapacity: true)
-        report.writeCompound(canonicalName: canonicalName, into: &buffer)
         // Without an answer, a viewer takes the round trip to be 100 ms, and asks for a packet no sooner again.
         if let (asked, arrivedAt) = question, let answer = asked.answer(after: now - arrivedAt) {
-            ExtendedReport(sender: ssrc, delays: [answer]).write(into: &buffer)
+            ExtendedReport(sender: stream.configuration.ssrc, delays: [answer]).write(into: &buffer)
             question = nil
         }
         guard (try? protector.protectRTCP(&buffer)) != nil else { return }

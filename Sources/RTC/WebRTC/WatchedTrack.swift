@@ -71,6 +71,19 @@ struct StreamFormats: Sendable {
 }
 
 extension RTPStream {
+    /// Begins a datagram of reports in `buffer` with the sender's own, which says where the track of `hub` is now. Returns
+    /// false if nothing was sent yet.
+    mutating func writeReport(
+        on hub: TrackHub, rate: ClockRate, canonicalName: String, at now: MonotonicTime, into buffer: inout [UInt8]
+    ) -> Bool {
+        noteClock(hub.mediaTime(at: now), at: now)
+        let (ssrc, clock) = (configuration.ssrc, configuration.clock)
+        guard let report = statistics.report(ssrc: ssrc, at: now, clock: clock, rate: rate) else { return false }
+        buffer.removeAll(keepingCapacity: true)
+        report.writeCompound(canonicalName: canonicalName, into: &buffer)
+        return true
+    }
+
     /// The stream that carries `track`, with random numbers to begin with.
     init(_ track: WatchedTrack, clock: NTPClock) {
         let types = track.formats.retransmissionPayloadTypes
