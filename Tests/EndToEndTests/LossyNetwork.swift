@@ -59,13 +59,44 @@ final class LossyNetwork {
 
     deinit { holder.stop(within: .zero) }
 
+    /// Drops what the connections to TCP `port` that there are now would receive, for good, as if one end's address had
+    /// changed. Returns how many there are.
+    func cutConnections(to port: UInt16) throws -> Int {
+        let lines = try run("ss", "-Htn", "state", "established", "dport", "=", ":\(port)").split(separator: "\n")
+        let ports = lines.compactMap { line in
+            // "0 0 127.0.0.1:40312 127.0.0.1:8080"
+            line.split(separator: " ").dropFirst(2).first?.split(separator: ":").last
+        }
+        for port in ports {
+            for end in ["sport", "dport"] { try run("nft", "add rule inet loss out tcp \(end) \(port) drop") }
+        }
+        return ports.count
+    }
+
+    /// Lets nothing pass any more on TCP `port` and UDP `other`.
+    func interrupt(_ port: UInt16, _ other: UInt16) throws {
+        try run("nft", "add chain inet loss gap { type filter hook output priority 1; }")
+        for (kind, port) in [("tcp", port), ("udp", other)] {
+            for end in ["sport", "dport"] { try run("nft", "add rule inet loss gap \(kind) \(end) \(port) drop") }
+        }
+    }
+
+    /// Ends the interruption.
+    func restore() throws { try run("nft", "flush chain inet loss gap") }
+
     /// How many datagrams have been lost so far.
     func lostDatagrams() throws -> Int {
-        var launch = Launch(prefix[0], Array(prefix.dropFirst()) + ["nft", "list", "chain", "inet", "loss", "out"])
-        launch.standardOutput = .text(limit: 10_000)
-        let words = try ChildProcess.run(launch, within: .seconds(10)).output.split(separator: " ")
+        let words = try run("nft", "list", "chain", "inet", "loss", "out").split(separator: " ")
         // "counter packets 7 bytes 6543 drop"
         guard let place = words.firstIndex(of: "packets"), place + 1 < words.count else { return 0 }
         return Int(words[place + 1]) ?? 0
+    }
+
+    /// Runs a command inside, and returns its output.
+    @discardableResult
+    private func run(_ words: String...) throws -> String {
+        var launch = Launch(prefix[0], Array(prefix.dropFirst()) + words)
+        launch.standardOutput = .text(limit: 10_000)
+        return try ChildProcess.run(launch, within: .seconds(10)).output
     }
 }

@@ -116,6 +116,38 @@ struct PageBundleTests {
         #expect(fault("first();\n" + line) == .notUnderstood(file: "main.js", line: line))
     }
 
+    @Test("a module that is loaded later is in one piece, with what the page doesn't have")
+    func later() throws {
+        let files = [
+            "main.js": "import { one } from \"./other.js\";\nsetTimeout(() => import(\"./late.js\").then(one));\n",
+            "other.js": "export const one = 1;\n",
+            "late.js":
+                "import { one } from \"./other.js\";\nimport { two } from \"./third.js\";\nexport const three = one + two;\n",
+            "third.js": "export const two = 2;\n",
+        ]
+        let bundle = try bundle(files)
+        #expect(bundle.scripts.last?.contains("two") == false)
+        #expect(bundle.scripts.last?.hasSuffix("window.parts = { $other };\n") == true)
+        #expect(
+            bundle.later == [
+                "late.js": """
+                const { $other } = window.parts;
+                const $third = (() => {
+                const two = 2;
+                return { two };
+                })();
+                const $late = (() => {
+                const { one } = $other;
+                const { two } = $third;
+                const three = one + two;
+                return { three };
+                })();
+                export const { three } = $late;
+
+                """
+            ])
+    }
+
     @Test("a missing file, a circle of modules and a script of another kind are faults")
     func files() throws {
         #expect(fault("import { a } from \"./another.js\";") == .missing(file: "another.js"))

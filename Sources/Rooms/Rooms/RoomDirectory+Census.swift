@@ -29,6 +29,16 @@ extension RoomDirectory {
         }
     }
 
+    /// The `_peers` message for a viewer who goes on by another connection; nil for members of the mesh, who would have
+    /// missed what others told them.
+    public func greetingAgain(_ member: MemberID) -> RoomMessage? {
+        guard let membership = memberships[member], membership.role == .viewer, !membership.isMeeting else {
+            return nil
+        }
+        let host = rooms[membership.room].definition.host
+        return .peers(connections: [host], you: member, host: host)
+    }
+
     /// The tracks of the room called `name`, in the order in which they were added.
     public func tracks(in name: String) -> [TrackName] {
         index(of: name).map { rooms[$0].tracks } ?? []

@@ -24,7 +24,7 @@ struct SharedTrack {
 /// All parts of the site read them; only `SkyRTCRooms` changes them.
 final class HostRooms {
     private(set) var directory: RoomDirectory
-    /// The clients with an open WebSocket, in a room or not.
+    /// The clients with an open WebSocket, in a room or not, and viewers whose WebSocket has just broken off.
     private(set) var members: [MemberID: RoomMember] = [:]
     private var tracks: [TrackAddress: SharedTrack] = [:]
 

@@ -1,11 +1,16 @@
 import MediaSessions
 import Rooms
 
-/// A client with an open WebSocket.
+/// A client with an open WebSocket, or a viewer whose WebSocket has just broken off.
 final class RoomMember {
     let id: MemberID
-    let socket: WebSocketConnection
-    let address: String
+    private(set) var socket: WebSocketConnection
+    private(set) var address: String
+    /// The secret with which the client may go on by another WebSocket.
+    let resumption = newIdentifier()
+    /// When the member is taken to have left, because its WebSocket broke off and no other came
+    /// (g_get_monotonic_time); nil while its WebSocket is open.
+    var leaveBy: Int?
     /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
     var joinBy: Int?
     /// The room that the member is in.
@@ -17,6 +22,14 @@ final class RoomMember {
 
     init(id: MemberID, socket: WebSocketConnection, address: String, joinBy: Int) {
         (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
+    }
+
+    /// Goes on by the WebSocket of `other`, whose callbacks the caller sets. Ends the one so far without a call.
+    func goOn(by other: RoomMember) {
+        socket.onMessage = { _ in }
+        socket.onEnd = {}
+        socket.abort()
+        (socket, address, leaveBy) = (other.socket, other.address, nil)
     }
 }
 

@@ -56,6 +56,9 @@ struct SkyRTCMessage: Decodable {
         ["__clock", "_clock"].contains(eventName) ? data?.stamp : nil
     }
 
+    /// The secret of a `__join` with which the member goes on that it was before; nil if there is none.
+    var resumption: String? { data?.resumption }
+
     private enum CodingKeys: CodingKey {
         case eventName, data
     }
@@ -81,12 +84,14 @@ struct SkyRTCMessage: Decodable {
         let stamp: Double?
         /// In milliseconds.
         let delay: Int?
+        let resumption: String?
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t, delay
             case isOn = "on"
+            case resumption = "resume"
         }
 
         struct Description: Decodable {
@@ -107,6 +112,7 @@ struct SkyRTCMessage: Decodable {
             track = container.text(.track)
             isOn = try? container.decodeIfPresent(Bool.self, forKey: .isOn)
             delay = container.number(.delay)
+            resumption = container.text(.resumption)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }

@@ -28,6 +28,8 @@ struct SkyRTCReply: Encodable {
         var track: String?
         var tracks: [TrackSummary]?
         var page: String?
+        var resume: String?
+        var watching: [String]?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -62,8 +64,13 @@ struct SkyRTCReply: Encodable {
         }
     }
 
-    /// Creates a message of a room. `tracks` are those that a newcomer can watch, and `page` is the version of our page.
-    init(_ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil) {
+    /// Creates a message of a room. The other values are for `_peers`: `tracks` are those that a newcomer can watch,
+    /// `page` is the version of our page, `resumption` the secret of a viewer who breaks off, and `watching` the tracks
+    /// of which one who has gone on still has a session.
+    init(
+        _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, resumption: String? = nil,
+        watching: [TrackName]? = nil
+    ) {
         (eventName, data) =
             switch message {
             case .peers(let connections, let you, let host):
@@ -71,7 +78,7 @@ struct SkyRTCReply: Encodable {
                     "_peers",
                     Payload(
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
-                        tracks: tracks, page: page)
+                        tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text))
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))

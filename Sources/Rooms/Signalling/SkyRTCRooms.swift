@@ -9,12 +9,12 @@ import Viewer
 /// tells viewers of tracks.
 final class SkyRTCRooms {
     private let configuration: SignallingConfiguration
-    private let rooms: HostRooms
+    let rooms: HostRooms
     private let admission: Admission
-    private let pointers: Pointers
-    private let attendance: Attendance
+    let pointers: Pointers
+    let attendance: Attendance
     private let sessionEnds: SessionEnds
-    private let log: LineBudget
+    let log: LineBudget
     private let startTime = g_get_monotonic_time()
     private var expiredRooms: Set<String> = []
 
@@ -31,8 +31,7 @@ final class SkyRTCRooms {
         let id = MemberID(newIdentifier())
         let joinBy = g_get_monotonic_time() + configuration.limits.joinTime.microseconds
         rooms[id] = RoomMember(id: id, socket: socket, address: address, joinBy: joinBy)
-        socket.onMessage = { [unowned self] text in received(text, from: id) }
-        socket.onEnd = { [unowned self] in ended(id) }
+        listen(to: socket, of: id)
         socket.start()
     }
 
@@ -49,13 +48,14 @@ final class SkyRTCRooms {
         }
         let now = g_get_monotonic_time()
         for member in Array(rooms.members.values) {
+            if let leaveBy = member.leaveBy, now > leaveBy { left(member) }
             guard let joinBy = member.joinBy, now > joinBy else { continue }
             member.joinBy = nil
             member.socket.close(.noJoin)
         }
     }
 
-    private func received(_ text: String, from id: MemberID) {
+    func received(_ text: String, from id: MemberID) {
         guard let member = rooms[id] else { return }
         let arrival = configuration.clock()
         let message = SkyRTCMessage(text)
@@ -72,17 +72,15 @@ final class SkyRTCRooms {
             member.joinBy = nil
             key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
+            if let resumption = message?.resumption, resume(resumption, with: key, by: member) { return }
             event = .join(id, key, role, name: name)
         }
         handle(event)
     }
 
-    private func ended(_ id: MemberID) {
-        handle(.leave(id))
-        pointers.forget(id)
-        guard let member = rooms[id] else { return }
-        rooms[id] = nil
-        if let room = member.room { log(of: member.address).info("room \(room): a viewer left") }
+    func ended(_ id: MemberID) {
+        guard let member = rooms[id], !awaits(member) else { return }
+        left(member)
     }
 }
 
@@ -132,7 +130,7 @@ extension SkyRTCRooms {
     }
 
     /// Tells a new member the states of the sources of its room's tracks, and which tracks have sound.
-    private func tellStates(to member: RoomMember, in room: String) {
+    func tellStates(to member: RoomMember, in room: String) {
         var replies = rooms.addresses(in: room).compactMap { stateReply(of: $0) }
         if replies.isEmpty {
             replies = [SkyRTCReply(.waiting, microseconds: g_get_monotonic_time() - startTime)]
@@ -150,7 +148,7 @@ extension SkyRTCRooms {
 
 extension SkyRTCRooms {
     /// Passes an event about a member to the directory and performs the actions that it returns.
-    private func handle(_ event: RoomEvent) {
+    func handle(_ event: RoomEvent) {
         let before = event.member.flatMap { rooms.directory.place(of: $0) }
         let actions = rooms.handle(event)
         // Done before anybody is told, so that a client that asks in response gets the new numbers.
@@ -196,8 +194,7 @@ extension SkyRTCRooms {
     private func send(_ message: RoomMessage, to id: MemberID) {
         guard let member = rooms[id] else { return }
         if case .peers = message, let room = rooms.directory.place(of: id)?.room {
-            let reply = SkyRTCReply(message, tracks: rooms.summaries(of: room), page: ViewerFiles.version)
-            return member.socket.send(reply.text)
+            return member.socket.send(greeting(of: member, in: room, message).text)
         }
         let text = SkyRTCReply(message).text
         let isRelayed =
@@ -222,12 +219,7 @@ extension SkyRTCRooms {
         pointers.forget(id)
         let who = role == .viewer ? "viewer" : "SkyRTC client"
         log(of: member.address).info("room \(room): a \(who) came from \(member.address)")
-        guard role == .viewer else { return }
-        tellStates(to: member, in: room)
-        if !rooms.directory.namesTracks(in: room), let only = rooms.address(of: nil, in: room) {
-            pointers.tell(of: only, to: member)
-        }
-        attendance.tellRoster(of: room, to: member)
+        if role == .viewer { tellAll(to: member, in: room) }
     }
 
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
@@ -289,6 +281,8 @@ extension SkyRTCRooms {
     /// Handles the end of a session by the media layer.
     private func sessionEnded(of id: MemberID, _ track: TrackName, _ reason: String) {
         rooms[id]?.sessions[track] = nil
+        // A viewer without a WebSocket has left once its media has ended too.
+        if let member = rooms[id], member.leaveBy != nil, member.sessions.isEmpty { return left(member) }
         handle(.sessionEnded(id, track: track, reason: reason))
         if let room = rooms[id]?.room { sessionsChanged(in: room) }
     }

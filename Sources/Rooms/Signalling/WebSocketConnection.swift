@@ -29,6 +29,9 @@ final class WebSocketConnection {
         case ended
     }
 
+    /// Whether the connection has ended without a close frame from either side.
+    private(set) var brokeOff = false
+
     /// Called with the text of each message.
     var onMessage: (String) -> Void = { _ in }
     /// Called when the connection has ended.
@@ -129,6 +132,7 @@ final class WebSocketConnection {
     /// Ends without a close frame. Further calls do nothing.
     func abort() {
         if case .ended = state { return }
+        if case .open = state { brokeOff = true }
         state = .ended
         reading = nil
         writing = nil

@@ -18,6 +18,9 @@ struct PageBundle {
     private(set) var scripts: [String] = []
     /// The content of its style element.
     private(set) var style = ""
+    /// The modules that the page loads later, by `import("./name.js")`, each with all that it imports and the page
+    /// doesn't have, by their names.
+    private(set) var later: [String: String] = [:]
 
     /// - Parameter file: returns the text of a file by its name, such as `page.js`.
     init(_ index: String, file: @escaping (String) -> String?) throws(Fault) {
@@ -40,6 +43,7 @@ struct PageBundle {
             } else if let name = line.between("<script type=\"module\" src=\"", "\"></script>") {
                 var modules = ModuleBundle(file: file)
                 try modules.add(String(name))
+                later = try modules.takeLater()
                 scripts.append(modules.script)
                 html += "<script type=\"module\">\(modules.script)</script>\n"
             } else if line.contains("<script") || line.contains("<style") {
@@ -75,6 +79,14 @@ private struct ModuleBundle {
     private let file: (String) -> String?
     /// The modules met so far, and whether the script has them yet.
     private var isComplete: [String: Bool] = [:]
+    /// What each module exports.
+    private var exports: [String: [Substring]] = [:]
+    /// The modules that are loaded later.
+    private var laterNames: [String] = []
+    /// The modules of the page that this script uses, which isn't the page's own.
+    private var used: [String] = []
+    private var ownNames: Set<String> = []
+    private var isLater = false
 
     init(file: @escaping (String) -> String?) {
         self.file = file
@@ -84,8 +96,10 @@ private struct ModuleBundle {
     mutating func add(_ name: String) throws(PageBundle.Fault) {
         if let isComplete = isComplete[name] {
             guard isComplete else { throw .circle(file: name) }
+            if isLater, !ownNames.contains(name), !used.contains(name) { used.append(name) }
             return
         }
+        ownNames.insert(name)
         guard let text = file(name) else { throw .missing(file: name) }
         isComplete[name] = false
         var body = ""
@@ -118,12 +132,36 @@ private struct ModuleBundle {
                 exports.append(words[2].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
                 body += line.dropFirst("export ".count) + "\n"
             } else {
+                if let start = statement.firstRange(of: "import(\"./"),
+                    let end = statement[start.upperBound...].firstRange(of: "\")")
+                {
+                    laterNames.append(String(statement[start.upperBound..<end.lowerBound]))
+                }
                 body += statement + "\n"
             }
         }
         isComplete[name] = true
+        self.exports[name] = exports
         script += "const \(Self.constant(of: name[...])) = (() => {\n\(body)"
         script += "return { \(exports.joined(separator: ", ")) };\n})();\n"
+    }
+
+    /// Makes a script of each module that is loaded later. What they use of the page is passed on in `window.parts`.
+    mutating func takeLater() throws(PageBundle.Fault) -> [String: String] {
+        var scripts: [String: String] = [:]
+        var shared: [String] = []
+        for name in laterNames {
+            var bundle = self
+            (bundle.script, bundle.ownNames, bundle.isLater) = ("", [], true)
+            try bundle.add(name)
+            let parts = bundle.used.map { Self.constant(of: $0[...]) }
+            shared += parts.filter { !shared.contains($0) }
+            let taken = parts.isEmpty ? "" : "const { \(parts.joined(separator: ", ")) } = window.parts;\n"
+            let names = (bundle.exports[name] ?? []).joined(separator: ", ")
+            scripts[name] = taken + bundle.script + "export const { \(names) } = \(Self.constant(of: name[...]));\n"
+        }
+        if !shared.isEmpty { script += "window.parts = { \(shared.joined(separator: ", ")) };\n" }
+        return scripts
     }
 
     /// The name of the constant that has what a module exports.

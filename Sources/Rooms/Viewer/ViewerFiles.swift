@@ -21,7 +21,8 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: one document, with its style and its script in it, embedded in the program.
 ///
-/// It loads nothing else but its icon and, if there is sound, the controls for it. `contentSecurityPolicy` allows the
+/// It loads its icon, and later what the first picture doesn't need: the meeting and, if there is sound, the controls for
+/// it, each in one piece. `contentSecurityPolicy` allows the
 /// scripts and the style by their hashes, and no others. The files that the page is made of are there as well, each by
 /// itself.
 public enum ViewerFiles {
@@ -38,11 +39,12 @@ public enum ViewerFiles {
 
     /// Returns the file at `path`, the path of a request (`/`, `/viewer.js`); nil if there is none.
     public static func file(path: String) -> ViewerFile? {
-        path == "/" || path == "/index.html" ? page.file : files[path.dropFirst()]
+        if path == "/" || path == "/index.html" { return page.file }
+        return page.later[path.dropFirst()] ?? files[path.dropFirst()]
     }
 
     /// The page, made of its files when it is first needed.
-    private static let page: (file: ViewerFile, policy: String, version: String) = {
+    private static let page: (file: ViewerFile, policy: String, version: String, later: [Substring: ViewerFile]) = {
         let bundle: PageBundle
         do {
             let index = String(decoding: PackageResources.index_html, as: UTF8.self)
@@ -59,7 +61,14 @@ public enum ViewerFiles {
             "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
             + "require-trusted-types-for 'script'; trusted-types 'none'; script-src 'self'\(sources); "
             + "style-src 'self' 'sha256-\(Digest.base64(of: bundle.style))'"
-        return (ViewerFile(bytes, html, compressed: Compression.gzip(bytes)), policy, version)
+        let later = bundle.later.map { name, script in
+            let bytes = Array(script.utf8)
+            return (name[...], ViewerFile(bytes, javaScript, compressed: Compression.gzip(bytes)))
+        }
+        return (
+            ViewerFile(bytes, html, compressed: Compression.gzip(bytes)), policy, version,
+            Dictionary(later) { first, _ in first }
+        )
     }()
 
     private static let html = "text/html; charset=utf-8"
@@ -105,6 +114,7 @@ public enum ViewerFiles {
         "people.js": ViewerFile(PackageResources.people_js, javaScript),
         "pointer.js": ViewerFile(PackageResources.pointer_js, javaScript),
         "prompt.js": ViewerFile(PackageResources.prompt_js, javaScript),
+        "reach.js": ViewerFile(PackageResources.reach_js, javaScript),
         "reception.js": ViewerFile(PackageResources.reception_js, javaScript),
         "retry.js": ViewerFile(PackageResources.retry_js, javaScript),
         "series.js": ViewerFile(PackageResources.series_js, javaScript),

@@ -50,7 +50,8 @@ export class Face {
 
   /** Why there are no new pictures, according to the host or to the page itself; null if nothing is wrong. */
   #trouble() {
-    const { source, silence } = this.#viewer;
+    const { source, silence, isInterrupted } = this.#viewer;
+    if (isInterrupted) return messages.lostConnection();
     if (source.state === "waiting") return messages.sourceWaiting();
     if (source.state === "gone") return messages.sourceGone(source.message, source.age);
     return silence === null ? null : messages.silent(silence);

@@ -9,7 +9,6 @@ import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
 import { loaded } from "./loaded.js";
-import { Meeting } from "./meeting.js";
 import { Measurements } from "./measurements.js";
 import { words as meetingWords } from "./meetingwords.js";
 import { language, writeWords } from "./messages.js";
@@ -33,7 +32,6 @@ const viewer = new Viewer(stage);
 new Prompt(viewer);
 const tracks = new Tracks(viewer);
 const people = new People(viewer);
-const meeting = new Meeting(viewer);
 const delay = new Delay(viewer, video);
 const measurements = new Measurements(viewer, stage, delay);
 const charts = new Charts(measurements, stage);
@@ -55,7 +53,7 @@ gestures.onDoubleClick = () => controls.toggleFullScreen();
 addViewKeys(keys, { view, controls, charts, bar });
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
 keys.add("n", meetingWords.people, () => people.toggle());
-keys.add("m", meetingWords.meet, () => meeting.toggle());
+keys.add("m", meetingWords.meet, () => meeting?.toggle());
 
 let newest = null;
 viewer.addEventListener("stream", async ({ detail: stream }) => {
@@ -89,6 +87,18 @@ viewer.addEventListener("_peers", ({ detail }) => {
   const { version } = document.documentElement.dataset;
   if (detail.page && version && detail.page !== version && !isReloaded) location.reload();
 }, { once: true });
+
+// Loaded once there is a picture, or none soon, so that the page itself stays small.
+let meeting = null;
+async function meet() {
+  await Promise.race([
+    new Promise((resume) => viewer.addEventListener("change", () => { if (viewer.phase === "playing") resume(); })),
+    new Promise((resume) => setTimeout(resume, 2000)),
+  ]);
+  const { Meeting } = await import("./meeting.js");
+  meeting = new Meeting(viewer);
+}
+viewer.addEventListener("joined", () => meet().catch(() => {}), { once: true });
 
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
 let sound = null;
@@ -177,7 +187,7 @@ window.screenRelay = Object.freeze({
     return people.facts;
   },
   get meeting() {
-    return meeting.facts;
+    return meeting?.facts ?? null;
   },
 });
 

@@ -46,11 +46,11 @@ export class Reception {
       }));
     this.#peer = new Peer({
       onOffer: (description) => {
-        signalling.offer(description, track);
+        this.#signalling.offer(description, track);
         // Nothing is heard yet.
         if (hasSound) this.hold(0);
       },
-      onCandidate: (candidate) => signalling.candidate(candidate, track),
+      onCandidate: (candidate) => this.#signalling.candidate(candidate, track),
       onStream: (stream) => handlers.onStream(stream),
       onConnected: () => handlers.onConnected(),
       onNoPath: this.#noPath,
@@ -68,6 +68,15 @@ export class Reception {
   open() {
     this.#patience.expect(ANSWER_PATIENCE, () => this.#fail(messages.noAnswer()));
     this.#peer.open().catch((problem) => this.#fail(messages.unusableAnswer(problem.message)));
+  }
+
+  /** The connection that carries messages; another one may take its place. */
+  get signalling() {
+    return this.#signalling;
+  }
+
+  set signalling(signalling) {
+    this.#signalling = signalling;
   }
 
   /** Whether media can flow now. */

@@ -80,7 +80,7 @@ export class ShownTrack {
       this.#handlers.onTold("tracks", this.tracks.all);
       this.#handlers.onNegotiation();
       const asked = this.reception?.track;
-      if (this.reception && this.tracks.isStill(asked)) return;
+      if (this.reception && this.tracks.isStill(asked) && this.#goesOn(data.watching)) return;
       if (this.reception) this.signalling.send("__unwatch", asked === null ? {} : { track: asked });
       this.#ask();
     } else if (name === "_tracks") this.#listed(data.tracks);
@@ -106,6 +106,16 @@ export class ShownTrack {
     this.source = new Source();
     this.sound = "none";
     this.#memory.forget();
+  }
+
+  /**
+   * Whether the reception goes on: it was asked for by this connection, or by one before it, and the host, which names
+   * the tracks that it still sends, sends it.
+   */
+  #goesOn(watching) {
+    if (this.reception.signalling === this.signalling) return true;
+    this.reception.signalling = this.signalling;
+    return watching?.includes(this.reception.track ?? this.tracks.all[0]?.name) === true;
   }
 
   #heardSound({ sound }) {

@@ -30,12 +30,15 @@ export class Signalling {
   #you = null;
   #ended = false;
   #refusal = null;
+  #resumption = null;
+  // When the first question was asked that nothing has come after; null if there is none.
+  #askedAt = null;
   // By track: the number of offers that the host hasn't answered yet.
   #unanswered = new Map();
   // The messages to send once the socket is open; null when it is.
   #waiting;
 
-  /** `introduction`: the contents of `__join` besides the room and our role. */
+  /** `introduction`: the contents of `__join` besides the room and our role; `resume` in it goes on with a visit. */
   constructor(address, room, introduction, handlers) {
     this.#handlers = handlers;
     this.#socket = socketTo(address);
@@ -54,6 +57,21 @@ export class Signalling {
   /** Our own id. */
   get you() {
     return this.#you;
+  }
+
+  /** The secret with which another connection goes on with this visit; null if the host gives none. */
+  get resumption() {
+    return this.#resumption;
+  }
+
+  /** Whether the socket is, or was, open. */
+  get wasOpen() {
+    return this.#waiting === null;
+  }
+
+  /** For how many milliseconds the host has left a question unanswered. */
+  get unanswered() {
+    return this.#askedAt === null ? 0 : performance.now() - this.#askedAt;
   }
 
   // A message without a receiver is for the host, whose id isn't known before it has let us in.
@@ -86,8 +104,14 @@ export class Signalling {
       this.#waiting.push([eventName, data]);
       return;
     }
+    if (eventName === "__clock") this.#askedAt ??= performance.now();
     if (eventName === "__offer" && (data.socketId ?? this.#host) === this.#host) this.#count(data.track, 1);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ eventName, data }));
+  }
+
+  /** Calls no handler any more, but stays open. */
+  setAside() {
+    this.#ended = true;
   }
 
   /** Leaves the room without calling any handler. */
@@ -127,6 +151,7 @@ export class Signalling {
 
   #receive(text) {
     if (this.#ended) return;
+    this.#askedAt = null;
     let message;
     try {
       message = JSON.parse(text);
@@ -142,6 +167,7 @@ export class Signalling {
       case "_peers":
         this.#host = data.host ?? data.connections?.[0] ?? null;
         this.#you = data.you ?? null;
+        this.#resumption = data.resume ?? null;
         if (this.#host === null) this.#end(() => this.#handlers.onHostLeft());
         // An early offer may name no track. In a room with several, the answer to it names the first.
         if (data.tracks?.length > 1) {

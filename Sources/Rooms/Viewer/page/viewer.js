@@ -2,11 +2,16 @@
 
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
+import { Reach } from "./reach.js";
 import { Attempts, Patience } from "./retry.js";
 import { ShownTrack } from "./shown.js";
 import { Signalling } from "./signalling.js";
 
 const JOIN_PATIENCE = 10_000;
+// The host answers a question at once. After this many milliseconds without a packet from a source that is never
+// silent, it is asked one; and after this many without an answer, the connection is taken to be dead.
+const QUIET = 3000;
+const ANSWER_PATIENCE = 2000;
 
 /**
  * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
@@ -46,6 +51,15 @@ export class Viewer extends EventTarget {
   #signalling = null;
   #attempts = new Attempts();
   #patience = new Patience();
+  #reach = new Reach();
+  /** The secret that lets another connection go on with our visit; null if there is none. */
+  #resumption = null;
+  /** Whether the WebSocket is dead while the pictures may go on. */
+  #isCutOff = false;
+  /** The connections before this one that our visit may still go on from. Only the host ends those. */
+  #former = [];
+  /** The number of packets so far, and when the last of them came. */
+  #packets = { count: 0, at: 0 };
   /** Whether the host has told us that it ends, and none has let us in since. */
   #hasEnded = false;
 
@@ -80,6 +94,11 @@ export class Viewer extends EventTarget {
     return this.#attempts.dueIn;
   }
 
+  /** Whether the connection to the host has broken off, and no pictures come either. */
+  get isInterrupted() {
+    return this.#isCutOff && performance.now() - this.#packets.at > QUIET;
+  }
+
   /** The text of the problem; null if there is none. */
   get error() {
     return this.phase === "playing" ? null : this.reason?.title ?? null;
@@ -100,8 +119,9 @@ export class Viewer extends EventTarget {
    * Ends a wait for the next attempt at once. After a change of network, also retries if the old connection is broken.
    */
   hurry(isOtherNetwork = false) {
-    if (this.#attempts.isDue) this.#connect();
+    if (this.#attempts.isDue) this.#isCutOff ? this.#renew() : this.#connect();
     else if (isOtherNetwork && this.#isAsking && !this.reception.isConnected) this.#retry(messages.lostConnection());
+    else if (isOtherNetwork) this.#ask();
   }
 
   /** Handles the button on the card. */
@@ -149,6 +169,7 @@ export class Viewer extends EventTarget {
   async look() {
     const reception = this.reception;
     if (!(await reception?.look()) || reception !== this.reception) return;
+    this.#notice(reception.counted);
     // In a hidden tab no picture is presented, but pictures are decoded.
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
@@ -161,16 +182,40 @@ export class Viewer extends EventTarget {
     return this.reception !== null && this.#signalling?.host !== null;
   }
 
+  /** Takes the browser's counters, and notices that the connection is dead. */
+  #notice({ packets, soundPackets }) {
+    const now = performance.now();
+    const count = packets + soundPackets;
+    if (count !== this.#packets.count) this.#packets = { count, at: now };
+    else if (this.source.isSteady && this.source.state === "live" && now - this.#packets.at > QUIET) this.#ask();
+    if (this.#signalling?.unanswered > ANSWER_PATIENCE) this.#broken();
+  }
+
+  /** Asks the host for a sign of life. */
+  #ask() {
+    if (this.#isAsking && this.#signalling.unanswered === 0) this.send("__clock", { t: performance.now() });
+  }
+
   #connect() {
     this.#disconnect();
     // After the end of a share, the page keeps saying so until a new one begins, no matter how often it checks.
     if (!this.reason) this.#enter("connecting");
     else if (this.phase !== "ended") this.#enter("reconnecting");
+    this.#join();
+    this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
+    if (!this.#stage.hasPicture) this.#shown.begin();
+    this.#awaitReach();
+  }
+
+  /** Opens a connection, which goes on with our visit if there was one. */
+  #join() {
+    const introduction = { ...this.introduction };
+    if (this.#resumption !== null) introduction.resume = this.#resumption;
     // Events of an abandoned connection must not affect the next one.
     const only = (action) => (...values) => {
       if (this.#signalling === signalling) action(...values);
     };
-    const signalling = new Signalling(this.link.socket, this.link.room, this.introduction, {
+    const signalling = new Signalling(this.link.socket, this.link.room, introduction, {
       onMessage: only((name, data) => this.#heard(name, data)),
       // In a room without tracks, an early offer is refused.
       concerns: ({ track }) => !this.tracks.isEmpty && this.tracks.isShown(track),
@@ -181,24 +226,84 @@ export class Viewer extends EventTarget {
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
       onSentAway: only(() => this.#stop(messages.sentAway())),
       onExpired: only(() => this.#stop(messages.expired())),
-      onClosed: only(() => this.#noHost(this.#isAsking ? messages.lostConnection() : messages.hostAway())),
+      onClosed: only(() => this.#broken()),
     });
     this.#signalling = this.#shown.signalling = signalling;
-    this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
-    if (!this.#stage.hasPicture) this.#shown.begin();
+  }
+
+  /**
+   * Handles a connection that is dead or couldn't be opened. As long as the pictures have a path of their own, another
+   * connection is opened beside them; otherwise everything begins anew.
+   */
+  #broken() {
+    if (this.#resumption !== null && this.reception?.isConnected) {
+      this.#setAside();
+      this.#isCutOff = true;
+      this.#patience.stop();
+      this.#attempts.again(() => this.#renew());
+      this.#awaitReach();
+    } else {
+      this.#noHost(this.#isAsking || this.#isCutOff ? messages.lostConnection() : messages.hostAway());
+    }
+  }
+
+  /** Opens another connection beside the pictures. */
+  #renew() {
+    this.#attempts.stop();
+    this.#setAside();
+    this.#join();
+    this.#patience.expect(JOIN_PATIENCE, () => this.#broken());
+  }
+
+  /** Takes nothing more from the connection, without telling the host that we leave. */
+  #setAside() {
+    if (!this.#signalling.wasOpen) return this.#signalling.close();
+    this.#signalling.setAside();
+    this.#former.push(this.#signalling);
+  }
+
+  /** Tries again as soon as the host can be reached, as long as an attempt hasn't got through to it. */
+  #awaitReach() {
+    if (this.reconnects === 0 && !this.#isCutOff) return;
+    this.#reach.await(() => {
+      if (this.#attempts.isDue) this.hurry();
+      else if (!this.#signalling?.wasOpen) this.#isCutOff ? this.#renew() : this.#connect();
+    });
   }
 
   /** Handles a message, and then passes it on as an event. */
   #heard(name, data) {
-    if (name === "_peers" && this.#hasEnded) this.#begin();
+    const isRenewed = name === "_peers" && this.#isCutOff && Array.isArray(data.watching);
+    if (name === "_peers") this.#letIn(isRenewed);
     this.#shown.heard(name, data);
     this.#tell(name, data);
-    if (name === "_peers") this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
+    if (name === "_peers" && !isRenewed) {
+      this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
+    }
+  }
+
+  /** `isRenewed`: whether our visit goes on. */
+  #letIn(isRenewed) {
+    if (this.#hasEnded) this.#begin();
+    this.#reach.stop();
+    if (this.#isCutOff && !isRenewed) {
+      // It may be another host, which knows nothing of us.
+      this.reconnects += 1;
+      this.#stage.hold();
+      this.#shown.leave();
+      this.#shown.signalling = this.#signalling;
+      this.#tell("left", {});
+    }
+    this.#isCutOff = false;
+    this.#closeFormer();
+    this.#resumption = this.#signalling.resumption;
+    if (isRenewed) this.#attempts.succeeded();
   }
 
   /** Handles the end of the host. Nothing it shared stays visible. If it comes back, the page continues by itself. */
   #ended() {
     this.#hasEnded = true;
+    this.#resumption = null;
     this.#close();
     this.reason = { ...messages.hostLeft(), canTryAgain: true };
     this.#attempts.again(() => this.#connect());
@@ -243,14 +348,21 @@ export class Viewer extends EventTarget {
   }
 
   #disconnect() {
+    this.#isCutOff = false;
+    this.#reach.stop();
     this.#attempts.stop();
     this.#patience.stop();
     this.#stage.hold();
     this.#shown.leave();
     const wasJoined = this.#signalling !== null;
+    this.#closeFormer();
     this.#signalling?.close();
     this.#signalling = null;
     if (wasJoined) this.#tell("left", {});
+  }
+
+  #closeFormer() {
+    for (const signalling of this.#former.splice(0)) signalling.close();
   }
 
   /** Switches to another phase, and announces it. */

@@ -1,0 +1,82 @@
+import CGLib
+import Rooms
+import Threading
+import Viewer
+
+/// Viewers whose WebSocket breaks off, or is dead because their address has changed, go on by another one. Their media
+/// sessions, which have a path of their own, continue.
+extension SkyRTCRooms {
+    /// How long a viewer whose WebSocket broke off may take to go on, in microseconds. A page tries again after half a
+    /// second, and its pictures go on meanwhile.
+    private static let returnTime = 10_000_000
+
+    /// Takes what comes by `socket` as the member's.
+    func listen(to socket: WebSocketConnection, of id: MemberID) {
+        socket.onMessage = { [unowned self] text in received(text, from: id) }
+        socket.onEnd = { [unowned self] in ended(id) }
+    }
+
+    func left(_ member: RoomMember) {
+        let id = member.id
+        handle(.leave(id))
+        pointers.forget(id)
+        rooms[id] = nil
+        if let room = member.room { log(of: member.address).info("room \(room): a viewer left") }
+    }
+
+    /// Whether `member`, whose WebSocket has just ended, may still go on by another one: a viewer with media sessions
+    /// whose client hasn't said that it leaves.
+    func awaits(_ member: RoomMember) -> Bool {
+        guard member.socket.brokeOff, !member.sessions.isEmpty, rooms.directory.greetingAgain(member.id) != nil else {
+            return false
+        }
+        member.leaveBy = g_get_monotonic_time() + Self.returnTime
+        return true
+    }
+
+    /// Lets the viewer with the secret `resumption` go on by the WebSocket of `newcomer`, if `key` still opens its room.
+    /// Returns whether there is such a viewer.
+    ///
+    /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins anew.
+    func resume(_ resumption: String, with key: RoomKey, by newcomer: RoomMember) -> Bool {
+        guard newcomer.room == nil, let room = rooms.directory.grant(to: key).room?.name,
+            let member = rooms.members.values.first(where: { $0.resumption == resumption }), member !== newcomer,
+            rooms.directory.place(of: member.id)?.room == room
+        else { return false }
+        guard let message = rooms.directory.greetingAgain(member.id) else {
+            member.socket.abort()
+            return false
+        }
+        rooms[newcomer.id] = nil
+        member.goOn(by: newcomer)
+        listen(to: member.socket, of: member.id)
+        member.socket.admit()
+        let watched = rooms.directory.tracksWatched(by: member.id)
+        member.socket.send(greeting(of: member, in: room, message, watching: watched).text)
+        tellAll(to: member, in: room)
+        return true
+    }
+
+    /// The `_peers` message for `member`.
+    func greeting(
+        of member: RoomMember, in room: String, _ message: RoomMessage, watching: [TrackName]? = nil
+    ) -> SkyRTCReply {
+        let isViewer = rooms.directory.place(of: member.id)?.role == .viewer
+        return SkyRTCReply(
+            message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
+            resumption: isViewer ? member.resumption : nil, watching: watching)
+    }
+
+    /// Tells a viewer all that it has to know of its room, and of the tracks that it watches.
+    func tellAll(to member: RoomMember, in room: String) {
+        tellStates(to: member, in: room)
+        if !rooms.directory.namesTracks(in: room) {
+            if let only = rooms.address(of: nil, in: room) { pointers.tell(of: only, to: member) }
+        } else {
+            for track in rooms.directory.tracksWatched(by: member.id) {
+                pointers.tell(of: TrackAddress(room: room, track: track), to: member)
+            }
+        }
+        attendance.tellRoster(of: room, to: member)
+    }
+}
