@@ -2,7 +2,7 @@ import Glibc
 import Processes
 import TestSupport
 
-/// A network of its own, whose loopback loses one in twenty of the datagrams that a UDP port sends.
+/// A network of its own, which loses some of what is sent in it.
 ///
 /// It lives as long as a process inside it, which this object holds.
 final class LossyNetwork {
@@ -23,8 +23,13 @@ final class LossyNetwork {
         }
     }()
 
-    /// Creates the network, which loses some of what UDP `port` sends.
-    init(losingFrom port: UInt16) throws {
+    /// Creates the network, which loses one in twenty of the datagrams that UDP `port` sends.
+    convenience init(losingFrom port: UInt16) throws {
+        try self.init(losing: "udp sport \(port) numgen inc mod 20 0")
+    }
+
+    /// Creates the network, which loses all packets that this expression of nftables is true of.
+    init(losing expression: String) throws {
         // A browser doesn't use a network that has only loopback, so add an interface, which leads nowhere.
         let script = """
             set -e
@@ -36,7 +41,7 @@ final class LossyNetwork {
             ip route add default via 192.0.2.2
             nft add table inet loss
             nft add chain inet loss out '{ type filter hook output priority 0; }'
-            nft add rule inet loss out udp sport \(port) numgen inc mod 20 0 counter drop
+            nft add rule inet loss out \(expression) counter drop
             echo ready
             exec sleep 600
             """

@@ -20,6 +20,29 @@ struct CandidateTests {
         }
     }
 
+    @Test("connections may come to every address, and no peer prefers them to UDP")
+    func connections() throws {
+        let text = "candidate:9 1 tcp 1518280447 192.0.2.1 9 typ host tcptype active generation 0"
+        let candidate = try #require(Candidate(parsing: text))
+        #expect(candidate.transport == "tcp" && candidate.tcpType == "active")
+        #expect(candidate.text == "candidate:9 1 tcp 1518280447 192.0.2.1 9 typ host tcptype active")
+        #expect(Candidate(parsing: candidate.text) == candidate)
+        #expect(Candidate(parsing: "candidate:9 1 tcp 1 192.0.2.1 9 typ host tcptype")?.tcpType == nil)
+
+        var local = AnswerTests.local
+        local.takesConnections = true
+        let fragment = RestartFragment(local: local, kind: .video, mid: "0", payloadType: 106).text
+        let lines = fragment.split(separator: "\r\n").filter { $0.hasPrefix("a=candidate:") }
+        // RFC 6544 section 4.2: 90 << 24 | (4 << 13 | 8191 - index) << 8 | 255
+        #expect(
+            lines == [
+                "a=candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host",
+                "a=candidate:2 1 udp 2130706175 2001:db8::1 8189 typ host",
+                "a=candidate:3 1 tcp 1520435199 192.0.2.1 8189 typ host tcptype passive",
+                "a=candidate:4 1 tcp 1520434943 2001:db8::1 8189 typ host tcptype passive",
+            ])
+    }
+
     static let fragment = """
         a=ice-ufrag:EsAw\r
         a=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1\r

@@ -119,6 +119,11 @@ struct FullSocketTests {
     private func shrinkSendBuffer(ofSocketAt port: UInt16) -> Bool {
         for descriptor in Int32(3)..<1024 {
             guard TransportAddress(localEndOf: descriptor)?.port == port else { continue }
+            var (kind, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            // TCP has a port of the same number.
+            guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0, kind == SOCK_DGRAM.rawValue else {
+                continue
+            }
             var room: Int32 = 1
             return setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size)) == 0
         }

@@ -9,7 +9,7 @@ import TrackHub
 
 @testable import WebRTC
 
-/// A viewer on a UDP socket of its own, let in by an offer and an answer. The test's thread does its work: ``pump()``.
+/// A viewer on a socket of its own, let in by an offer and an answer. The test's thread does its work: ``pump()``.
 final class SocketViewer {
     /// The answer lacks something.
     struct UnusableAnswer: Error, CustomStringConvertible {
@@ -26,18 +26,18 @@ final class SocketViewer {
     var loses: (_ datagram: [UInt8]) -> Bool = { _ in false }
 
     private let ended: Ending
-    private var socket: UDPSocket
-    private let path: NetworkPath
+    private(set) var socket: any ViewerSocket
+    private let address: TransportAddress
 
     private final class Ending: Sendable {
         let text = Mutex<String?>(nil)
     }
 
-    /// Opens a session of `server` that watches `hub`, to be reached at `address`; `client` is where the offer came
-    /// from, if the server is told.
+    /// Opens a session of `server` that watches `hub`, to be reached at `address`, over UDP unless there is a `socket`;
+    /// `client` is where the offer came from, if the server is told.
     init(
         of server: MediaServer, from client: String? = nil, watching hub: TrackHub, at address: TransportAddress,
-        offer: String = Offers.chromium
+        by socket: (any ViewerSocket)? = nil, offer: String = Offers.chromium
     ) throws {
         let context = try DTLSContext(certificate: Certificate())
         let ended = Ending()
@@ -53,8 +53,8 @@ final class SocketViewer {
         var settings = try Self.settings(from: opened.answer, to: offer)
         if opened.answer.contains("setup:active") { settings.dtlsRole = .server }
         viewer = try TestViewer(settings, context: context)
-        path = Self.path(to: address)
-        socket = try UDPSocket(bindingTo: path.local)
+        self.address = address
+        self.socket = try socket ?? DatagramSocket(to: address)
     }
 
     /// Asks `server` for an offer, and gives it `answer`.
@@ -75,8 +75,8 @@ final class SocketViewer {
         var settings = try Self.settings(from: offered.offer, to: answer)
         if answer.contains("setup:passive") { settings.dtlsRole = .server }
         viewer = try TestViewer(settings, context: context)
-        path = Self.path(to: address)
-        socket = try UDPSocket(bindingTo: path.local)
+        self.address = address
+        socket = try DatagramSocket(to: address)
     }
 
     /// What `host`'s description and `own`, the viewer's, say.
@@ -99,23 +99,20 @@ final class SocketViewer {
             retransmission: SSRC(sources[1]))
     }
 
-    private static func path(to address: TransportAddress) -> NetworkPath {
-        let loopback = TransportAddress(
-            family: address.family, high: address.high, low: address.low, port: 0, scope: 0)
-        return NetworkPath(peer: address, local: loopback)
-    }
-
     /// Goes on at another port, as after a change of network.
     func move() throws {
-        socket = try UDPSocket(bindingTo: path.local)
+        socket = try DatagramSocket(to: address)
+    }
+
+    /// Goes on over `socket`.
+    func move(to socket: any ViewerSocket) {
+        self.socket = socket
     }
 
     /// Takes what has come and sends what is due.
     func pump() {
-        var buffer = [UInt8](repeating: 0, count: 2048)
-        while let received = socket.receive(into: &buffer) {
+        while let datagram = socket.receive() {
             receivedDatagrams += 1
-            let datagram = Array(buffer.prefix(received.count))
             if !loses(datagram) { viewer.receive(datagram, now: now()) }
         }
         viewer.poll(now: now())
@@ -124,7 +121,7 @@ final class SocketViewer {
 
     /// Sends any datagram to the server.
     func send(_ datagram: [UInt8]) {
-        _ = socket.send(datagram, along: path)
+        socket.send(datagram)
     }
 
     /// Checks and shakes hands until media can flow.

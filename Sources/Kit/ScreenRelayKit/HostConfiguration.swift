@@ -23,7 +23,8 @@ public struct HostConfiguration: Sendable {
     public var furtherRooms: [HostRoom] = []
     /// Where HTTP and WebSocket listen; at least one address. Port 0 means any free port.
     public var listen: [ListenAddress]
-    /// The address of the UDP port that all viewers share. Port 0 means any free port.
+    /// The address of the UDP port that all viewers share. Port 0 means any free port. Viewers who can't use UDP connect
+    /// to the TCP port of the same number, unless it is taken or one of those in ``listen``.
     public var mediaAddress: TransportAddress
     /// Whether a browser may call this host by any literal address and by the machine's name, and not only by a
     /// loopback address (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
@@ -55,7 +56,7 @@ public struct HostConfiguration: Sendable {
     /// - Parameters:
     ///   - reach: sets ``listen``, ``mediaAddress`` and ``isOpenToNetwork``.
     ///   - port: the HTTP port; 0 means any free port.
-    ///   - mediaPort: the UDP port of all viewers; 0 means any free port.
+    ///   - mediaPort: the UDP port of all viewers, and the TCP port for them; 0 means any free port.
     public init(_ reach: Reach = .loopback, port: UInt16 = 0, mediaPort: UInt16 = 0) {
         switch reach {
         case .loopback:

@@ -11,6 +11,7 @@ extension Metrics {
         }
         add("viewers", "gauge", "Viewers now; one who watches two tracks counts twice.", viewers)
         add("narrow_viewers", "gauge", "Viewers who get fewer pictures because of their network paths.", narrowViewers)
+        add("tcp_viewers", "gauge", "Viewers whose pictures go over TCP.", tcpViewers)
         add("captures", "gauge", "Captures that are connected and have reported on their work.", captures)
         add("captured_pictures_total", "counter", "Pictures encoded by captures.", capturedPictures)
         add("captured_key_frames_total", "counter", "Key frames encoded by captures.", capturedKeyFrames)

@@ -12,6 +12,8 @@ public struct Metrics: Sendable {
     public var viewers = 0
     /// Those of them who get fewer pictures, because their paths can't carry all.
     public var narrowViewers = 0
+    /// Those of them whose pictures go over TCP.
+    public var tcpViewers = 0
     /// Captures that are connected and have reported on their work. The next five figures, and the first three stages,
     /// are theirs, and begin anew when a capture does.
     public var captures = 0
@@ -58,7 +60,9 @@ extension ScreenRelayHost {
             if let capture = track.ingest.hub.statistics(now: now) { metrics.add(capture) }
             if let stages = track.ingest.hub.stages { metrics.stages.add(stages) }
         }
+        let statistics = self.statistics
         metrics.narrowViewers = statistics.count(where: \.isNarrow)
+        metrics.tcpViewers = statistics.count { $0.transport == .tcp }
         let totals = mediaTotals
         metrics.sentPictures = totals.sentUnits
         metrics.sentPackets = totals.sentPackets

@@ -26,7 +26,7 @@ public final class ScreenRelayHost: Sendable {
     public let room: String
     /// The addresses that HTTP really listens on.
     public let addresses: [ListenAddress]
-    /// The UDP port that all viewers use.
+    /// The UDP port that all viewers use, and the TCP port of those who can't use UDP.
     public let mediaPort: UInt16
     /// The first track, which is never removed.
     public let firstTrack: HostedTrack
@@ -63,8 +63,9 @@ public final class ScreenRelayHost: Sendable {
         }
         self.log = log
         room = configuration.room
-        let mediaConfiguration = MediaServerConfiguration(
+        var mediaConfiguration = MediaServerConfiguration(
             bind: configuration.mediaAddress, advertised: configuration.advertised)
+        mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
         do throws(WebRTCError) {
             media = try MediaServer(mediaConfiguration, log: log)
         } catch {

@@ -164,6 +164,7 @@ struct StatusReport {
         object.add("viewers", viewers)
         object.add("muted", isMuted)
         object.add("narrowViewers", narrowViewers.count)
+        object.add("tcpViewers", metrics.tcpViewers)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))
         object.add("expires", links.expires?.formatted(.iso8601))
         if let administration {

@@ -2,11 +2,19 @@ public import MediaTypes
 
 /// The statistics of one viewer's session so far.
 public struct PeerStatistics: Hashable, Sendable {
+    /// What carries the packets of a session.
+    public enum Transport: String, Hashable, Sendable {
+        case udp
+        case tcp
+    }
+
     public var id: MediaSessionID
     /// Whether the session is connected, so that media can flow.
     public var isConnected: Bool
     /// The IP address that media goes to, in text and without the port; nil before there is one.
     public var address: String?
+    /// How media goes there; nil like `address`.
+    public var transport: Transport?
     /// Whether the peer gets the narrow rung: fewer pictures, because its path can't carry all of the source's.
     public var isNarrow = false
     /// The number of pictures sent completely.

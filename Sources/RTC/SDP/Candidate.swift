@@ -12,6 +12,8 @@ public struct Candidate: Sendable, Equatable {
     public var port: UInt16
     /// `host`, `srflx`, `prflx`, `relay`.
     public var type: String
+    /// For TCP, who opens the connection: `active`, `passive` or `so` (RFC 6544 section 4.5); nil if it isn't said.
+    public var tcpType: String?
 
     /// Parses a candidate, with or without `a=` and `candidate:` in front: `candidate:1 1 udp 2130706431 192.0.2.1 8189
     /// typ host …`. Nil if `text` is not a candidate.
@@ -30,27 +32,45 @@ public struct Candidate: Sendable, Equatable {
         address = String(words[4])
         self.port = port
         type = String(words[7])
+        if let place = words.dropFirst(8).firstIndex(of: "tcptype") {
+            tcpType = words[place...].dropFirst().first?.lowercased()
+        }
     }
 
-    /// A host candidate of ours; `index` is its position in the list, which begins with the preferred one.
+    /// A host candidate of ours for UDP; `index` is its position in the list, which begins with the preferred one.
     init(host address: HostAddress, index: Int) {
-        foundation = String(index + 1)
-        component = 1
-        transport = "udp"
+        self.init(host: address, foundation: index + 1, transport: "udp", typePreference: 126)
         // RFC 8445 section 5.1.2.1: 2^24 x type preference + 2^8 x local preference + (256 - component).
-        priority = 126 << 24 | UInt32(UInt16.max - UInt16(clamping: index)) << 8 | 255
+        priority |= UInt32(UInt16.max - UInt16(clamping: index)) << 8
+    }
+
+    /// The candidate for TCP connections that the peer opens, at the address of `index` in a list of `count`. Its
+    /// priority is lower than that of any candidate for UDP except relayed ones.
+    init(passiveHost address: HostAddress, index: Int, of count: Int) {
+        self.init(host: address, foundation: count + index + 1, transport: "tcp", typePreference: 90)
+        tcpType = "passive"
+        // RFC 6544 section 4.2: 2^13 x direction preference, which is 4 for a passive host candidate, + the rest.
+        priority |= ((4 << 13) + 8191 - UInt32(clamping: min(index, 8191))) << 8
+    }
+
+    private init(host address: HostAddress, foundation: Int, transport: String, typePreference: UInt32) {
+        self.foundation = String(foundation)
+        component = 1
+        self.transport = transport
+        priority = typePreference << 24 | 255
         self.address = address.address
         port = address.port
         type = "host"
     }
 
-    /// `candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host`
+    /// `candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host`, for TCP with `tcptype passive` behind it.
     public var text: String {
         "candidate:\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(type)"
+            + (tcpType.map { " tcptype \($0)" } ?? "")
     }
 }
 
-/// An address and a UDP port at which we can be reached.
+/// An address and a port at which we can be reached, by UDP and perhaps by TCP.
 public struct HostAddress: Sendable, Hashable {
     /// An IPv4 or IPv6 address as text, without brackets.
     public var address: String

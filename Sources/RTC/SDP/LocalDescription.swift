@@ -19,6 +19,8 @@ public struct LocalDescription: Sendable, Equatable {
     public var cname: String
     /// Whether we act on transport-wide feedback and REMB about what we send, and therefore offer and accept them.
     public var takesCongestionFeedback = false
+    /// Whether the same addresses take TCP connections (RFC 6544).
+    public var takesConnections = false
     /// The name of our MediaStream.
     private static let mediaStreamID = "screen"
 
@@ -56,10 +58,15 @@ public struct LocalDescription: Sendable, Equatable {
     /// The lines of the ICE credentials.
     var iceLines: [String] { ["a=ice-ufrag:\(iceUfrag)", "a=ice-pwd:\(icePassword)"] }
 
-    /// The candidate lines, complete. A peer without ICE would use the first address.
+    /// The candidate lines, complete. A peer without ICE would use the first address, by UDP.
     var candidateLines: [String] {
-        addresses.enumerated().map { index, address in "a=" + Candidate(host: address, index: index).text }
-            + ["a=end-of-candidates"]
+        var candidates = addresses.enumerated().map { Candidate(host: $1, index: $0) }
+        if takesConnections {
+            candidates += addresses.enumerated().map {
+                Candidate(passiveHost: $1, index: $0, of: addresses.count)
+            }
+        }
+        return candidates.map { "a=" + $0.text } + ["a=end-of-candidates"]
     }
 
     /// The `c=` line, with the first address unless that is a host name.

@@ -1,5 +1,5 @@
-/// The source or destination of a datagram: an IPv4 or IPv6 address and a UDP port. Cheap to compare and hash, so it
-/// serves as a dictionary key for peers.
+/// The source or destination of a datagram: an IPv4 or IPv6 address and a port. Cheap to compare and hash, so it serves
+/// as a dictionary key for peers.
 public struct TransportAddress: Sendable, Hashable {
     /// The version of the Internet Protocol.
     public enum Family: UInt8, Sendable, Hashable {
@@ -12,10 +12,13 @@ public struct TransportAddress: Sendable, Hashable {
     public let high: UInt64
     /// The last 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
     public let low: UInt64
-    /// The UDP port, in host byte order.
+    /// The UDP port, or the TCP port if there is a ``connection``; in host byte order.
     public let port: UInt16
     /// The interface that a link-local IPv6 address belongs to (`sin6_scope_id`), otherwise 0.
     public let scope: UInt32
+    /// The number of the TCP connection that leads there, otherwise 0. It tells apart what UDP and TCP reach at the same
+    /// address and port, and a connection from those that came from there before.
+    public let connection: UInt32
 
     /// The IPv4 address `a.b.c.d`.
     public init(ipv4 a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8, port: UInt16) {
@@ -38,12 +41,20 @@ public struct TransportAddress: Sendable, Hashable {
     }
 
     /// An address from its bits as integers. The media thread uses this initializer because it allocates nothing.
-    public init(family: Family, high: UInt64, low: UInt64, port: UInt16, scope: UInt32 = 0) {
+    public init(
+        family: Family, high: UInt64, low: UInt64, port: UInt16, scope: UInt32 = 0, connection: UInt32 = 0
+    ) {
         self.family = family
         self.high = high
         self.low = low
         self.port = port
         self.scope = scope
+        self.connection = connection
+    }
+
+    /// The same address at the end of the TCP connection with this number.
+    public func over(connection: UInt32) -> TransportAddress {
+        TransportAddress(family: family, high: high, low: low, port: port, scope: scope, connection: connection)
     }
 
     private static func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
@@ -62,7 +73,7 @@ public struct TransportAddress: Sendable, Hashable {
     /// they are.
     public var unmapped: TransportAddress {
         guard family == .ipv6, high == 0, low >> 32 == 0xffff else { return self }
-        return TransportAddress(family: .ipv4, high: 0, low: low & 0xffff_ffff, port: port)
+        return TransportAddress(family: .ipv4, high: 0, low: low & 0xffff_ffff, port: port, connection: connection)
     }
 
     /// The address without its port, as written in a candidate: `192.0.2.1`, `2001:db8::1` (RFC 5952).

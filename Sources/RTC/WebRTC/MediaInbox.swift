@@ -33,16 +33,3 @@ final class PublishedStatistics: Sendable {
         current.withLock { $0 = (sessions, totals) }
     }
 }
-
-/// Hands the socket, which has a single owner, over to the media thread.
-final class SocketHandover: Sendable {
-    private let socket: Mutex<UDPSocket?>
-
-    init(_ socket: consuming UDPSocket) {
-        self.socket = Mutex(socket)
-    }
-
-    func take() -> UDPSocket? {
-        socket.withLock { $0.take() }
-    }
-}

@@ -10,41 +10,44 @@ import TrackHub
 /// The media thread's loop. It owns the socket and every session, and waits for the next event: a datagram, a picture,
 /// a command, or a session's deadline.
 final class MediaLoop: DatagramSink {
-    /// The maximum number of datagrams received in a row before pictures are handled again.
-    private static let datagramsAtOnce = 64
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
-    private static let datagramRoom = 2048
+    static let datagramRoom = 2048
     private static let ending = "the host is ending"
 
-    private let socket: UDPSocket
+    let socket: UDPSocket
+    let streams: StreamConnections
     private let context: DTLSContext
     private let inbox: MediaInbox
     private let published: PublishedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
-    private let lines: LineBudget
+    let lines: LineBudget
 
-    private var sessions = SessionTable()
+    var sessions = SessionTable()
     /// Our offers that wait for an answer.
     private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private let record = SendingRecord()
-    private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
+    var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
+    /// What was read from a TCP connection.
+    var streamBuffer: [UInt8]
     private var nextDeadline = MonotonicTime.distantFuture
     /// The time at which some track may return to 4:4:4.
     private var chromaDeadline = MonotonicTime.distantFuture
     private var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
-    private var entries: [pollfd]
+    private(set) var entries: [pollfd]
     /// The datagrams that the socket had no room for.
     private var waiting = WaitingDatagrams()
     /// The sessions that wait for room in the socket, in the order of their turns.
     private var stalled: [PeerSession] = []
 
     init(
-        socket: consuming UDPSocket, context: DTLSContext, inbox: MediaInbox, published: PublishedStatistics,
+        sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaInbox, published: PublishedStatistics,
         log: EventLog
     ) {
-        self.socket = socket
+        streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
+        socket = sockets.datagrams
+        streams = StreamConnections(sockets.listener, longest: Self.datagramRoom)
         self.context = context
         self.inbox = inbox
         self.published = published
@@ -52,6 +55,7 @@ final class MediaLoop: DatagramSink {
         entries = [
             pollfd(self.socket.descriptor),
             pollfd(inbox.wake.descriptor),
+            pollfd(streams.descriptor),
         ]
     }
 
@@ -65,6 +69,8 @@ final class MediaLoop: DatagramSink {
             // a picture from before a pause.
             updateFeeds(now: now)
             receive(now: now)
+            if entries[2].isReady { serveStreams(now: now) }
+            if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
@@ -81,6 +87,7 @@ final class MediaLoop: DatagramSink {
     }
 
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+        guard path.peer.connection == 0 else { return streams.send(datagram, over: path.peer.connection) }
         // Waiting datagrams go first.
         if waiting.isEmpty, socket.send(datagram, along: path) { return true }
         waiting.append(datagram, along: path)
@@ -108,19 +115,20 @@ final class MediaLoop: DatagramSink {
     // MARK: Waiting
 
     private func wait() {
-        let deadline = min(nextDeadline, chromaDeadline)
+        let deadline = min(nextDeadline, chromaDeadline, streams.deadline)
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
         waitForEvents(&entries, until: deadline)
         inbox.wake.consume()
     }
 
-    private func note(_ session: PeerSession) {
+    func note(_ session: PeerSession) {
         nextDeadline = min(nextDeadline, session.deadline)
         if session.end != nil { nextDeadline = .zero }
         for change in session.watched?.takeRungChanges() ?? [] {
             lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) \(change)")
         }
-        if session.isStalled, !session.isQueuedForRoom {
+        // Room in a TCP connection lets its session go on by itself.
+        if session.isStalled, !session.isQueuedForRoom, session.ice.path.current?.peer.connection == 0 {
             session.isQueuedForRoom = true
             stalled.append(session)
         }
@@ -147,6 +155,7 @@ final class MediaLoop: DatagramSink {
 
     private func remove(_ session: PeerSession) {
         let onEnd = sessions.remove(session)
+        closeStreams(of: session)
         session.watched?.leave()
         record.ended.add(session.statistics)
         lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) left: \(session.end ?? "closed")")
@@ -268,31 +277,5 @@ final class MediaLoop: DatagramSink {
 
     private func publishStatistics() {
         published.publish(sessions.all.filter { $0.watched != nil }.map(\.statistics), record)
-    }
-
-    // MARK: Datagrams
-
-    private func receive(now: MonotonicTime) {
-        for _ in 0..<Self.datagramsAtOnce {
-            guard let received = socket.receive(into: &buffer) else { return }
-            let datagram = buffer[..<received.count]
-            let kind = DatagramKind(of: datagram)
-            switch kind {
-            case .stun:
-                if let session = sessions.handle(stun: Array(datagram), along: received.path, now: now) {
-                    note(session)
-                }
-            case .dtls, .rtcp, .rtp:
-                guard let session = sessions[received.path.peer] else { continue }
-                let wasConnected = session.isConnected
-                session.handle(datagram, kind: kind, from: received.path.peer, now: now)
-                if !wasConnected, session.isConnected {
-                    lines(of: received.path.peer.host).info("\(session.title) is connected from \(received.path.peer)")
-                }
-                note(session)
-            case .other:
-                continue
-            }
-        }
     }
 }

@@ -128,6 +128,17 @@ struct MediaPath {
         return true
     }
 
+    /// Forgets the path to `address`, a TCP connection that is closed. If it was the current one, the next that the peer
+    /// checks takes its place.
+    mutating func lose(_ address: TransportAddress) {
+        requests.removeAll { $0.path.peer == address }
+        if wanted?.peer == address { wanted = nil }
+        guard current?.peer == address else { return }
+        (current, agent, answeredAt) = (nil, nil, nil)
+        isNominated = false
+        nextRequest = .distantFuture
+    }
+
     /// Notes that a flight of the handshake is sent along `current`.
     mutating func noteFlight() {
         guard let peer = current?.peer else { return }

@@ -11,13 +11,16 @@ public import TrackHub
 
 /// The network configuration of a media server.
 public struct MediaServerConfiguration: Sendable {
-    /// The address that the UDP socket is bound to; port 0 lets the kernel choose one.
+    /// The address of the UDP port and of the TCP port of the same number; port 0 lets the kernel choose one.
     public var bind: TransportAddress
     /// Addresses that peers are told in addition to this machine's own, for example behind port forwarding. Port 0
     /// stands for the server's own port.
     public var advertised: [TransportAddress]
     /// The maximum number of simultaneous sessions.
     public var sessionLimit: Int
+    /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as the
+    /// UDP port, unless it is one of these.
+    public var reservedTCPPorts: Set<UInt16> = []
 
     /// A server that can be reached at `bind` and `advertised`.
     public init(bind: TransportAddress, advertised: [TransportAddress] = [], sessionLimit: Int = 4096) {
@@ -27,12 +30,14 @@ public struct MediaServerConfiguration: Sendable {
     }
 }
 
-/// The WebRTC server of this process, with one UDP port and one thread for all peers and any number of tracks.
+/// The WebRTC server of this process, with one port and one thread for all peers and any number of tracks.
 ///
-/// Its methods may be called on any thread; the socket and the sessions belong to the media thread.
+/// Its methods may be called on any thread; the sockets and the sessions belong to the media thread.
 public final class MediaServer: SessionServer {
-    /// The UDP port that all peers use.
+    /// The UDP port that all peers use, and the TCP port of those who can't use UDP.
     public let port: UInt16
+    /// Whether peers can connect over TCP: the TCP port of that number was free.
+    public let takesConnections: Bool
 
     private let configuration: MediaServerConfiguration
     private let context: DTLSContext
@@ -63,18 +68,18 @@ public final class MediaServer: SessionServer {
         } catch {
             throw .system("no certificate for DTLS: \(error)")
         }
-        let socket = try UDPSocket(bindingTo: configuration.bind)
-        guard let local = socket.localAddress else { throw .system("the UDP socket has no address") }
-        port = local.port
-        addresses = Self.hostAddresses(bind: configuration.bind, port: local.port, advertised: configuration.advertised)
+        let sockets = try MediaSockets(configuration, log: log)
+        port = sockets.address.port
+        takesConnections = sockets.listener != nil
+        addresses = Self.hostAddresses(bind: configuration.bind, port: port, advertised: configuration.advertised)
         guard let inbox = MediaInbox() else { throw .system("no descriptor left for the media thread") }
         self.inbox = inbox
         let context = self.context
-        let handedOver = SocketHandover(socket)
+        let handedOver = SocketHandover(sockets)
         let published = self.published
         let started = NamedThread("media") {
-            guard let socket = handedOver.take() else { return }
-            MediaLoop(socket: socket, context: context, inbox: inbox, published: published, log: log).run()
+            guard let sockets = handedOver.take() else { return }
+            MediaLoop(sockets: sockets, context: context, inbox: inbox, published: published, log: log).run()
         }
         guard let started else { throw .system("no thread left for media") }
         thread = started
@@ -201,6 +206,7 @@ public final class MediaServer: SessionServer {
             fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
             addresses: addresses, streams: streams, cname: Self.randomName())
         local.takesCongestionFeedback = true
+        local.takesConnections = takesConnections
         return local
     }
 

@@ -28,6 +28,8 @@ struct PeerAddresses {
     /// Whether a check or an answer from `address` makes that address `session`'s.
     func claim(_ address: TransportAddress, for session: PeerSession, now: MonotonicTime) -> Claim {
         guard let holder = sessions[address], holder !== session else { return .granted }
+        // Nobody else can be at the other end of a TCP connection.
+        if address.connection != 0 { return .refused }
         if holder.isHeard(at: address, now: now) { return .refused }
         return holder.shakesHands(at: address, now: now) ? .undecided : .granted
     }
@@ -45,6 +47,9 @@ struct PeerAddresses {
             sessions[address] = nil
         }
     }
+
+    /// Frees an address that leads nowhere any more. Returns its session.
+    mutating func forget(_ address: TransportAddress) -> PeerSession? { sessions.removeValue(forKey: address) }
 
     /// Frees the addresses of `session`, which has ended.
     mutating func remove(_ session: PeerSession) {

@@ -34,6 +34,8 @@ final class PeerSession {
     private var handshake = SessionHandshake()
     private var protector: SRTPSession?
     private var scratch: [UInt8] = []
+    /// The address that media was last sent to.
+    private var mediaAddress: TransportAddress?
 
     init(
         _ parameters: SessionParameters, role: SessionRole, context: DTLSContext, sink: any DatagramSink,
@@ -78,6 +80,13 @@ final class PeerSession {
         startHandshake(now: now)
         advance(now: now)
         return true
+    }
+
+    /// Forgets `address`, a TCP connection that is closed. The session waits for the peer to come back as long as it
+    /// does for one that is silent.
+    func lose(_ address: TransportAddress, now: MonotonicTime) {
+        ice.lose(address)
+        advance(now: now)
     }
 
     /// Whether the peer has answered at `address` and was heard there recently.
@@ -145,6 +154,9 @@ final class PeerSession {
             deadline = min(deadline, handshake.deadline(now: now))
         }
         if protector != nil, let path = ice.path.proved(now: now) {
+            // It waited for room on another path.
+            if path.peer != mediaAddress { watched?.isStalled = false }
+            mediaAddress = path.peer
             let sink = self.sink
             let next =
                 switch role {
@@ -183,7 +195,10 @@ final class PeerSession {
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {
         var statistics = PeerStatistics(id: id, isConnected: isConnected, targetBitRate: targetBitRate)
-        statistics.address = ice.path.current?.peer.host
+        if let peer = ice.path.current?.peer {
+            statistics.address = peer.host
+            statistics.transport = peer.connection == 0 ? .udp : .tcp
+        }
         watched?.count(in: &statistics)
         return statistics
     }

@@ -120,6 +120,12 @@ struct SessionICE {
         return places.remove(at: index).address
     }
 
+    /// Forgets `address`, a TCP connection that is closed. Until the peer is heard along another path, there is none.
+    mutating func lose(_ address: TransportAddress) {
+        places.removeAll { $0.address == address }
+        path.lose(address)
+    }
+
     /// The addresses that were given up to make room since the last call; clears the list.
     mutating func takeGivenUpAddresses() -> [TransportAddress] {
         defer { givenUp.removeAll() }

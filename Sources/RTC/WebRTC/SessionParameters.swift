@@ -26,7 +26,8 @@ struct SessionParameters: Sendable {
     /// viewer's own handshake. Signalling has proved where the peer's machine is; who forges that address too can only
     /// spoil the handshakes of a neighbour. As DTLS server, we send nothing unasked.
     func mayBegin(at address: TransportAddress) -> Bool {
-        guard isDTLSClient, let client else { return true }
+        // Nobody can forge the address of a TCP connection.
+        guard isDTLSClient, address.connection == 0, let client else { return true }
         let mapped = "::ffff:"
         return address.unmapped.host == (client.hasPrefix(mapped) ? client.dropFirst(mapped.count) : client[...])
     }

@@ -137,7 +137,7 @@ final class WatchedTracks {
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
-        if canPad, path.plan.probe != nil,
+        if canPad, !isStalled, path.plan.probe != nil,
             let index = senders.firstIndex(where: { $0.stream.lastSequenceNumber != nil })
         {
             senders[index].pad(along: &path, now: now, send: send)

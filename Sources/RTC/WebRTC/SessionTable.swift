@@ -40,6 +40,13 @@ struct SessionTable {
         changeUfrags(of: session) { session.ice.restart(with: agent) }
     }
 
+    /// Ends what leads to `address`, a TCP connection that is closed. Returns the session whose it was.
+    mutating func lose(_ address: TransportAddress, now: MonotonicTime) -> PeerSession? {
+        guard let session = byPeer.forget(address) else { return nil }
+        session.lose(address, now: now)
+        return session
+    }
+
     /// Handles a STUN datagram that came along `path`. Returns the session that the datagram was for, if any.
     mutating func handle(stun datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
         guard let message = try? STUNMessage(parsing: datagram) else { return nil }

@@ -93,7 +93,7 @@ public struct NetworkPath: Hashable, Sendable {
 }
 
 extension shim_endpoint {
-    fileprivate init(_ transportAddress: TransportAddress) {
+    init(_ transportAddress: TransportAddress) {
         self.init()
         is_ipv6 = transportAddress.family == .ipv6 ? 1 : 0
         port = transportAddress.port

@@ -54,6 +54,8 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var track: String
         /// The IP address that the pictures go to; nil before there is one.
         public var address: String?
+        /// What carries the pictures there, `udp` or `tcp`; nil like `address`.
+        public var transport: String?
         /// Which encoding of the track is sent: `full`, or `narrow` with fewer pictures, for a slow path.
         public var rung: String
         /// What the path carries, in bits per second; nil if the member's program sends no feedback that tells it.
@@ -73,6 +75,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         init(_ statistics: PeerStatistics, track: String) {
             self.track = track
             address = statistics.address
+            transport = statistics.transport?.rawValue
             rung = statistics.isNarrow ? "narrow" : "full"
             estimateBitsPerSecond = statistics.estimate?.bitsPerSecond
             queueNanoseconds = statistics.queueDelay?.nanoseconds

@@ -256,6 +256,72 @@ static inline ssize_t shim_udp_send(
     return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
+/// A listening, non-blocking TCP socket of `family`; or -1 and errno. The IPv6 wildcard also takes IPv4.
+static inline int shim_tcp_listener(int family, const struct shim_endpoint *local) {
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int on = 1, off = 0;
+    if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    // Connections of a host that has ended don't keep the port.
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    struct sockaddr_storage address;
+    socklen_t length = shim_endpoint_to(local, family, &address);
+    if (length == 0 || bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 128) < 0) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    return fd;
+}
+
+/// Accepts a connection, which doesn't block, and sends small writes at once; or -1 and errno. The kernel keeps at most
+/// about `unsent` bytes that it hasn't sent yet.
+static inline int shim_tcp_accept(int listener, int unsent) {
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return -1;
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, 1 /* TCP_NODELAY */, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, 25 /* TCP_NOTSENT_LOWAT */, &unsent, sizeof unsent);
+    return fd;
+}
+
+/// Sends a datagram of at most 65535 bytes behind its length (RFC 4571); how many bytes of both were taken, or -1 and
+/// errno.
+static inline ssize_t shim_tcp_send_framed(int fd, const void *bytes, size_t count) {
+    uint8_t length[2] = { (uint8_t)(count >> 8), (uint8_t)count };
+    struct iovec pieces[2] = { { length, sizeof length }, { (void *)bytes, count } };
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_iov = pieces;
+    message.msg_iovlen = 2;
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/// Adds a descriptor under a number to an epoll instance, or changes what is waited for; 0, or -1 and errno.
+static inline int shim_epoll_set(int epoll, int is_new, int fd, uint64_t number, int reads, int writes) {
+    struct epoll_event event;
+    memset(&event, 0, sizeof event);
+    event.events = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
+    event.data.u64 = number;
+    return epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+}
+
+struct shim_ready { uint64_t number; int reads; int writes; };
+
+/// The descriptors of an epoll instance that are ready now, at most 64 of them; how many, or -1 and errno. One that has
+/// failed or was closed by its peer can be read.
+static inline int shim_epoll_take(int epoll, struct shim_ready *ready, int room) {
+    struct epoll_event events[64];
+    int count = epoll_wait(epoll, events, room < 64 ? room : 64, 0);
+    for (int k = 0; k < count; k++) {
+        ready[k].number = events[k].data.u64;
+        ready[k].reads = (events[k].events & ~(uint32_t)EPOLLOUT) != 0;
+        ready[k].writes = (events[k].events & EPOLLOUT) != 0;
+    }
+    return count;
+}
+
 /// A socket for questions about links and routes (rtnetlink(7)), or one that the kernel tells of their changes; or -1 and errno.
 static inline int shim_route_socket(int hears_changes) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);

@@ -1,0 +1,57 @@
+import BrowserDriver
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEndInBrowser {
+    /// A browser whose network lets no UDP through.
+    @Suite(
+        "A network without UDP",
+        .enabled(if: EndToEnd.hasBrowser),
+        .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
+    struct BrowserTCPTests {
+        @Test("the page shows the desktop over TCP within 3 s", .timeLimit(.minutes(2)))
+        func page() throws {
+            let network = try LossyNetwork(losing: "meta l4proto udp")
+            let desktop = try SharedDesktop(options: ["--udp-port", "8189"], inside: network)
+            // Chromium's sandbox refuses to run as root, even in a user namespace.
+            let browser = try Browser.launch(extraFlags: ["--no-sandbox"], prefix: network.prefix)
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.page.waitUntil("window.connections?.length > 0")
+            let began = now()
+            try viewer.waitUntilPlaying()
+            #expect(now() - began < .seconds(3))
+            try viewer.expectMotion(by: 60)
+            #expect(try transport(of: viewer) == "tcp")
+            #expect(try network.lostDatagrams() > 0, "UDP was tried")
+            desktop.scene.freeze()
+            let drawn = try desktop.drawnCounter()
+            try viewer.waitForCounter(past: drawn - 1)
+            #expect(try viewer.counter() == drawn)
+            #expect(desktop.host.occurrences(of: " over TCP") == 1)
+            #expect(try viewer.reconnects() == 0)
+            let status = try CommandLineRun([
+                "screenrelay", "status", "--json", "--pid", "\(desktop.host.child.processID)",
+            ])
+            #expect(status.output.contains(#""tcpViewers":1,"#), "\(status.output)")
+        }
+
+        /// What carries the pair of candidates that is in use.
+        private func transport(of viewer: ViewerPage) throws -> String? {
+            try viewer.page.evaluate(
+                """
+                (async () => {
+                  const report = await window.connections[0].getStats();
+                  for (const entry of report.values()) {
+                    if (entry.type !== 'transport' || !entry.selectedCandidatePairId) continue;
+                    const pair = report.get(entry.selectedCandidatePairId);
+                    return report.get(pair.remoteCandidateId).protocol;
+                  }
+                  return null;
+                })()
+                """
+            ).string
+        }
+    }
+}

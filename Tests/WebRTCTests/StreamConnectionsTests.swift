@@ -1,0 +1,115 @@
+import Glibc
+import MediaSessions
+import MediaTypes
+import STUN
+import TestSupport
+import Testing
+
+@testable import WebRTC
+
+@Suite("TCP connections")
+struct StreamConnectionsTests {
+    /// Connections to a port of 127.0.0.1, and the port.
+    private func listen() throws -> (streams: StreamConnections, port: UInt16) {
+        guard let listener = StreamListener(bindingTo: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)) else {
+            throw FileError(path: "127.0.0.1", errno: errno)
+        }
+        let descriptor = listener.descriptor
+        let port = try #require(TransportAddress(localEndOf: descriptor)?.port)
+        return (StreamConnections(listener, longest: 2048), port)
+    }
+
+    /// Takes what has come until there are so many connections.
+    private func serve(_ streams: StreamConnections, until count: Int, now time: MonotonicTime) throws {
+        try eventually("\(count) connections") {
+            _ = streams.takeReady(now: time)
+            return streams.count == count
+        }
+    }
+
+    @Test("one address has a bounded number of connections, and the oldest goes that has proved nothing")
+    func perAddress() throws {
+        let (streams, port) = try listen()
+        let start = now()
+        var sockets: [StreamSocket] = []
+        for number in 0..<StreamConnections.limitPerAddress {
+            sockets.append(try StreamSocket(to: port))
+            try serve(streams, until: number + 1, now: start + .milliseconds(Int64(number)))
+        }
+        streams[1]?.session = MediaSessionID(rawValue: 1)
+        sockets.append(try StreamSocket(to: port))
+        let second = sockets[1]
+        try eventually("the second connection's end") {
+            _ = streams.takeReady(now: start + .seconds(1))
+            second.read()
+            return second.isClosed
+        }
+        #expect(streams.count == StreamConnections.limitPerAddress)
+        #expect(streams[1] != nil && streams[2] == nil && streams[3] != nil)
+
+        for number in UInt32(1)...100 { streams[number]?.session = MediaSessionID(rawValue: 1) }
+        let refused = try StreamSocket(to: port)
+        try eventually("the end of one for which there is no room") {
+            _ = streams.takeReady(now: start + .seconds(1))
+            refused.read()
+            return refused.isClosed
+        }
+        #expect(streams.count == StreamConnections.limitPerAddress)
+    }
+
+    @Test("a connection has 5 s to prove itself, and may then be silent for 60 s")
+    func patience() throws {
+        let (streams, port) = try listen()
+        let start = now()
+        #expect(streams.deadline == .distantFuture)
+        let sockets = try (0..<2).map { _ in try StreamSocket(to: port) }
+        try serve(streams, until: 2, now: start)
+        #expect(streams.deadline == start + .seconds(5))
+        streams[2]?.session = MediaSessionID(rawValue: 1)
+        streams[2]?.heardAt = start + .seconds(4)
+        #expect(streams.takeExpired(now: start + .seconds(5) - .milliseconds(1)).isEmpty)
+        let late = streams.takeExpired(now: start + .seconds(5))
+        #expect(late.map(\.path.peer.connection) == [1])
+        for connection in late { streams.remove(connection) }
+        #expect(streams.deadline == start + .seconds(64))
+        let silent = streams.takeExpired(now: start + .seconds(64))
+        #expect(silent.map(\.path.peer.connection) == [2])
+        for connection in silent { streams.remove(connection) }
+        #expect(streams.count == 0 && streams.deadline == .distantFuture)
+        #expect(sockets.count == 2)
+    }
+
+    @Test("what a reader doesn't take waits up to a limit, what is beyond is lost whole, and the rest arrives in order")
+    func backlog() throws {
+        let (streams, port) = try listen()
+        let reader = try StreamSocket(to: port, buffer: 4096)
+        try serve(streams, until: 1, now: now())
+        let count = 4000
+        var heldBack = 0
+        for number in 0..<count {
+            let datagram = [UInt8(number >> 8), UInt8(number & 0xFF)] + [UInt8](repeating: 7, count: 1000)
+            if !streams.send(datagram, over: 1) { heldBack += 1 }
+        }
+        #expect(heldBack > 0)
+        var received: [Int] = []
+        try eventually("all that was kept") {
+            while let datagram = reader.receive() {
+                #expect(datagram.count == 1002 && datagram[2...].allSatisfy { $0 == 7 })
+                received.append(Int(datagram[0]) << 8 | Int(datagram[1]))
+            }
+            return streams.takeReady(now: now()).contains { $0.isDrained }
+        }
+        // There is room again.
+        _ = streams.send([1, 2, 3], over: 1)
+        try eventually("what was sent last") {
+            _ = streams.takeReady(now: now())
+            while let datagram = reader.receive() {
+                if datagram == [1, 2, 3] { return true }
+                received.append(Int(datagram[0]) << 8 | Int(datagram[1]))
+            }
+            return false
+        }
+        #expect(received == Array(0..<received.count), "they are lost at the end, and whole")
+        #expect(received.count < count && received.count * 1004 > StreamConnection.backlogLimit / 2)
+    }
+}
