@@ -139,6 +139,18 @@ struct HostTests {
         #expect(isFree)
     }
 
+    @Test("HTTP and pictures may have ports of the same number: HTTP has the TCP port")
+    func sameNumber() throws {
+        // A port that was free may be somebody else's by now, but hardly three times in a row.
+        let began = try (1...3).contains { _ in
+            let port = try freePort(.tcp)
+            guard let host = try? ScreenRelayHost(HostConfiguration(port: port, mediaPort: port)) else { return false }
+            defer { host.stop() }
+            return host.addresses[0].port == port && host.mediaPort == port
+        }
+        #expect(began)
+    }
+
     @Test("one setting opens a host to the network: pages, pictures and the names that a browser may call it by")
     func network() throws {
         let alone = HostConfiguration()

@@ -25,7 +25,9 @@ enum HostOptions {
                 default: "127.0.0.1:8080", alsoSoughtAs: ["port", "bind", "address"]),
             Option(
                 long: "udp-port", value: .required("PORT"),
-                help: "the UDP port that serves all viewers; 0 takes any free one",
+                help:
+                    "the UDP port that serves all viewers, and the TCP port of those who can't use UDP; 0 takes any free "
+                    + "one",
                 default: "8189"),
             Option(
                 long: "lan",
