@@ -54,6 +54,21 @@ struct CandidateTests {
 
         """
 
+    @Test("all candidates of a fragment or of a single line are read, up to a limit")
+    func all() {
+        let found = Candidate.all(in: Self.fragment, limit: 16)
+        #expect(found.map(\.address) == ["192.0.2.1", "198.51.100.2"])
+        #expect(found.map(\.port) == [61764, 61765])
+        #expect(Candidate.all(in: Self.fragment, limit: 1).map(\.address) == ["192.0.2.1"])
+        let line = "candidate:1 1 udp 5 192.0.2.1 8189 typ host"
+        for text in [line, "a=" + line, line + "\r\n", "\n" + line + "\n"] {
+            #expect(Candidate.all(in: text, limit: 16).map(\.port) == [8189])
+        }
+        #expect(Candidate.all(in: "", limit: 16).isEmpty)
+        let long = String(repeating: line + "\n", count: 2000)
+        #expect(Candidate.all(in: long, limit: 16).isEmpty, "no longer than a description")
+    }
+
     @Test("a fragment with other credentials than the offer's is about another generation")
     func trickle() throws {
         func read(_ text: String) throws -> TrickleFragment { try TrickleFragment(parsing: Array(text.utf8)) }

@@ -36,6 +36,36 @@ struct OwnOfferTests {
         #expect(video.extensions.map(\.id) == [1, 2, 3])
     }
 
+    @Test("an offer of the controlling agent isn't ICE-lite, and an ICE-lite server may answer it")
+    func controlling() throws {
+        var local = AnswerTests.local
+        local.isICELite = false
+        let offer = Offer(local: local, including444: true)
+        #expect(try !SessionDescription(parsing: offer.text).isICELite)
+        let lite = Answers.aiortc.replacing("t=0 0", with: "a=ice-lite")
+        let media = try offer.negotiated(with: SessionDescription(parsing: lite))
+        #expect(media.remoteCandidates.map(\.address) == ["192.0.2.2", "2001:db8::2"])
+        #expect(throws: SDPError.bothICELite) { try negotiated(with: lite) }
+    }
+
+    @Test("the addresses that STUN servers see come behind the host's own, with a lower priority")
+    func reflexive() throws {
+        var local = AnswerTests.local
+        local.reflexive = [
+            ReflexiveAddress(
+                address: HostAddress(address: "203.0.113.5", port: 40123),
+                base: HostAddress(address: "192.0.2.1", port: 8189))
+        ]
+        let text = Offer(local: local, including444: true).text
+        let video = try #require(try SessionDescription(parsing: text).media.first)
+        #expect(video.candidates.map(\.address) == ["192.0.2.1", "2001:db8::1", "203.0.113.5"])
+        #expect(video.candidates.map(\.type) == ["host", "host", "srflx"])
+        #expect(video.candidates.map(\.foundation) == ["1", "2", "3"])
+        let priorities = video.candidates.map(\.priority)
+        #expect(priorities == priorities.sorted(by: >) && Set(priorities).count == 3)
+        #expect(text.contains(" 203.0.113.5 40123 typ srflx raddr 192.0.2.1 rport 8189\r\na=end-of-candidates\r\n"))
+    }
+
     @Test("Chromium takes both profiles with all that belongs to them")
     func chromium() throws {
         let media = try negotiated(with: Answers.chromium)

@@ -79,6 +79,60 @@ struct LiteAgentTests {
         #expect(message.hasValidIntegrity(key: key, hmac: hmacSHA1))
     }
 
+    @Test(
+        "of two agents that claim one role, that with the larger tie-breaker controls",
+        arguments: [
+            (LiteAgent.Role.controlling(tieBreaker: 5), STUNAttribute.iceControlling(5), 487, false),
+            (.controlling(tieBreaker: 5), .iceControlling(6), nil, true),
+            (.controlling(tieBreaker: 5), .iceControlled(6), nil, false),
+            (.controlled(tieBreaker: 5), .iceControlled(5), nil, true),
+            (.controlled(tieBreaker: 5), .iceControlled(6), 487, false),
+            (.controlled(tieBreaker: 5), .iceControlling(1), nil, false),
+        ] as [(LiteAgent.Role, STUNAttribute, Int?, Bool)])
+    func tieBreakers(role: LiteAgent.Role, claim: STUNAttribute, error: Int?, yields: Bool) throws {
+        var agent = agent
+        agent.role = role
+        let id = try #require(STUNMessage.TransactionID(1...12))
+        let request = STUNMessage.encode(
+            .request, transactionID: id, attributes: [.username("host:peer"), claim], key: key, hmac: hmacSHA1)
+        let reply = try #require(
+            agent.reply(to: try STUNMessage(parsing: request), from: source, hmac: hmacSHA1))
+        #expect(try STUNMessage(parsing: reply.datagram).errorCode?.code == error)
+        #expect(reply.yieldsRole == yields)
+    }
+
+    @Test("a request has the role of its agent, and nominates only if it is told to")
+    func roles() throws {
+        let id = try #require(STUNMessage.TransactionID(1...12))
+        var agent = agent
+        agent.role = .controlling(tieBreaker: 9)
+        for nominates in [false, true] {
+            let request = try STUNMessage(parsing: agent.request(id, nominates: nominates, hmac: hmacSHA1))
+            #expect(request.attributes.contains(.iceControlling(9)))
+            #expect(request.useCandidate == nominates)
+            #expect(request.username == "peer:host")
+            #expect(request.hasValidIntegrity(key: Array("a password of the peer".utf8), hmac: hmacSHA1))
+        }
+        agent.role = .controlled(tieBreaker: 7)
+        let request = try STUNMessage(parsing: agent.request(id, hmac: hmacSHA1))
+        #expect(request.attributes.contains(.iceControlled(7)) && !request.useCandidate)
+    }
+
+    @Test("a role conflict counts only if the peer has signed it")
+    func signedConflict() throws {
+        let id = try #require(STUNMessage.TransactionID(1...12))
+        let request = try STUNMessage(parsing: agent.request(id, hmac: hmacSHA1))
+        for (password, counts) in [("a password of the peer", true), ("another", false)] {
+            for code in [STUNErrorCode.roleConflict, .badRequest] {
+                let response = try STUNMessage(
+                    parsing: STUNMessage.failure(code, to: request, key: Array(password.utf8), hmac: hmacSHA1))
+                let isConflict = agent.isRoleConflict(response, to: id, hmac: hmacSHA1)
+                #expect(isConflict == (counts && code == .roleConflict))
+                #expect(!agent.isAnswer(response, to: id, hmac: hmacSHA1))
+            }
+        }
+    }
+
     @Test("only requests are answered")
     func otherClasses() throws {
         for messageClass in [STUNMessage.Class.indication, .success, .error] {

@@ -11,6 +11,7 @@ final class FakePublishing: TrackPublishing {
         var published: [String] = []
         var closed: [MediaSessionID] = []
         var restarts: [String] = []
+        var candidates: [String] = []
         var refusal: PublishingRefusal?
         var restartRefusal: MediaRefusal?
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
@@ -38,6 +39,10 @@ final class FakePublishing: TrackPublishing {
             return .success(RestartedSession(fragment: "a=ice-ufrag:new\r\n", entityTag: "new\(state.restarts.count)"))
         }
         return try result.get()
+    }
+
+    func remoteCandidates(_ session: MediaSessionID, fragment: String) {
+        state.withLock { $0.candidates.append(fragment) }
     }
 
     func close(_ session: MediaSessionID) { state.withLock { $0.closed.append(session) } }
@@ -165,6 +170,7 @@ struct PublisherTests {
         let candidate = "a=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\na=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n"
         #expect(try patch(server, location, candidate).status == 204)
         #expect(try patch(server, location, candidate, tag: "\"other\"").status == 412)
+        #expect(publishing.state.withLock { $0.candidates } == [candidate])
         #expect(
             try server.request("PATCH", location, bearer.merging(["Content-Type": "text/plain"]) { $1 }, body: "x")
                 .status == 415)

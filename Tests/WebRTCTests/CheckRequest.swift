@@ -3,13 +3,15 @@ import SecureTransport
 
 /// A connectivity check as a browser sends it, written by an encoder of its own, so that ours is not asked about itself.
 ///
-///     header | USERNAME | PRIORITY | ICE-CONTROLLING [| USE-CANDIDATE] | MESSAGE-INTEGRITY | FINGERPRINT
+///     header | USERNAME | PRIORITY | ICE-CONTROLLING or ICE-CONTROLLED [| USE-CANDIDATE] | MESSAGE-INTEGRITY | FINGERPRINT
 struct CheckRequest {
     /// `ufrag of the host:ufrag of the viewer`.
     var username: String
     /// The host's password.
     var password: String
     var nominates = true
+    /// Whether the role is ICE-CONTROLLED.
+    var isControlled = false
     var transaction: UInt64 = 1
 
     /// The datagram.
@@ -17,7 +19,7 @@ struct CheckRequest {
         var attributes = ByteWriter()
         Self.append(type: 0x0006, Array(username.utf8), to: &attributes)
         Self.append(type: 0x0024, [0x6E, 0x7F, 0x1E, 0xFF], to: &attributes)
-        Self.append(type: 0x802A, [1, 2, 3, 4, 5, 6, 7, 8], to: &attributes)
+        Self.append(type: isControlled ? 0x8029 : 0x802A, [1, 2, 3, 4, 5, 6, 7, 8], to: &attributes)
         if nominates { Self.append(type: 0x0025, [], to: &attributes) }
         let signed = message(attributes.bytes, following: 24)
         Self.append(

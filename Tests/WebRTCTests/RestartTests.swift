@@ -130,9 +130,9 @@ struct RestartTests {
         let old = viewer.viewer.settings
         let restarted = try server.restartICE(viewer.id, fragment: Self.fragment)
         #expect(restarted.fragment.contains("a=ice-ufrag:\(restarted.entityTag)\r\n"))
+        #expect(restarted.fragment.contains("m=video 9 UDP/TLS/RTP/SAVPF 106\r\na=mid:0\r\n"))
         #expect(restarted.fragment.contains(" 127.0.0.1 \(server.port) typ host\r\n"))
-        #expect(restarted.fragment.hasSuffix("a=end-of-candidates\r\n") == true)
-        #expect(restarted.fragment.contains(" 127.0.0.1 \(server.port) typ host\r\na=end-of-candidates\r\n"))
+        #expect(restarted.fragment.hasSuffix("a=end-of-candidates\r\n"))
         #expect(restarted.entityTag != old.hostUfrag)
         try expectPicture(Pictures.delta(3_000, seed: 1, captured: now()), "between")
 

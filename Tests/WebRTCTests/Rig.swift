@@ -43,9 +43,11 @@ final class Rig {
     /// - Parameters:
     ///   - promised: the certificate that the viewer's offer promised, where that isn't the viewer's own.
     ///   - red: the payload type of RED for sound; nil if the viewer doesn't take it.
+    ///   - candidates: those in the viewer's description.
     func addPeer(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
-        decodes444: Bool = true, hasTransportNumbers: Bool = false, red: UInt8? = nil
+        decodes444: Bool = true, hasTransportNumbers: Bool = false, red: UInt8? = nil,
+        candidates: [RemoteCandidate] = [], iceRole: LiteAgent.Role = .lite
     ) throws -> RigPeer {
         for track in tracks { track.hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now) }
         let viewerContext = try DTLSContext(certificate: Certificate())
@@ -59,7 +61,8 @@ final class Rig {
             localPassword: settings.hostPassword,
             remoteUfrag: settings.ufrag, remotePassword: settings.password,
             remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
-            isDTLSClient: isDTLSClient, canonicalName: "name", clock: Self.clock)
+            isDTLSClient: isDTLSClient, canonicalName: "name", clock: Self.clock, candidates: candidates,
+            iceRole: iceRole)
         let watched = tracks.enumerated().map { index, track in
             WatchedTrack(
                 hub: track.hub,

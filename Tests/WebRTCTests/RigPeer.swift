@@ -75,14 +75,14 @@ final class RigPeer {
     }
 
     /// What the media thread does with a datagram.
-    private func deliver(_ datagram: [UInt8], now: MonotonicTime) {
+    func deliver(_ datagram: [UInt8], now: MonotonicTime) {
         switch DatagramKind(of: datagram) {
         case .stun:
             guard let message = try? STUNMessage(parsing: datagram) else { return }
-            if message.messageClass == .request {
-                _ = session.handle(message, along: path, now: now)
-            } else {
-                _ = session.handle(response: message, along: path, now: now)
+            switch message.messageClass {
+            case .request: _ = session.handle(message, along: path, now: now)
+            case .error: session.handle(error: message, along: path, now: now)
+            case .success, .indication: _ = session.handle(response: message, along: path, now: now)
             }
         case let kind:
             session.handle(datagram[...], kind: kind, from: path.peer, now: now)

@@ -57,26 +57,39 @@ final class SocketViewer {
         self.socket = try socket ?? DatagramSocket(to: address)
     }
 
-    /// Asks `server` for an offer, and gives it `answer`.
+    /// When a viewer of a host that looks for the path itself says where it is.
+    enum Disclosure {
+        case beforeAnswer
+        case inAnswer
+        case afterAnswer
+    }
+
+    /// Asks `server` for an offer, and gives it `answer`. With `disclosure`, the host is the controlling agent.
     init(
         ofOfferBy server: MediaServer, watching hub: TrackHub, at address: TransportAddress,
-        answer: String = Answers.chromium
+        answer: String = Answers.chromium, disclosure: Disclosure? = nil
     ) throws {
         let context = try DTLSContext(certificate: Certificate())
         let ended = Ending()
-        let offered = try server.offer(watching: WatchedSource(video: hub)) { reason in
+        let offered = try server.offer(watching: WatchedSource(video: hub), controlling: disclosure != nil) { reason in
             ended.text.withLock { $0 = reason }
         }
+        let socket = try DatagramSocket(to: address)
+        guard let port = socket.port else { throw UnusableAnswer(description: "a socket without an address") }
+        let candidate = "a=candidate:1 1 udp 2130706431 \(address.host) \(port) typ host\r\n"
+        if disclosure == .beforeAnswer { server.remoteCandidates(offered.id, fragment: candidate) }
         try server.accept(
             answer: answer.replacing(
-                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), for: offered.id)
+                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue)
+                + (disclosure == .inAnswer ? candidate : ""), for: offered.id)
+        if disclosure == .afterAnswer { server.remoteCandidates(offered.id, fragment: candidate) }
         id = offered.id
         self.ended = ended
         var settings = try Self.settings(from: offered.offer, to: answer)
         if answer.contains("setup:passive") { settings.dtlsRole = .server }
         viewer = try TestViewer(settings, context: context)
         self.address = address
-        socket = try DatagramSocket(to: address)
+        self.socket = socket
     }
 
     /// What `host`'s description and `own`, the viewer's, say.
@@ -133,6 +146,21 @@ final class SocketViewer {
                 nextCheck = now() + .milliseconds(300)
             }
             pump()
+            return viewer.isConnected
+        }
+    }
+
+    /// Waits as an ICE-lite server does: it answers the host's requests, and begins DTLS, if that is its part, after the
+    /// first of them.
+    func connectAsLiteServer() throws {
+        var hasBegun = false
+        try eventually("a connection") {
+            pump()
+            if !hasBegun, viewer.hostRequests > 0, viewer.settings.dtlsRole == .client {
+                hasBegun = true
+                viewer.startDTLS(now: now())
+                pump()
+            }
             return viewer.isConnected
         }
     }

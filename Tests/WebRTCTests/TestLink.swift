@@ -26,6 +26,9 @@ final class TestLink: DatagramSink {
     /// Decides which media packets are lost.
     var loses: (_ packet: Sent) -> Bool = { _ in false }
 
+    /// Decides which datagrams of any kind don't arrive.
+    var blocks: (_ datagram: Sent) -> Bool = { _ in false }
+
     /// The narrow hop on the way, if there is one: its rate, and how long packets may wait there.
     var narrow: (rate: BitRate, queue: Interval)?
     private var freeAt = MonotonicTime.zero
@@ -35,7 +38,7 @@ final class TestLink: DatagramSink {
 
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         var entry = Sent(time: now, datagram: datagram, path: path, isLost: false)
-        entry.isLost = entry.kind == .rtp && loses(entry)
+        entry.isLost = entry.kind == .rtp && loses(entry) || blocks(entry)
         freeAt = max(freeAt, now)
         if let narrow, !entry.isLost {
             entry.isLost = freeAt - now > narrow.queue

@@ -58,6 +58,8 @@ final class TestViewer {
     /// Requests of the host's that came; they are answered unless `answersRequests` says otherwise.
     private(set) var hostRequests = 0
     var answersRequests = true
+    /// Whether its checks claim the controlled role.
+    var isControlled = false
     /// Datagrams that did not authenticate.
     private(set) var strangeDatagrams = 0
     private(set) var sentNacks = 0
@@ -89,7 +91,7 @@ final class TestViewer {
         lastTransaction += 1
         return CheckRequest(
             username: "\(settings.hostUfrag):\(settings.ufrag)", password: settings.hostPassword, nominates: nominates,
-            transaction: lastTransaction)
+            isControlled: isControlled, transaction: lastTransaction)
     }
 
     func startDTLS(now: MonotonicTime) {

@@ -112,6 +112,10 @@ final class RoomPublishing: TrackPublishing {
         try media.restartICE(session, fragment: fragment)
     }
 
+    func remoteCandidates(_ session: MediaSessionID, fragment: String) {
+        media.remoteCandidates(session, fragment: fragment)
+    }
+
     func close(_ session: MediaSessionID) {
         state.withLock { $0.sessions[session] }?.source.end(reason: "the publisher has left")
         media.close(session)

@@ -15,8 +15,9 @@ public protocol SessionServer: Sendable {
     /// Ends a session. Unknown ids are ignored.
     func close(_ session: MediaSessionID)
 
-    /// Adds the peer's candidates, which an ICE-lite server doesn't need. `fragment` is a candidate line or a
-    /// trickle-ice-sdpfrag (RFC 8840).
+    /// Adds candidates of the peer's that came after its description, so that the server sends requests to them: a NAT
+    /// in front of the server then lets the peer's packets in. `fragment` is a candidate line or a trickle-ice-sdpfrag
+    /// (RFC 8840). Names, and candidates beyond a limit, are ignored.
     func remoteCandidates(_ session: MediaSessionID, fragment: String)
 
     /// Has the peer hold back each picture of `session` for `delay`, at most 500 ms, so that the picture comes with its

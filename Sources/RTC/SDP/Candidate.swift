@@ -14,6 +14,8 @@ public struct Candidate: Sendable, Equatable {
     public var type: String
     /// For TCP, who opens the connection: `active`, `passive` or `so` (RFC 6544 section 4.5); nil if it isn't said.
     public var tcpType: String?
+    /// The address that a reflexive candidate of ours was seen for; nil in others, and not read from peers.
+    private var base: HostAddress?
 
     /// Parses a candidate, with or without `a=` and `candidate:` in front: `candidate:1 1 udp 2130706431 192.0.2.1 8189
     /// typ host …`. Nil if `text` is not a candidate.
@@ -63,9 +65,30 @@ public struct Candidate: Sendable, Equatable {
         type = "host"
     }
 
+    /// A server-reflexive candidate of ours; `index` is its position among all candidates.
+    init(reflexive: ReflexiveAddress, index: Int) {
+        self.init(host: reflexive.address, index: index)
+        // RFC 8445 section 5.1.2.2: such candidates have a type preference of 100.
+        priority = 100 << 24 | UInt32(UInt16.max - UInt16(clamping: index)) << 8 | 255
+        type = "srflx"
+        base = reflexive.base
+    }
+
+    /// The candidates in `fragment`, a candidate line or a trickle-ice-sdpfrag (RFC 8840): at most `limit`, the first
+    /// ones. Other lines are skipped.
+    public static func all(in fragment: String, limit: Int) -> [Candidate] {
+        var found: [Candidate] = []
+        guard fragment.utf8.count <= SessionDescription.maximumLength else { return [] }
+        for line in fragment.utf8.split(whereSeparator: { [0x0a, 0x0d].contains($0) }) where found.count < limit {
+            if let candidate = Candidate(parsing: Substring(line)) { found.append(candidate) }
+        }
+        return found
+    }
+
     /// `candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host`, for TCP with `tcptype passive` behind it.
     public var text: String {
-        "candidate:\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(type)"
+        let related = base.map { " raddr \($0.address) rport \($0.port)" } ?? ""
+        return "candidate:\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(type)" + related
             + (tcpType.map { " tcptype \($0)" } ?? "")
     }
 }
@@ -79,5 +102,18 @@ public struct HostAddress: Sendable, Hashable {
     public init(address: String, port: UInt16) {
         self.address = address
         self.port = port
+    }
+}
+
+/// An address of ours as a STUN server sees it, behind a NAT.
+public struct ReflexiveAddress: Sendable, Hashable {
+    /// The address that the NAT gave us.
+    public var address: HostAddress
+    /// Our own address behind it.
+    public var base: HostAddress
+
+    public init(address: HostAddress, base: HostAddress) {
+        self.address = address
+        self.base = base
     }
 }

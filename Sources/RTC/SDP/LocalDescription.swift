@@ -12,6 +12,10 @@ public struct LocalDescription: Sendable, Equatable {
     public var fingerprint: FingerprintAttribute
     /// The addresses at which we can be reached, the preferred one first: some peers try only the first.
     public var addresses: [HostAddress]
+    /// The addresses that STUN servers see us at, other than `addresses`.
+    public var reflexive: [ReflexiveAddress] = []
+    /// Whether we are ICE-lite, so that the peer chooses the path.
+    public var isICELite = true
     /// The RTP streams that we can send, at most one of each kind. Only sections of these kinds are offered or
     /// accepted.
     public var streams: [LocalStream]
@@ -43,8 +47,9 @@ public struct LocalDescription: Sendable, Equatable {
     /// The session-level lines; `mids` are the sections in the bundle.
     func sessionLines(bundle mids: [String]) -> [String] {
         var lines = [
-            "v=0", "o=- \(sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=ice-lite",
+            "v=0", "o=- \(sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0",
         ]
+        if isICELite { lines.append("a=ice-lite") }
         if !mids.isEmpty { lines.append("a=group:BUNDLE \(mids.joined(separator: " "))") }
         lines.append("a=msid-semantic: WMS \(Self.mediaStreamID)")
         return lines
@@ -61,6 +66,7 @@ public struct LocalDescription: Sendable, Equatable {
     /// The candidate lines, complete. A peer without ICE would use the first address, by UDP.
     var candidateLines: [String] {
         var candidates = addresses.enumerated().map { Candidate(host: $1, index: $0) }
+        candidates += reflexive.enumerated().map { Candidate(reflexive: $1, index: addresses.count + $0) }
         if takesConnections {
             candidates += addresses.enumerated().map {
                 Candidate(passiveHost: $1, index: $0, of: addresses.count)

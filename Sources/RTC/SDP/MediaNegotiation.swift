@@ -31,7 +31,8 @@ struct MediaNegotiation {
         return NegotiatedMedia(
             sections: agreed, remoteUfrag: ice.ufrag, remotePassword: ice.password,
             remoteFingerprint: try fingerprint(among: fingerprints),
-            dtlsRole: try role(section.setup ?? bundled?.setup))
+            dtlsRole: try role(section.setup ?? bundled?.setup),
+            remoteCandidates: section.candidates.isEmpty ? bundled?.candidates ?? [] : section.candidates)
     }
 
     /// The same for `video` and, if `withSound` is true, for the first audio section in its bundle that can be agreed

@@ -18,6 +18,8 @@ public struct NegotiatedMedia: Sendable, Equatable {
     /// The peer's fingerprint: sha-256 if the peer gives one, otherwise sha-384 or sha-512.
     public var remoteFingerprint: FingerprintAttribute
     public var dtlsRole: DTLSRole
+    /// The peer's candidates in its description.
+    public var remoteCandidates: [Candidate] = []
 }
 
 /// The negotiated parameters of one media section, which carries one track.

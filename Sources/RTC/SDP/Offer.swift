@@ -9,6 +9,7 @@ public struct Offer: Sendable, Equatable {
     private let kinds: [TrackFormat.Kind]
     private let includes444: Bool
     private let takesCongestionFeedback: Bool
+    private let isICELite: Bool
 
     /// Offers the streams of `local`, the video first, each in a sendonly section of one bundle (RFC 8829 section 5.2):
     /// each of our codecs, those of pictures with retransmissions and those of sound with RED, and either DTLS role.
@@ -17,6 +18,7 @@ public struct Offer: Sendable, Equatable {
     public init(local: LocalDescription, including444 includes444: Bool = false) {
         self.includes444 = includes444
         takesCongestionFeedback = local.takesCongestionFeedback
+        isICELite = local.isICELite
         let streams = [TrackFormat.Kind.video, .audio].compactMap { local.stream(of: $0) }
         kinds = streams.map(\.kind)
         var lines = local.sessionLines(bundle: kinds.map(Self.mid))
@@ -78,7 +80,7 @@ public struct Offer: Sendable, Equatable {
     /// The media that `answer` accepts: the video, and the sound unless the answer rejects it or leaves it out. The
     /// payload types are those of the answer, since the receiver may choose other numbers (RFC 3264 section 6.1).
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedMedia {
-        guard !answer.isICELite else { throw .bothICELite }
+        guard !isICELite || !answer.isICELite else { throw .bothICELite }
         guard let video = answer.media.first, answer.media.count <= kinds.count,
             zip(answer.media, kinds).allSatisfy({ Self.fits($0, $1) })
         else { throw .answerDoesNotFitOffer }

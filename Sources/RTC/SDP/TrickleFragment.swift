@@ -1,8 +1,7 @@
 /// The ICE credentials in an `application/trickle-ice-sdpfrag`, the body of a WHIP or WHEP PATCH request (RFC 8840, RFC
 /// 9725 section 4.3), or in the offer before it. They identify an ICE generation.
 ///
-/// An ICE-lite agent needs none of the candidates, because the peer's checks show its addresses. New credentials mean
-/// an ICE restart.
+/// Its candidates are read by ``Candidate/all(in:limit:)``. New credentials mean an ICE restart.
 public struct TrickleFragment: Sendable, Equatable {
     /// The credentials at session level, then those of each media section.
     private var parts: [Part] = [Part()]

@@ -1,15 +1,26 @@
-/// Our ICE-lite agent for one peer (RFC 8445 section 2.5): it answers connectivity checks and sends none of its own to
-/// find a path. The only request that it sends asks whether the peer receives what is sent to an address (consent, RFC
-/// 7675).
+/// The messages of our ICE agent for one peer: it answers connectivity checks, and writes requests of its own. Unless
+/// its role says otherwise, it is ICE-lite (RFC 8445 section 2.5): the peer chooses the path.
 ///
-/// It is stateless, so a check that fails validation leaves nothing behind.
+/// It has no state but its role, so a check that fails validation leaves nothing behind.
 public struct LiteAgent: Sendable {
+    /// Who chooses the path (RFC 8445 section 6.1.1).
+    public enum Role: Sendable, Hashable {
+        /// The peer always does, because we say that we are ICE-lite.
+        case lite
+        /// The peer does; the number settles who does if both agents claim the same role.
+        case controlled(tieBreaker: UInt64)
+        /// We do.
+        case controlling(tieBreaker: UInt64)
+    }
+
     /// The response to a connectivity check, and the check's verdict.
     public struct Reply: Sendable, Equatable {
         /// The response, to be sent to the address that the check came from.
         public var datagram: [UInt8]
         /// Whether the check was accepted.
         public var verdict: Verdict
+        /// Whether the peer claims our role and keeps it, so that we have to take the other one.
+        public var yieldsRole = false
     }
 
     /// The result of validating a check.
@@ -24,10 +35,14 @@ public struct LiteAgent: Sendable {
     public let localUfrag: String
     /// The peer's user name fragment, from its description.
     public let remoteUfrag: String
+    public var role: Role
     private let localPassword: [UInt8]
     private let remotePassword: [UInt8]
 
-    public init(localUfrag: String, localPassword: String, remoteUfrag: String, remotePassword: String) {
+    public init(
+        localUfrag: String, localPassword: String, remoteUfrag: String, remotePassword: String, role: Role = .lite
+    ) {
+        self.role = role
         self.localUfrag = localUfrag
         self.localPassword = Array(localPassword.utf8)
         self.remoteUfrag = remoteUfrag
@@ -43,8 +58,9 @@ public struct LiteAgent: Sendable {
     /// Validates `request`, which came from `address`, and returns the response; nil if the message is not a binding
     /// request and gets no response.
     ///
-    /// PRIORITY and the role attribute may be missing (FFmpeg's checks have neither). A peer that claims the controlled
-    /// role is answered with 487, because a lite agent is never the controlling one.
+    /// PRIORITY and the role attribute may be missing (FFmpeg's checks have neither). A peer that claims our role is
+    /// answered with 487, unless its tie-breaker is the larger one (RFC 8445 section 7.3.1.1). A lite agent is never the
+    /// controlling one.
     ///
     /// - Parameter hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public func reply(
@@ -62,26 +78,56 @@ public struct LiteAgent: Sendable {
         else { return refusal(.unauthenticated, signed: false) }
         let unknown = request.unknownRequiredAttributes
         guard unknown.isEmpty else { return refusal(.unknownAttribute, unknown: unknown, signed: true) }
-        for case .iceControlled in request.attributes { return refusal(.roleConflict, signed: true) }
+        let conflict = conflict(with: request)
+        guard conflict != .refused else { return refusal(.roleConflict, signed: true) }
         return Reply(
             datagram: STUNMessage.success(to: request, from: address, key: localPassword, hmac: hmac),
-            verdict: .valid(nominated: request.useCandidate))
+            verdict: .valid(nominated: request.useCandidate), yieldsRole: conflict == .yielded)
+    }
+
+    private enum Conflict {
+        case none
+        case refused
+        case yielded
+    }
+
+    private func conflict(with request: STUNMessage) -> Conflict {
+        for attribute in request.attributes {
+            switch (role, attribute) {
+            case (.lite, .iceControlled): return .refused
+            case (.controlling(let own), .iceControlling(let other)): return own >= other ? .refused : .yielded
+            // The agent with the larger number controls.
+            case (.controlled(let own), .iceControlled(let other)): return own >= other ? .yielded : .refused
+            default: continue
+            }
+        }
+        return .none
     }
 
     /// A binding request from us. Only a peer that receives it can answer it, since nobody else knows `transactionID`.
     ///
-    /// It has the form of a check by a full agent in the controlled role, so every peer knows how to answer it.
+    /// A lite agent's request has the form of a check by a full agent in the controlled role, so every peer knows how to
+    /// answer it.
     ///
-    /// - Parameter hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
+    /// - Parameters:
+    ///   - nominates: whether the request asks for its path to be used; only for the controlling agent.
+    ///   - hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public func request(
-        _ transactionID: STUNMessage.TransactionID, hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
+        _ transactionID: STUNMessage.TransactionID, nominates: Bool = false,
+        hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
     ) -> [UInt8] {
-        STUNMessage.encode(
-            .request, transactionID: transactionID,
-            attributes: [
-                .username("\(remoteUfrag):\(localUfrag)"), .priority(Self.priority),
-                .iceControlled(transactionID.bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }),
-            ], key: remotePassword, hmac: hmac)
+        let roleAttribute: STUNAttribute =
+            switch role {
+            case .lite: .iceControlled(transactionID.bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+            case .controlled(let tieBreaker): .iceControlled(tieBreaker)
+            case .controlling(let tieBreaker): .iceControlling(tieBreaker)
+            }
+        let attributes: [STUNAttribute] = [
+            .username("\(remoteUfrag):\(localUfrag)"), .priority(Self.priority), roleAttribute,
+        ]
+        return STUNMessage.encode(
+            .request, transactionID: transactionID, attributes: attributes + (nominates ? [.useCandidate] : []),
+            key: remotePassword, hmac: hmac)
     }
 
     /// Whether `response` is the peer's success response to our request `transactionID`.
@@ -89,10 +135,26 @@ public struct LiteAgent: Sendable {
         _ response: STUNMessage, to transactionID: STUNMessage.TransactionID,
         hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
     ) -> Bool {
-        response.messageClass == .success && response.method == .binding && response.transactionID == transactionID
+        response.messageClass == .success && isResponse(response, to: transactionID, hmac: hmac)
+    }
+
+    /// Whether `response` is the peer's word that our request `transactionID` claims the peer's own role.
+    public func isRoleConflict(
+        _ response: STUNMessage, to transactionID: STUNMessage.TransactionID,
+        hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
+    ) -> Bool {
+        response.messageClass == .error && response.errorCode?.code == STUNErrorCode.roleConflict.rawValue
+            && isResponse(response, to: transactionID, hmac: hmac)
+    }
+
+    private func isResponse(
+        _ response: STUNMessage, to transactionID: STUNMessage.TransactionID,
+        hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
+    ) -> Bool {
+        response.method == .binding && response.transactionID == transactionID
             && response.hasValidIntegrity(key: remotePassword, hmac: hmac)
     }
 
-    /// The priority of a peer-reflexive candidate (RFC 8445 section 5.1.2); a lite agent has no other to give.
+    /// The priority of a peer-reflexive candidate (RFC 8445 section 5.1.2): what the peer learns of us by a check is one.
     private static let priority: UInt32 = 110 << 24 | 65_535 << 8 | 255
 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import STUN
 
-/// This machine's own addresses, which an ICE-lite agent offers as host candidates.
+/// This machine's own addresses, which peers are told as host candidates.
 public enum LocalAddresses {
     /// The addresses of interfaces that are up, without loopback and link-local ones.
     ///

@@ -10,6 +10,10 @@ enum MediaCommand: Sendable {
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
     case expectAnswer(MediaSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
     case restartICE(MediaSessionID, LiteAgent)
+    /// Candidates that the session's peer found after its description.
+    case candidates(MediaSessionID, [RemoteCandidate])
+    /// The addresses of STUN servers that were looked up.
+    case stunServers([STUNServerName: [TransportAddress]])
     case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)

@@ -20,7 +20,7 @@ extension MediaLoop {
     ) {
         switch kind {
         case .stun:
-            if let session = sessions.handle(stun: Array(datagram), along: path, now: now) { note(session) }
+            handle(stun: Array(datagram), along: path, now: now)
         case .dtls, .rtcp, .rtp:
             guard let session = sessions[path.peer] else { return }
             let wasConnected = session.isConnected

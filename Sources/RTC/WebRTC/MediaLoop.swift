@@ -17,7 +17,7 @@ final class MediaLoop: DatagramSink {
     let socket: UDPSocket
     let streams: StreamConnections
     private let context: DTLSContext
-    private let inbox: MediaInbox
+    let inbox: MediaInbox
     private let published: PublishedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LineBudget
@@ -25,14 +25,16 @@ final class MediaLoop: DatagramSink {
     var sessions = SessionTable()
     /// Our offers that wait for an answer.
     private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
-    private var feeds: [ObjectIdentifier: TrackFeed] = [:]
+    private(set) var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private let record = SendingRecord()
     var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     /// What was read from a TCP connection.
     var streamBuffer: [UInt8]
     private var nextDeadline = MonotonicTime.distantFuture
     /// The time at which some track may return to 4:4:4.
-    private var chromaDeadline = MonotonicTime.distantFuture
+    var chromaDeadline = MonotonicTime.distantFuture
+    var stunQueries: STUNQueries
+    let publishedAddresses: PublishedAddresses
     private var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private(set) var entries: [pollfd]
@@ -43,7 +45,7 @@ final class MediaLoop: DatagramSink {
 
     init(
         sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaInbox, published: PublishedStatistics,
-        log: EventLog
+        stunServers: [STUNServerName], publishedAddresses: PublishedAddresses, log: EventLog
     ) {
         streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
         socket = sockets.datagrams
@@ -51,6 +53,8 @@ final class MediaLoop: DatagramSink {
         self.context = context
         self.inbox = inbox
         self.published = published
+        stunQueries = STUNQueries(stunServers)
+        self.publishedAddresses = publishedAddresses
         lines = LineBudget(log)
         entries = [
             pollfd(self.socket.descriptor),
@@ -73,6 +77,7 @@ final class MediaLoop: DatagramSink {
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
+            if now >= stunQueries.deadline { askSTUNServers(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
             lines.reportWithheld(now: now)
         }
@@ -115,7 +120,7 @@ final class MediaLoop: DatagramSink {
     // MARK: Waiting
 
     private func wait() {
-        let deadline = min(nextDeadline, chromaDeadline, streams.deadline)
+        let deadline = min(nextDeadline, chromaDeadline, min(streams.deadline, stunQueries.deadline))
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
         waitForEvents(&entries, until: deadline)
         inbox.wake.consume()
@@ -153,7 +158,7 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    private func remove(_ session: PeerSession) {
+    func remove(_ session: PeerSession) {
         let onEnd = sessions.remove(session)
         closeStreams(of: session)
         session.watched?.leave()
@@ -184,6 +189,10 @@ final class MediaLoop: DatagramSink {
                 nextDeadline = min(nextDeadline, deadline)
             case .restartICE(let id, let agent):
                 sessions.restartICE(id, with: agent)
+            case .candidates(let id, let candidates):
+                add(candidates, to: id, now: now)
+            case .stunServers(let addresses):
+                resolved(addresses, now: now)
             case .close(let id):
                 unanswered.removeValue(forKey: id)?.giveUp("closed")
                 guard let session = sessions[id] else { continue }
@@ -213,7 +222,7 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
-        case .close, .restartICE, .hold, .watchPointer, .requestKeyFrame, .stop: break
+        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .requestKeyFrame, .stop: break
         }
     }
 
@@ -245,25 +254,7 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    // MARK: Chroma
-
-    /// Ends the sessions that can't decode their track's current format.
-    private func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
-        for session in sessions.all.filter({ $0.watched?.isLimited(at: feed) == true }) {
-            session.close(now: now, reason: ChromaPolicy.exclusion)
-            remove(session)
-        }
-    }
-
-    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough. A track without any
-    /// viewers is checked when the next viewer joins.
-    private func pollChroma(now: MonotonicTime) {
-        chromaDeadline = .distantFuture
-        for feed in feeds.values {
-            feed.hub.pollChroma(now: now)
-            if let due = feed.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
-        }
-    }
+    // MARK: Rates
 
     /// Adapts the tracks' rates, and publishes the statistics, at most five times a second. It needs no wake-up of its
     /// own, since rates change only with peers' reports, and each connected session sends a report once a second.

@@ -96,12 +96,17 @@ struct MediaPath {
     /// Sends a request to the peer along `path`, unless one is already pending for that address.
     mutating func ask(_ path: NetworkPath, by agent: LiteAgent, now: MonotonicTime) {
         guard !requests.contains(where: { $0.path.peer == path.peer }) else { return }
-        let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: session.rawValue).bigEndian) { Array($0) }
-        guard let id = STUNMessage.TransactionID(number + SecureRandom.bytes(8)) else { return }
+        guard let id = Self.transactionID(of: session) else { return }
         if requests.count >= Self.requestLimit {
             requests.remove(at: requests.firstIndex { $0.path.peer != current?.peer } ?? 0)
         }
         requests.append(Request(id: id, path: path, agent: agent, due: now))
+    }
+
+    /// A new transaction identifier for a request of `session`.
+    static func transactionID(of session: MediaSessionID) -> STUNMessage.TransactionID? {
+        let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: session.rawValue).bigEndian) { Array($0) }
+        return STUNMessage.TransactionID(number + SecureRandom.bytes(8))
     }
 
     /// The session that sent the request with this transaction identifier.
@@ -137,6 +142,22 @@ struct MediaPath {
         (current, agent, answeredAt) = (nil, nil, nil)
         isNominated = false
         nextRequest = .distantFuture
+    }
+
+    /// Takes note of an answer along `path` to a check of one of the peer's candidates. The path is used if there is no
+    /// other, or if it is the one that we nominate.
+    mutating func found(_ path: NetworkPath, nominated: Bool = false, by agent: LiteAgent, now: MonotonicTime) {
+        if nominated || !isNominated && proved(now: now) == nil {
+            (current, self.agent) = (path, agent)
+            if nominated { (isNominated, wanted) = (true, nil) }
+        }
+        if path.peer == current?.peer { noteAnswer(now: now) }
+    }
+
+    /// Sends requests in the role of `agent` from now on.
+    mutating func changeRole(to agent: LiteAgent) {
+        if self.agent?.localUfrag == agent.localUfrag { self.agent = agent }
+        requests.removeAll { $0.agent.localUfrag == agent.localUfrag }
     }
 
     /// Notes that a flight of the handshake is sent along `current`.

@@ -12,6 +12,8 @@ struct PendingOffer: Sendable {
     let local: LocalDescription
     let source: WatchedSource
     let onEnd: @Sendable (String) -> Void
+    /// The peer's candidates that came before its answer.
+    var candidates: [RemoteCandidate] = []
     private let isTaken = Flag()
 
     /// Claims the offer and all copies of it, for its answer or for giving up. Returns true only on the first call.
@@ -25,19 +27,24 @@ extension MediaServer {
     /// Offers a session that watches `source`, in 4:2:0 and in 4:4:4, to a viewer that expects an offer. Quick and never
     /// blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
     ///
-    /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over, but not if
-    ///   ``accept(answer:for:)`` threw.
+    /// - Parameters:
+    ///   - controlling: whether the host looks for the path and chooses it (RFC 8445), because the peer is a server that
+    ///     may be ICE-lite. Otherwise the host is ICE-lite, and the peer chooses.
+    ///   - onEnd: called once on the media thread with the reason in words when the session is over, but not if
+    ///     ``accept(answer:for:)`` threw.
     public func offer(
-        watching source: WatchedSource, onEnd: @escaping @Sendable (String) -> Void
+        watching source: WatchedSource, controlling: Bool = false, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OfferedSession {
-        try offer(watching: source, within: Self.answerPatience, onEnd: onEnd)
+        try offer(watching: source, controlling: controlling, within: Self.answerPatience, onEnd: onEnd)
     }
 
     /// The same, with another time limit for the answer.
     func offer(
-        watching source: WatchedSource, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
+        watching source: WatchedSource, controlling: Bool = false, within patience: Interval,
+        onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OfferedSession {
-        let local = localDescription(sending: source)
+        var local = localDescription(sending: source)
+        local.isICELite = !controlling
         let pending = PendingOffer(
             offer: Offer(local: local, including444: true), local: local, source: source, onEnd: onEnd)
         let id = try nextID()
@@ -62,6 +69,7 @@ extension MediaServer {
         do {
             let media = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
             try begin(id, local: pending.local, media: media, watching: pending.source, onEnd: pending.onEnd)
+            if !pending.candidates.isEmpty { inbox.post(.candidates(id, pending.candidates)) }
         } catch {
             // The media thread need not wait for an answer any longer.
             ended(id)

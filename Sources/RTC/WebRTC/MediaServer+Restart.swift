@@ -25,6 +25,7 @@ extension MediaServer {
             localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: credentials.ufrag,
             remotePassword: credentials.password)
         guard inbox.post(.restartICE(id, agent)) else { throw .stopped }
+        remoteCandidates(id, fragment: fragment)
         counters.withLock { counters in
             counters.negotiated[id]?.remoteUfrag = credentials.ufrag
             counters.negotiated[id]?.remotePassword = credentials.password

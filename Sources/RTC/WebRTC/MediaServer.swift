@@ -21,6 +21,9 @@ public struct MediaServerConfiguration: Sendable {
     /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as the
     /// UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []
+    /// STUN servers that tell which address a NAT gives the server's port: names or numeric addresses, each with or
+    /// without a port (`stun.example.org`, `192.0.2.1:3478`, `[2001:db8::1]:3478`). The default port is 3478.
+    public var stunServers: [String] = []
 
     /// A server that can be reached at `bind` and `advertised`.
     public init(bind: TransportAddress, advertised: [TransportAddress] = [], sessionLimit: Int = 4096) {
@@ -46,7 +49,9 @@ public final class MediaServer: SessionServer {
     private let published = PublishedStatistics()
     let counters = Mutex(Counters())
     private let thread: NamedThread
-    private let addresses: [HostAddress]
+    /// The addresses that peers are told, besides those that STUN servers see.
+    let addresses: [HostAddress]
+    let publishedAddresses = PublishedAddresses()
 
     struct Counters {
         var lastID: UInt64 = 0
@@ -77,9 +82,14 @@ public final class MediaServer: SessionServer {
         let context = self.context
         let handedOver = SocketHandover(sockets)
         let published = self.published
+        let publishedAddresses = self.publishedAddresses
+        let stunServers = Self.stunServers(configuration, log)
         let started = NamedThread("media") {
             guard let sockets = handedOver.take() else { return }
-            MediaLoop(sockets: sockets, context: context, inbox: inbox, published: published, log: log).run()
+            MediaLoop(
+                sockets: sockets, context: context, inbox: inbox, published: published, stunServers: stunServers,
+                publishedAddresses: publishedAddresses, log: log
+            ).run()
         }
         guard let started else { throw .system("no thread left for media") }
         thread = started
@@ -88,26 +98,6 @@ public final class MediaServer: SessionServer {
     deinit {
         // Does not wait for the thread: the last reference may be released on the media thread itself.
         inbox.post(.stop)
-    }
-
-    /// The addresses that peers are told. The advertised ones come first, since some peers look only at the first
-    /// candidate.
-    private static func hostAddresses(
-        bind: TransportAddress, port: UInt16, advertised: [TransportAddress]
-    ) -> [HostAddress] {
-        let isWildcard = bind.bytes.allSatisfy { $0 == 0 }
-        // The IPv4 wildcard does not receive IPv6; the IPv6 wildcard receives both.
-        let reachable = LocalAddresses.reachable(port: port).filter { bind.family == .ipv6 || $0.family == .ipv4 }
-        let own = isWildcard ? reachable : [bind]
-        let loopback = isWildcard ? [TransportAddress(ipv4: 127, 0, 0, 1, port: port)] : []
-        var result: [HostAddress] = advertised.map {
-            HostAddress(address: $0.host, port: $0.port == 0 ? port : $0.port)
-        }
-        for address in own + loopback {
-            let candidate = HostAddress(address: address.host, port: port)
-            if !result.contains(candidate) { result.append(candidate) }
-        }
-        return result
     }
 
     /// Answers `offer` with a session that watches `source`. Quick and never blocks.
@@ -183,11 +173,15 @@ public final class MediaServer: SessionServer {
             ended(id)
             throw MediaRefusal(error)
         }
-        counters.withLock { $0.negotiated[id] = media }
+        var kept = media
+        kept.remoteCandidates = []
+        counters.withLock { $0.negotiated[id] = kept }
         return SessionParameters(
             id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: media.remoteUfrag,
             remotePassword: media.remotePassword, remoteFingerprint: fingerprint,
-            isDTLSClient: media.dtlsRole == .client, canonicalName: local.cname, clock: clock)
+            isDTLSClient: media.dtlsRole == .client, canonicalName: local.cname, clock: clock,
+            candidates: media.remoteCandidates.compactMap { RemoteCandidate($0) },
+            iceRole: local.isICELite ? .lite : .controlling(tieBreaker: SecureRandom.uint64()))
     }
 
     /// Our own part of a new session's description, with random names, credentials and numbers.
@@ -205,6 +199,7 @@ public final class MediaServer: SessionServer {
             sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
             fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
             addresses: addresses, streams: streams, cname: Self.randomName())
+        local.reflexive = reflexiveAddresses
         local.takesCongestionFeedback = true
         local.takesConnections = takesConnections
         return local
@@ -212,10 +207,6 @@ public final class MediaServer: SessionServer {
 
     public func close(_ session: MediaSessionID) {
         inbox.post(.close(session))
-    }
-
-    public func remoteCandidates(_ session: MediaSessionID, fragment: String) {
-        // ICE-lite: the peer connects to us, whatever its candidates are.
     }
 
     public func hold(_ session: MediaSessionID, for delay: Interval) {

@@ -5,7 +5,7 @@ import RTP
 import STUN
 import SecureTransport
 
-/// A session with one peer: ICE-lite, then DTLS, then SRTP, each layer knowing only the one below.
+/// A session with one peer: ICE, then DTLS, then SRTP, each layer knowing only the one below.
 ///
 /// Sans-IO: it takes datagrams, pictures and the time, and sends datagrams to the sink. ``deadline`` is the time of the
 /// next call, and ``end`` is set when the session is over. Belongs to the media thread.
@@ -47,7 +47,7 @@ final class PeerSession {
         self.context = context
         self.sink = sink
         ice = SessionICE(parameters, now: now)
-        deadline = now + role.patience
+        deadline = min(now + role.patience, ice.deadline)
     }
 
     /// The tracks that the peer watches; nil if it publishes.
@@ -68,7 +68,7 @@ final class PeerSession {
         let (reply, isGenuine) = ice.take(check, along: path, isReplied: isReplied, now: now)
         if let reply { _ = sink.send(reply, along: path) }
         guard isGenuine else { return false }
-        if isReplied, parameters.mayBegin(at: path.peer) { startHandshake(now: now) }
+        if isReplied, !ice.isControlling, parameters.mayBegin(at: path.peer) { startHandshake(now: now) }
         advance(now: now)
         return true
     }
@@ -77,7 +77,7 @@ final class PeerSession {
     /// `path`.
     func handle(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard end == nil, ice.take(response: response, along: path, now: now) else { return false }
-        startHandshake(now: now)
+        if ice.mayBegin(asClient: parameters.isDTLSClient, now: now) { startHandshake(now: now) }
         advance(now: now)
         return true
     }
@@ -86,6 +86,18 @@ final class PeerSession {
     /// does for one that is silent.
     func lose(_ address: TransportAddress, now: MonotonicTime) {
         ice.lose(address)
+        advance(now: now)
+    }
+
+    /// Handles an error response to one of our requests.
+    func handle(error: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
+        ice.take(error: error, along: path, now: now)
+        advance(now: now)
+    }
+
+    /// Checks candidates that the peer found later.
+    func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
+        ice.add(candidates, now: now)
         advance(now: now)
     }
 
@@ -140,8 +152,8 @@ final class PeerSession {
             }
             deadline = min(deadline, answerDue)
         }
-        for request in ice.path.takeDue(now: now) { _ = sink.send(request.datagram, along: request.path) }
-        deadline = min(deadline, ice.path.deadline)
+        for request in ice.takeDue(now: now) { _ = sink.send(request.datagram, along: request.path) }
+        deadline = min(deadline, ice.deadline)
         if !handshake.isComplete {
             if handshake.deadline(now: now) <= now {
                 do {

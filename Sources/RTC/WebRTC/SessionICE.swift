@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import STUN
 import SecureTransport
@@ -32,6 +33,9 @@ struct SessionICE {
     private var givenUp: [TransportAddress] = []
     /// The time at which the peer was last heard at the address of `path`.
     private var lastHeardOnPath: MonotonicTime
+    private var checks: CandidateChecks
+    private var nomination: Nomination
+    private let session: MediaSessionID
 
     private struct Place {
         let address: TransportAddress
@@ -43,10 +47,14 @@ struct SessionICE {
     init(_ parameters: SessionParameters, now: MonotonicTime) {
         agent = LiteAgent(
             localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
-            remoteUfrag: parameters.remoteUfrag, remotePassword: parameters.remotePassword)
-        path = MediaPath(of: parameters.id)
+            remoteUfrag: parameters.remoteUfrag, remotePassword: parameters.remotePassword, role: parameters.iceRole)
+        session = parameters.id
+        path = MediaPath(of: session)
+        checks = CandidateChecks(of: session)
+        nomination = Nomination(of: session)
         lastHeard = now
         lastHeardOnPath = now
+        add(parameters.candidates, now: now)
     }
 
     // MARK: Checks and responses
@@ -59,12 +67,22 @@ struct SessionICE {
         _ check: STUNMessage, along path: NetworkPath, isReplied: Bool, now: MonotonicTime
     ) -> (reply: [UInt8]?, isGenuine: Bool) {
         let ufrag = LiteAgent.localUfrag(of: check)
-        let agent = formerAgent.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? self.agent
+        var agent = formerAgent.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? self.agent
         guard let reply = agent.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return (nil, false) }
         let datagram = isReplied ? reply.datagram : nil
         guard case .valid(let nominated) = reply.verdict else { return (datagram, false) }
+        if reply.yieldsRole { changeRole(now: now) }
+        agent.role = self.agent.role
         if let address = note(path.peer, now: now) { givenUp.append(address) }
+        guard !isControlling else {
+            if !nomination.isComplete {
+                let candidate = RemoteCandidate(address: path.peer, priority: check.priority ?? 0)
+                checks.trigger(candidate, now: now)
+            }
+            noteHeard(at: path.peer, now: now)
+            return (datagram, true)
+        }
         guard isReplied else {
             self.path.ask(path, by: agent, now: now)
             return (nil, true)
@@ -79,9 +97,32 @@ struct SessionICE {
     /// Handles a response to one of our requests. Returns true if it proves that the peer is at the other end of
     /// `path`.
     mutating func take(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
-        guard self.path.take(response, along: path, now: now) else { return false }
-        noteProof(at: path.peer, now: now)
+        if self.path.take(response, along: path, now: now) {
+            noteProof(at: path.peer, now: now)
+        } else if let candidate = checks.take(response, along: path, by: agent) {
+            self.path.found(path, by: agent, now: now)
+            if isControlling {
+                let isBest = !checks.hasBetter(than: candidate.priority)
+                nomination.add(path, priority: candidate.priority, isBest: isBest, now: now)
+            }
+            if let address = note(path.peer, now: now) { givenUp.append(address) }
+            noteProof(at: path.peer, now: now)
+        } else if nomination.take(response, along: path, by: agent) {
+            self.path.found(path, nominated: true, by: agent, now: now)
+            checks.restart()
+            noteProof(at: path.peer, now: now)
+        } else {
+            return false
+        }
         return true
+    }
+
+    /// Handles an error response, of which one kind matters: the peer claims our role (RFC 8445 section 7.2.5.1).
+    mutating func take(error: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
+        guard agent.role != .lite,
+            checks.isConflict(error, along: path, by: agent) || nomination.isConflict(error, along: path, by: agent)
+        else { return }
+        changeRole(now: now)
     }
 
     /// Our user name fragments (ufrag): the current one and, during an ICE restart, the former one.
@@ -93,8 +134,64 @@ struct SessionICE {
     /// If another restart comes before that, the credentials of the first restart are dropped, and those from before it
     /// stay valid.
     mutating func restart(with agent: LiteAgent) {
+        let role = self.agent.role
         formerAgent = formerAgent ?? self.agent
         self.agent = agent
+        self.agent.role = role
+        checks.restart()
+        nomination = Nomination(of: session)
+    }
+
+    // MARK: Checks of our own
+
+    /// Whether we choose the path.
+    var isControlling: Bool {
+        if case .controlling = agent.role { true } else { false }
+    }
+
+    /// Checks `candidates` of the peer's. This machine itself is checked only for a peer that the user chose: nobody
+    /// else may have the host send to services that only this machine can reach.
+    mutating func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
+        guard !nomination.isComplete else { return }
+        checks.add(candidates.filter { agent.role != .lite || !$0.address.isLoopback }, now: now)
+    }
+
+    /// The time at which ``takeDue(now:)`` next returns something.
+    var deadline: MonotonicTime { min(path.deadline, checks.deadline, nomination.deadline) }
+
+    /// The requests to send now.
+    mutating func takeDue(now: MonotonicTime) -> [(datagram: [UInt8], path: NetworkPath)] {
+        var due = path.takeDue(now: now)
+        if let check = checks.takeDue(now: now) {
+            let path = NetworkPath(peer: check.peer, local: .unspecified(check.peer.family))
+            due.append((request(check.id), path))
+        }
+        if isControlling, let request = nomination.takeDue(now: now) {
+            due.append((self.request(request.id, nominates: true), request.path))
+        }
+        return due
+    }
+
+    private func request(_ id: STUNMessage.TransactionID, nominates: Bool = false) -> [UInt8] {
+        agent.request(id, nominates: nominates, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+    }
+
+    /// Whether our handshake may begin on the path: the peer has answered there and, if we begin, knows that the path
+    /// is chosen, since some peers drop what comes earlier.
+    func mayBegin(asClient isClient: Bool, now: MonotonicTime) -> Bool {
+        path.proved(now: now) != nil && (!isClient || !isControlling || nomination.isComplete)
+    }
+
+    /// Takes the other role, with a new tie-breaker.
+    private mutating func changeRole(now: MonotonicTime) {
+        switch agent.role {
+        case .lite: return
+        case .controlling: agent.role = .controlled(tieBreaker: SecureRandom.uint64())
+        case .controlled: agent.role = .controlling(tieBreaker: SecureRandom.uint64())
+        }
+        nomination = Nomination(of: session)
+        checks.renew(now: now)
+        path.changeRole(to: agent)
     }
 
     // MARK: Addresses
@@ -147,6 +244,7 @@ struct SessionICE {
     /// Records that the handshake is complete, after a flight from `address` or, if that is nil, after a timeout.
     mutating func noteConnected(from address: TransportAddress?, now: MonotonicTime) {
         lastHeard = now
+        checks.settle()
         if let address, path.handshakeEnded(from: address, now: now) { noteProof(at: address, now: now) }
     }
 

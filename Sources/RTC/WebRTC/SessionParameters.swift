@@ -19,6 +19,9 @@ struct SessionParameters: Sendable {
     /// be played in synchrony (RFC 3550 section 6.5.1, RFC 7022).
     var canonicalName: String
     var clock: NTPClock
+    /// The peer's candidates in its description.
+    var candidates: [RemoteCandidate] = []
+    var iceRole = LiteAgent.Role.lite
 
     /// Whether our handshake may begin at `address` before the peer has answered there.
     ///

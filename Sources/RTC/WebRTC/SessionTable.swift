@@ -47,13 +47,16 @@ struct SessionTable {
         return session
     }
 
-    /// Handles a STUN datagram that came along `path`. Returns the session that the datagram was for, if any.
-    mutating func handle(stun datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
-        guard let message = try? STUNMessage(parsing: datagram) else { return nil }
+    /// Handles a STUN message that came along `path`. Returns the session that the message was for, if any.
+    mutating func handle(_ message: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
         switch message.messageClass {
         case .request: return handleCheck(message, along: path, now: now)
         case .success: return handleResponse(message, along: path, now: now)
-        case .indication, .error: return nil
+        case .error:
+            let session = sessions[MediaPath.session(of: message.transactionID)]
+            session?.handle(error: message, along: path, now: now)
+            return session
+        case .indication: return nil
         }
     }
 

@@ -200,9 +200,9 @@ extension Endpoint {
         if case .publishing(let publishing?) = service {
             let opened = try publishing.publish(
                 offer: offer, room: address.room, track: address.track.text, onEnd: onEnd)
-            // An ICE-lite host needs no candidates.
             return ServedSession(
-                opened: opened, side: nil, takeCandidates: { _ in },
+                opened: opened, side: nil,
+                takeCandidates: { publishing.remoteCandidates(opened.id, fragment: $0) },
                 restartICE: { (fragment) throws(MediaRefusal) in
                     try publishing.restartICE(opened.id, fragment: fragment)
                 }, close: { publishing.close(opened.id) })

@@ -14,6 +14,9 @@ public protocol TrackPublishing: Sendable {
     /// Restarts ICE for a session, as ``SessionServer/restartICE(_:fragment:)`` does.
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
 
+    /// Adds the peer's candidates, as ``SessionServer/remoteCandidates(_:fragment:)`` does.
+    func remoteCandidates(_ session: MediaSessionID, fragment: String)
+
     /// Ends a session. Unknown ids are ignored. Called on the signalling thread.
     func close(_ session: MediaSessionID)
 }

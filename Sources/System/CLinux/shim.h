@@ -212,7 +212,8 @@ static inline ssize_t shim_udp_receive(
     return (message.msg_flags & MSG_TRUNC) ? 0 : count;
 }
 
-/// Sends one datagram from the local address that the peer knows us by; its length, or -1 and errno.
+/// Sends one datagram from the local address that the peer knows us by, or from the one that the socket and the route
+/// suggest if `local` is all zeros; its length, or -1 and errno.
 static inline ssize_t shim_udp_send(
     int fd, int family, const void *bytes, size_t count, const struct shim_endpoint *peer,
     const struct shim_endpoint *local) {
@@ -229,6 +230,8 @@ static inline ssize_t shim_udp_send(
     message.msg_name = &to;
     message.msg_iov = &piece;
     message.msg_iovlen = 1;
+    static const uint8_t unspecified[16];
+    if (memcmp(local->address, unspecified, sizeof unspecified) == 0) return sendmsg(fd, &message, MSG_NOSIGNAL);
     memset(&control, 0, sizeof control);
     message.msg_control = control.bytes;
     struct cmsghdr *part = &control.align;
