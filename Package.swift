@@ -217,10 +217,14 @@ let package = Package(
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
         pure("Outputs", "OutputSettings", ["MediaTypes"]),
+        // How a server is asked to take a WebRTC session; what is sent in it is Pushing's business.
+        shell(
+            "Outputs", "WebRTCPushing", ["CGLib", "Clocks", "Threading", "MediaTypes", "OutputLife"]),
         shell(
             "Outputs", "Pushing",
             [
-                "OutputLife", "OutputSettings", "ScreenRelayKit", "MediaFiles", "X264Encoding", "VideoEncoding",
+                "OutputLife", "OutputSettings", "WebRTCPushing", "ScreenRelayKit", "MediaSessions", "MediaFiles",
+                "X264Encoding", "VideoEncoding",
                 "VideoDecoding", "ColorConversion", "AudioCoding", "AudioConversion", "Opus", "TrackHub", "CodecTable",
                 "SecureTransport", "ByteCoding", "Threading", "Clocks", "CLinux", "MediaTypes",
             ]),
@@ -355,6 +359,7 @@ let package = Package(
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),
         tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),
+        tests("WebRTCPushingTests", ["WebRTCPushing", "OutputLife"]),
         tests(
             "PushingTests",
             [

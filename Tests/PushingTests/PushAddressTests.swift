@@ -21,7 +21,8 @@ struct PushAddressTests {
         arguments: [
             ("", "isn't a URL"), ("live.example/app/key", "isn't a URL"), ("rtmp:live.example", "isn't a URL"),
             (
-                "http://live.example/app/key", "by http; it can be one of rtmp, rtmps, srt, rtsp, file, object"
+                "http://live.example/app/key",
+                "by http; it can be one of rtmp, rtmps, srt, rtsp, whip, janus, file, object"
             ), ("rtmp:///app/key", "names no host"),
             ("rtmp://:1935/app/key", "names no host"), ("rtmp://live.example", "no path"),
             ("rtmp://live.example/", "no path"), ("rtsp://live.example?key=1", "no path"),

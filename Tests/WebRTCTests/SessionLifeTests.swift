@@ -2,6 +2,7 @@ import MediaTypes
 import RTP
 import STUN
 import SecureTransport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -46,6 +47,32 @@ struct SessionLifeTests {
         #expect(peer.session.end == nil)
         rig.run(for: .seconds(4))
         #expect(peer.session.end == "the peer has been silent for 30 s")
+    }
+
+    @Test("a peer that is attended is asked each second, told of at once, and gone after the time that it is given")
+    func attended() throws {
+        let rig = try Rig()
+        let peer = try rig.addPeer()
+        let connections = Mutex(0)
+        peer.session.attend(patience: .seconds(3), onConnect: { connections.withLock { $0 += 1 } }, now: rig.now)
+        rig.run(for: .seconds(4))
+        #expect(peer.session.end == nil && connections.withLock { $0 } == 0, "it may take its time to come")
+        peer.checksOn = false
+        peer.viewer.check()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .seconds(20))
+        #expect(peer.session.end == nil && connections.withLock { $0 } == 1, "its answers keep the session")
+        // A burst of losses takes one question, and not the session.
+        peer.isSilent = true
+        rig.run(for: .milliseconds(1_000))
+        peer.isSilent = false
+        rig.run(for: .seconds(5))
+        #expect(peer.session.end == nil)
+        peer.isSilent = true
+        rig.run(for: .milliseconds(1_500))
+        #expect(peer.session.end == nil)
+        rig.run(for: .seconds(2))
+        #expect(peer.session.end == "the peer has been silent for 3 s")
     }
 
     @Test("reports alone keep a session too")

@@ -191,9 +191,12 @@ extension PushAddress {
         let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?".contains($0) }
         let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         let host = place.hasPrefix("[") ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" }
-        let isLoopback =
-            host == "::1" || host.lowercased() == "localhost"
-            || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber }
-        return !isLoopback
+        return !isLoopback(host)
     }
+}
+
+/// Whether this host, a name or an address without brackets, is this machine.
+func isLoopback(_ host: some StringProtocol) -> Bool {
+    host == "::1" || host.lowercased() == "localhost"
+        || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber }
 }

@@ -40,7 +40,7 @@ public struct PushSettings: Sendable {
     /// It is called on a thread of the connection alone, and may block: after ``connectTimeout``, or when the push is
     /// stopped, nobody waits for it any more. It isn't asked by RTMPS: libavformat would tell the server no name, and
     /// many servers have no certificate to show then. An RTMP server is told the host's name as ever; an RTSP server
-    /// sees the address in the requests' URL.
+    /// sees the address in the requests' URL. Nor is it asked for a server of WebRTC.
     public var resolve: (@Sendable (String) -> String?)?
     /// Decides about a push to another machine when the way there may have changed. True, the default, begins another
     /// connection at once: the old one belongs to an address or a path that is gone, and would hang until the time for
@@ -61,8 +61,15 @@ public struct PushSettings: Sendable {
     /// Settings by which nothing is tried again.
     public init() {}
 
+    /// Whether a server of WebRTC can be sent this: it gets the packets that viewers get.
+    public var suitsWebRTC: Bool { video == nil && sound == nil && filter == nil && content != .sound }
+
     /// Checks all that can be checked before the size of the source is known.
-    func check() throws(OutputError) {
+    func check(for target: PushTarget) throws(OutputError) {
+        guard suitsWebRTC || !target.takesWebRTC else {
+            throw OutputError(
+                "a server of WebRTC gets what viewers get: it can be sent the pictures alone, and nothing else changed")
+        }
         do throws(VideoSettingsError) {
             try video?.check()
         } catch {
@@ -125,7 +132,8 @@ public final class Push: Sendable {
     ///
     /// `onEvent` is called on the push's own thread with the same as ``events``, and must not block.
     ///
-    /// - Throws: ``OutputError`` if the settings exceed a limit, or if the process has no thread or descriptor left.
+    /// - Throws: ``OutputError`` if the settings exceed a limit or don't suit the target, or if the process has no
+    ///   thread or descriptor left.
     public convenience init(
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
@@ -139,7 +147,7 @@ public final class Push: Sendable {
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings, changes: NetworkChanges?,
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputError) {
-        try settings.check()
+        try settings.check(for: target)
         self.target = target
         listeners = PushListeners(onEvent)
         guard let mailbox = Mailbox<Order>() else { throw OutputError("no file descriptor is left for a push") }
@@ -182,7 +190,7 @@ public final class Push: Sendable {
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
     public func reload(_ settings: PushSettings) throws(OutputError) {
-        try settings.check()
+        try settings.check(for: target)
         mailbox.post(.reload(settings))
     }
 

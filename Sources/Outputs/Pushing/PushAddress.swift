@@ -84,7 +84,8 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         }
         guard let found = protocols.first(where: { $0.scheme == scheme }) else {
             let known = protocols.map(\.scheme).joined(separator: ", ")
-            throw OutputError("nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), file, object")
+            throw OutputError(
+                "nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), whip, janus, file, object")
         }
         let rest = parts[1].dropFirst(2)
         let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex

@@ -9,7 +9,7 @@ import TrackHub
 
 /// One attempt of a push, and the connection that comes of it. Others give it frames, and a thread of its own writes
 /// them, because libavformat blocks, and makes AAC of the sound.
-final class PushConnection: Sendable {
+final class PushConnection: PushAttempt {
     private static let longestSilence = Interval.seconds(5)
 
     let attempt: Int
@@ -79,15 +79,6 @@ final class PushConnection: Sendable {
         /// No sound has come for so long that it is silent.
         case silence(until: MonotonicTime)
         case end
-    }
-
-    /// What waits, and what was left out.
-    struct Backlog {
-        var age = Interval.zero
-        var byteCount = 0
-        var dropped = (pictures: 0, sound: 0)
-        var sent = (pictures: 0, sound: 0)
-        var sentPictureBytes: Int64 = 0
     }
 
     /// Begins an attempt; nil if the process has no descriptor or thread left. `report` is called on the attempt's
@@ -173,9 +164,9 @@ final class PushConnection: Sendable {
     /// Whether the network has just turned out to be weak.
     func isWeak(_ now: MonotonicTime) -> Bool { shared.withLock { $0.meter.isWeak(at: now) } }
 
-    func backlog(_ now: MonotonicTime) -> Backlog {
+    func backlog(_ now: MonotonicTime) -> PushBacklog {
         shared.withLock {
-            Backlog(
+            PushBacklog(
                 age: $0.queue.age(at: now), byteCount: $0.queue.byteCount, dropped: $0.queue.dropped,
                 sent: ($0.meter.sentPictures, $0.meter.sentSound), sentPictureBytes: $0.meter.sentPictureBytes)
         }

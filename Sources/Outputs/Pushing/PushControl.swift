@@ -13,7 +13,7 @@ struct PushControl {
     private let mailbox: Mailbox<Push.Order>
     private let listeners: PushListeners
     private var life: OutputLife
-    private var connection: PushConnection?
+    private var connection: (any PushAttempt)?
     /// The encoder of this push alone, whose rate follows the path; nil if its rate is fixed.
     private var adapting: (encoder: Reencoder, rate: AdaptiveRate, sentPictureBytes: Int64, at: MonotonicTime)?
     private var statusDue = MonotonicTime.distantFuture
@@ -143,13 +143,17 @@ struct PushControl {
 
     private mutating func open(_ attempt: Int) {
         let mailbox = mailbox
-        connection = makeSource().flatMap { [target, track, settings] in
-            PushConnection(attempt, to: target, of: track, $0, settings: settings) {
-                mailbox.wake.signal()
-            } report: {
-                mailbox.post(.event($0))
+        let wake: @Sendable () -> Void = { mailbox.wake.signal() }
+        let report: @Sendable (OutputLife.Event) -> Void = { mailbox.post(.event($0)) }
+        connection =
+            if let server = target.server {
+                WebRTCConnection(attempt, to: server, of: track, settings: settings, wake: wake, report: report)
+            } else {
+                makeSource().flatMap { [target, track, settings] in
+                    PushConnection(
+                        attempt, to: target, of: track, $0, settings: settings, wake: wake, report: report)
+                }
             }
-        }
         if connection == nil {
             mailbox.post(.event(.failed(attempt: attempt, OutputFailure("no thread or file descriptor is left"))))
         }
@@ -170,7 +174,7 @@ struct PushControl {
     }
 
     /// Once a second.
-    private mutating func adapt(to backlog: PushConnection.Backlog, _ now: MonotonicTime) {
+    private mutating func adapt(to backlog: PushBacklog, _ now: MonotonicTime) {
         guard var current = adapting, let video = settings.video, now - current.at >= .milliseconds(900) else { return }
         // Sound goes first, so the pictures get what it leaves.
         let bits = Double(backlog.sentPictureBytes - current.sentPictureBytes) * 8 / (now - current.at).seconds

@@ -1,28 +1,57 @@
 import MediaFiles
+import WebRTCPushing
 
 /// Where a push goes: an address, or what names one anew for each connection, because signed URLs expire.
 public struct PushTarget: Sendable, CustomStringConvertible {
     /// For people, logs and lists: without what may be secret.
     public let description: String
+    private let place: Place
+
+    private enum Place: Sendable {
+        case address(PushAddress)
+        /// What names the address for a connection, on whose thread it is called; it may block for as long as that
+        /// allows.
+        case found(by: @Sendable (MediaConnection) throws(OutputError) -> PushAddress)
+        case server(WebRTCServer)
+    }
+
     /// The address, if it is known before a connection.
-    private let address: PushAddress?
-    /// Finds the address for a connection, on whose thread it is called; it may block for as long as that allows.
-    let find: @Sendable (MediaConnection) throws(OutputError) -> PushAddress
+    private var address: PushAddress? {
+        if case .address(let address) = place { return address }
+        return nil
+    }
+
+    /// The server, if it takes WebRTC.
+    var server: WebRTCServer? {
+        if case .server(let server) = place { return server }
+        return nil
+    }
+
+    /// Whether it gets the same packets as viewers, which nobody encodes once more.
+    public var takesWebRTC: Bool { server != nil }
 
     /// Whether what the path doesn't carry waits where we see it. What only a connection tells is assumed to.
-    public var showsBacklog: Bool { address?.showsBacklog ?? true }
+    public var showsBacklog: Bool { !takesWebRTC && address?.showsBacklog ?? true }
 
     /// Whether it waits for the other side to connect, as far as that is known.
     var isListener: Bool { address?.isListener ?? false }
 
     /// Whether it is on another machine, as far as that is known.
-    var isRemote: Bool { address?.isRemote ?? true }
+    var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
+
+    /// The address for a connection, on whose thread it is called; it may block for as long as that allows.
+    func find(_ connection: MediaConnection) throws(OutputError) -> PushAddress {
+        switch place {
+        case .address(let address): return address
+        case .found(let find): return try find(connection)
+        case .server: throw OutputError("a server of WebRTC has no address to write to")
+        }
+    }
 
     /// This address, for each connection.
     public init(_ address: PushAddress) {
         description = address.description
-        self.address = address
-        find = { _ in address }
+        place = .address(address)
     }
 
     /// The address that `find` returns.
@@ -34,22 +63,34 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// - Parameter description: What people see, without what may be secret.
     public init(description: String, find: @escaping @Sendable () throws(OutputError) -> PushAddress) {
         self.description = description
-        address = nil
-        self.find = { (_: MediaConnection) throws(OutputError) -> PushAddress in try find() }
+        place = .found { (_: MediaConnection) throws(OutputError) -> PushAddress in try find() }
+    }
+
+    private init(_ server: WebRTCServer) {
+        description = server.description
+        place = .server(server)
     }
 
     private init(_ object: StreamObject) {
         description = "object:\(object)"
-        address = nil
-        find = { (connection: MediaConnection) throws(OutputError) -> PushAddress in try object.read(connection) }
+        place = .found { (connection: MediaConnection) throws(OutputError) -> PushAddress in
+            try object.read(connection)
+        }
     }
 
-    /// Reads a URL as ``PushAddress`` does, or `object:` and the path or the URL of a stream object.
+    /// Reads a URL as ``PushAddress`` does, `object:` and the path or the URL of a stream object, or the server of a
+    /// WebRTC session: `whip:https://TOKEN@HOST/PATH` or `janus:wss://TOKEN@HOST/PATH#ROOM,PIN`.
     ///
     /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
     public init(_ text: String) throws(OutputError) {
         if text.lowercased().hasPrefix("object:") {
             self.init(try StreamObject(String(text.dropFirst(7))))
+        } else if WebRTCServer.isMeant(by: text) {
+            do throws(WebRTCServerError) {
+                self.init(try WebRTCServer(text))
+            } catch {
+                throw OutputError("\(error)")
+            }
         } else {
             self.init(try PushAddress(text))
         }

@@ -11,9 +11,10 @@ struct PushOption {
             long: "push", value: .required("URL"),
             help:
                 "also send the first track to this server or file: rtmp://HOST/APP/KEY, rtmps://, srt://HOST:PORT, "
-                + "rtsp://HOST/PATH, file:NAME.mp4, .mkv or .m3u8 (HLS), or the one that a stream object "
-                + "names: object:FILE or object:https://...; a URL's key is shown nowhere; may be repeated",
-            repeats: true, alsoSoughtAs: ["rtmp", "srt", "rtsp", "stream"], isSecret: true),
+                + "rtsp://HOST/PATH, whip:https://TOKEN@HOST/PATH or janus:wss://HOST#ROOM (WebRTC), file:NAME.mp4, "
+                + ".mkv or .m3u8 (HLS), or the one that a stream object names: object:FILE or object:https://...; a URL's key "
+                + "or token is shown nowhere; may be repeated",
+            repeats: true, alsoSoughtAs: ["rtmp", "srt", "rtsp", "stream", "whip", "janus"], isSecret: true),
         Option(
             long: "preset", value: .required("PRESET"),
             help:
@@ -102,6 +103,10 @@ struct PushOption {
         }
         (settings.video, settings.sound) = (preset?.video, preset?.sound)
         settings.content = preset?.content ?? .both
+        if target.takesWebRTC, !settings.suitsWebRTC {
+            throw UsageError(
+                "\(presetPlace): a push by whip or janus sends what viewers get; only=pictures is all that can be set")
+        }
     }
 }
 

@@ -19,6 +19,7 @@ enum MediaCommand: Sendable {
     case close(MediaSessionID)
     case hold(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
+    case attend(MediaSessionID, patience: Interval, onConnect: @Sendable () -> Void)
     case stop
 }
 

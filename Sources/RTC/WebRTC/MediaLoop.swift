@@ -57,9 +57,7 @@ final class MediaLoop: DatagramSink {
         self.publishedAddresses = publishedAddresses
         lines = LineBudget(log)
         entries = [
-            pollfd(self.socket.descriptor),
-            pollfd(inbox.wake.descriptor),
-            pollfd(streams.descriptor),
+            pollfd(self.socket.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
         ]
     }
 
@@ -200,6 +198,10 @@ final class MediaLoop: DatagramSink {
                 remove(session)
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watched?.watchPointer(onChange)
+            case .attend(let id, let patience, let onConnect):
+                guard let session = sessions[id] else { continue }
+                session.attend(patience: patience, onConnect: onConnect, now: now)
+                note(session)
             case .hold(let id, let delay):
                 sessions[id]?.watched?.hold = delay
             case .stop:
@@ -222,7 +224,8 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
-        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .requestKeyFrame, .stop: break
+        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .attend, .requestKeyFrame, .stop:
+            break
         }
     }
 

@@ -13,6 +13,8 @@ import SecureTransport
 struct MediaPath {
     /// How long consent lasts after an answer (RFC 7675 section 5.1).
     static let consent = Interval.seconds(30)
+    /// How often the peer is asked whether it still consents (RFC 7675 section 5.1), less or more by a fifth.
+    var requestInterval = Interval.seconds(5)
     /// How long each request waits for an answer before it is sent again. After the last wait, we stop asking at that
     /// address.
     private static let waits: [Interval] = [.milliseconds(100), .milliseconds(300), .seconds(3)]
@@ -190,10 +192,9 @@ struct MediaPath {
     private mutating func noteAnswer(now: MonotonicTime) {
         answeredAt = now
         lastAnswer = now
-        // The next request is sent after 5 s ± 20 %, so that the requests of many sessions are spread out (RFC 7675
-        // section 5.1).
-        let spread = SecureRandom.bytes(1).first ?? 0
-        nextRequest = now + .milliseconds(4000 + Int64(spread) * 2000 / 255)
+        // ± 20 %, so that the requests of many sessions are spread out.
+        let spread = Int64(SecureRandom.bytes(1).first ?? 0)
+        nextRequest = now + .milliseconds(requestInterval.milliseconds * (1020 + 2 * spread) / 1275)
     }
 
     /// The requests to send now.
@@ -203,7 +204,7 @@ struct MediaPath {
             nextRequest = .distantFuture
             if let path = proved(now: now), let agent {
                 ask(path, by: agent, now: now)
-                nextRequest = now + .seconds(5)
+                nextRequest = now + requestInterval
             }
         }
         var due: [(datagram: [UInt8], path: NetworkPath)] = []
@@ -211,7 +212,8 @@ struct MediaPath {
             let request = requests[index]
             requests[index].tries += 1
             guard request.tries < Self.waits.count else { continue }
-            requests[index].due = now + Self.waits[request.tries]
+            // A request that nobody answers must not keep the next one from being sent.
+            requests[index].due = now + min(Self.waits[request.tries], requestInterval - .milliseconds(500))
             let datagram = request.agent.request(
                 request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
             due.append((datagram, request.path))

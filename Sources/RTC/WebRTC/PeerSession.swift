@@ -28,6 +28,8 @@ final class PeerSession {
     var isConnected: Bool { connectedAt != nil }
 
     private var connectedAt: MonotonicTime?
+    /// How long the peer may be silent once it is connected, and who is told of that; nil leaves it to the role.
+    private var attention: (patience: Interval, onConnect: @Sendable () -> Void)?
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
@@ -137,7 +139,7 @@ final class PeerSession {
     /// Does everything that is due: sends pictures, probes and reports, and handles timers.
     func advance(now: MonotonicTime) {
         guard end == nil else { return }
-        let patience = role.patience
+        let patience = isConnected ? attention?.patience ?? role.patience : role.patience
         if now - ice.lastHeard >= patience {
             let seconds = patience.milliseconds / 1000
             finish(isConnected ? "the peer has been silent for \(seconds) s" : "the peer never came")
@@ -196,36 +198,19 @@ final class PeerSession {
         if end == nil { end = reason }
     }
 
-    // MARK: For the media loop
-
-    /// The peer's name in the log.
-    var title: String { watched == nil ? "publisher \(id)" : "viewer \(id)" }
-
-    /// The bit rate that the peer's path seems to carry.
-    var targetBitRate: BitRate { watched?.targetBitRate ?? PathControl.highest }
-
-    /// The session's statistics, for monitoring.
-    var statistics: PeerStatistics {
-        var statistics = PeerStatistics(id: id, isConnected: isConnected, targetBitRate: targetBitRate)
-        if let peer = ice.path.current?.peer {
-            statistics.address = peer.host
-            statistics.transport = peer.connection == 0 ? .udp : .tcp
-        }
-        watched?.count(in: &statistics)
-        return statistics
+    /// Asks the peer about once a second whether it is there, and ends once it has been silent for `patience`. Calls
+    /// `onConnect` when the session is connected.
+    func attend(patience: Interval, onConnect: @escaping @Sendable () -> Void, now: MonotonicTime) {
+        attention = (patience, onConnect)
+        ice.path.requestInterval = .seconds(1)
+        if isConnected { onConnect() }
+        advance(now: now)
     }
+
+    // MARK: For the media loop
 
     /// Whether the session is in the queue of those that wait for room in the socket. Managed by the media loop.
     var isQueuedForRoom = false
-
-    /// Whether the session waits for room in the socket; ``resume(now:)`` must be called once there is some.
-    var isStalled: Bool { watched?.isStalled == true }
-
-    /// Resumes sending after the socket has room again.
-    func resume(now: MonotonicTime) {
-        watched?.isStalled = false
-        advance(now: now)
-    }
 
     // MARK: DTLS
 
@@ -264,6 +249,7 @@ final class PeerSession {
                 }
                 connectedAt = now
                 ice.noteConnected(from: address, now: now)
+                attention?.onConnect()
             } catch {
                 finish("SRTP: \(error)")
             }

@@ -199,6 +199,7 @@ final class WatchedTracks {
         if let sound {
             statistics.sentSoundPackets = sound.sentPackets
             statistics.sentPackets = Int(sound.stream.statistics.packetCount)
+            statistics.sentOctets = sound.stream.statistics.octetCount
             statistics.roundTripTime = sound.roundTripTime
             statistics.lostPackets = sound.lostPackets
         }
@@ -206,6 +207,8 @@ final class WatchedTracks {
             statistics.sentUnits += sender.sentUnits
             statistics.sentPackets += Int(sender.stream.statistics.packetCount)
             statistics.retransmittedPackets += Int(sender.stream.retransmissionStatistics.packetCount)
+            statistics.sentOctets &+= sender.stream.statistics.octetCount
+            statistics.sentOctets &+= sender.stream.retransmissionStatistics.octetCount
             statistics.roundTripTime = sender.roundTripTime ?? statistics.roundTripTime
             if let lost = sender.lostPackets { statistics.lostPackets = (statistics.lostPackets ?? 0) + lost }
             if sender.choice.rung == .narrow { statistics.isNarrow = true }

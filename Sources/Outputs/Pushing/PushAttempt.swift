@@ -1,0 +1,34 @@
+import MediaTypes
+import OutputLife
+
+/// One attempt of a push, and the connection that comes of it. Its control thread uses it; what becomes of it is
+/// reported from any thread.
+protocol PushAttempt: AnyObject, Sendable {
+    var attempt: Int { get }
+
+    /// Takes what has come of the track.
+    func collect()
+    /// Sends what waits, and then ends.
+    func close()
+    /// Ends at once, wherever it is.
+    func abandon()
+    /// Waits until it uses nothing any more, but no longer than until `deadline`.
+    func join(until deadline: MonotonicTime)
+
+    /// Whether it has no sound, though it should have now.
+    var lacksSound: Bool { get }
+    /// What was sent since the last call.
+    func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates
+    /// Whether the network has just turned out to be weak.
+    func isWeak(_ now: MonotonicTime) -> Bool
+    func backlog(_ now: MonotonicTime) -> PushBacklog
+}
+
+/// What waits in an attempt, and what was left out and sent.
+struct PushBacklog {
+    var age = Interval.zero
+    var byteCount = 0
+    var dropped = (pictures: 0, sound: 0)
+    var sent = (pictures: 0, sound: 0)
+    var sentPictureBytes: Int64 = 0
+}

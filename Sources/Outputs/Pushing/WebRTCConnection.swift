@@ -1,0 +1,158 @@
+import Clocks
+import MediaSessions
+import MediaTypes
+import OutputLife
+import ScreenRelayKit
+import Synchronization
+import WebRTCPushing
+
+/// One attempt of a push to a server of WebRTC: a session that the server takes, and that the media thread serves like
+/// that of a viewer.
+final class WebRTCConnection: PushAttempt {
+    /// How long the server may be silent before another connection is tried. Without another try, it is as long as any
+    /// server may take nothing.
+    private static let patience = Interval.seconds(3)
+
+    let attempt: Int
+    private let server: WebRTCServer
+    private let track: HostedTrack
+    private let settings: PushSettings
+    private let report: @Sendable (OutputLife.Event) -> Void
+    private let shared = Mutex(Shared())
+
+    private struct Shared {
+        /// What tells of the first picture; nil once there is one.
+        var subscription: TrackSubscription?
+        var session: OutgoingSession?
+        var connection: ServerConnection?
+        /// What had been sent when the rates were asked for last.
+        var counted = (pictures: 0, sound: 0, octets: UInt32(0), at: MonotonicTime.zero)
+        var isNarrow = false
+        var isOver = false
+    }
+
+    /// Begins an attempt. `report` is called on other threads, and `wake` on the source's when ``collect()`` has
+    /// something to do.
+    init(
+        _ attempt: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings,
+        wake: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
+    ) {
+        (self.attempt, self.server, self.track) = (attempt, server, track)
+        (self.settings, self.report) = (settings, report)
+        let subscription = track.subscribe(wake: wake)
+        shared.withLock { $0.subscription = subscription }
+        // There may be a picture already.
+        wake()
+    }
+
+    deinit { abandon() }
+
+    /// Begins to connect with the first picture: some servers end a session that sends nothing for some seconds.
+    func collect() {
+        guard let subscription = shared.withLock({ $0.subscription }), !subscription.take().isEmpty else { return }
+        connect()
+        // Not earlier, so that the source has a viewer all the time.
+        shared.withLock { $0.subscription = nil }
+    }
+
+    private func connect() {
+        report(.dialled(attempt: attempt))
+        let (attempt, report) = (attempt, report)
+        do throws(MediaRefusal) {
+            let session = try track.offerSession(withSound: settings.content == .both) { reason in
+                report(.failed(attempt: attempt, OutputFailure(reason)))
+            }
+            // The answer may come before the next line is done.
+            shared.withLock { $0.session = session }
+            let connection = ServerConnection(server, offer: session.offer) { [weak self] in self?.take($0) }
+            let isOver = shared.withLock { shared in
+                shared.connection = connection
+                return shared.isOver
+            }
+            if isOver { return abandon() }
+            if connection == nil { report(.failed(attempt: attempt, OutputFailure("no thread is left"))) }
+        } catch {
+            report(.failed(attempt: attempt, OutputFailure("\(error)")))
+        }
+    }
+
+    /// On the server connection's thread.
+    private func take(_ event: ServerConnection.Event) {
+        switch event {
+        case .answered(let answer): accept(answer)
+        case .failed(let failure): report(.failed(attempt: attempt, failure))
+        case .closed:
+            shared.withLock { $0.session }?.close()
+            report(.closed(attempt: attempt))
+        }
+    }
+
+    private func accept(_ answer: String) {
+        let (attempt, report) = (attempt, report)
+        let patience = settings.tries > 0 ? min(Self.patience, settings.sendTimeout) : settings.sendTimeout
+        do throws(MediaRefusal) {
+            let session = shared.withLock { $0.session }
+            try session?.accept(answer: answer, patience: patience) { [weak self] in
+                self?.shared.withLock { $0.counted.at = MonotonicTime.now() }
+                report(.opened(attempt: attempt))
+            }
+        } catch {
+            report(.failed(attempt: attempt, OutputFailure("the server's answer can't be used: \(error)")))
+        }
+    }
+
+    func close() { shared.withLock { $0.connection }?.close() }
+
+    func abandon() {
+        let (subscription, session, connection) = shared.withLock { shared in
+            shared.isOver = true
+            defer { (shared.subscription, shared.session, shared.connection) = (nil, nil, nil) }
+            return (shared.subscription, shared.session, shared.connection)
+        }
+        connection?.abandon()
+        session?.close()
+        // Its end tells others, which must not happen under the lock.
+        _ = subscription
+    }
+
+    func join(until deadline: MonotonicTime) {
+        // It holds nothing that another attempt needs.
+    }
+
+    /// Sound that comes later goes out in the same session.
+    var lacksSound: Bool { false }
+
+    private var statistics: PeerStatistics? { shared.withLock { $0.session }?.statistics }
+
+    func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates {
+        guard let statistics else { return OutputMeter.Rates() }
+        return shared.withLock { shared in
+            let before = shared.counted
+            shared.counted = (statistics.sentUnits, statistics.sentSoundPackets, statistics.sentOctets, now)
+            let seconds = max((now - before.at).seconds, 0.001)
+            var rates = OutputMeter.Rates()
+            rates.picturesPerSecond = Double(statistics.sentUnits - before.pictures) / seconds
+            rates.soundPerSecond = Double(statistics.sentSoundPackets - before.sound) / seconds
+            rates.bitRate = BitRate(
+                bitsPerSecond: Int(Double(statistics.sentOctets &- before.octets) * 8 / seconds))
+            return rates
+        }
+    }
+
+    /// Whether the path has just turned out to carry fewer pictures than there are.
+    func isWeak(_ now: MonotonicTime) -> Bool {
+        let isNarrow = statistics?.isNarrow == true
+        return shared.withLock { shared in
+            defer { shared.isNarrow = isNarrow }
+            return isNarrow && !shared.isNarrow
+        }
+    }
+
+    /// What waits is left to the session, which leaves out what its path doesn't carry.
+    func backlog(_ now: MonotonicTime) -> PushBacklog {
+        var backlog = PushBacklog()
+        guard let statistics else { return backlog }
+        backlog.sent = (statistics.sentUnits, statistics.sentSoundPackets)
+        return backlog
+    }
+}

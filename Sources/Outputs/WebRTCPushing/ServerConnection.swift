@@ -1,0 +1,84 @@
+import MediaTypes
+public import OutputLife
+import Synchronization
+import Threading
+
+/// One attempt to have a WebRTC session taken by a server, and the server's side of that session until its end. It has
+/// a thread of its own. Methods may be called on any thread, and don't wait.
+public final class ServerConnection: Sendable {
+    /// What comes of it.
+    public enum Event: Sendable {
+        /// The server has taken the session, with this SDP answer.
+        case answered(String)
+        /// The server has refused the session, or has ended it.
+        case failed(OutputFailure)
+        /// The session has ended after ``ServerConnection/close()``.
+        case closed
+    }
+
+    /// How long telling the server of the end may take.
+    private static let farewell = Interval.seconds(3)
+
+    private let signal = WebClientSignal()
+
+    /// Begins to offer a session; nil if the process has no thread left. `report` is called on the attempt's thread,
+    /// and not any more after ``abandon()``.
+    public init?(
+        _ server: WebRTCServer, offer: String, report: @escaping @Sendable (Event) -> Void
+    ) {
+        let signal = signal
+        let thread = NamedThread("push", blocksSignals: true) {
+            Self.run(server, offer: offer, signal) { if !signal.isAbandoned { report($0) } }
+        }
+        guard thread != nil else { return nil }
+    }
+
+    deinit { abandon() }
+
+    /// Ends the session as the server's protocol says.
+    public func close() { signal.close() }
+
+    /// The same, but nobody waits for it any more.
+    public func abandon() { signal.abandon() }
+
+    private static func run(
+        _ server: WebRTCServer, offer: String, _ signal: WebClientSignal, report: (Event) -> Void
+    ) {
+        do throws(OutputFailure) {
+            let client = try WebClient(signal)
+            var service = server.makeService(client)
+            let end: Event
+            do throws(OutputFailure) {
+                report(.answered(try service.publish(offer)))
+                try service.stay { signal.isClosing || signal.isAbandoned }
+                end = .closed
+            } catch {
+                end = .failed(error)
+            }
+            client.beginFarewell(within: farewell)
+            service.end()
+            report(end)
+        } catch {
+            report(.failed(error))
+        }
+    }
+}
+
+/// What is spoken with a server about one session. It belongs to the attempt's thread, on which it waits.
+protocol PublishingService {
+    /// Offers the session, and returns the server's answer.
+    mutating func publish(_ offer: String) throws(OutputFailure) -> String
+    /// Keeps the session until `isOver`, which is asked whenever it may have changed. Throws if the server ends it.
+    mutating func stay(until isOver: () -> Bool) throws(OutputFailure)
+    /// Tells the server that the session is over, in whatever state it is.
+    mutating func end()
+}
+
+extension WebRTCServer {
+    fileprivate func makeService(_ client: WebClient) -> any PublishingService {
+        switch service {
+        case .whip: WHIPService(url, token: token, client)
+        case .janus(let room): JanusService(url, room, token: token, client)
+        }
+    }
+}

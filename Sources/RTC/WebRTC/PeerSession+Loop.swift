@@ -1,0 +1,33 @@
+import CongestionControl
+import MediaSessions
+import MediaTypes
+import STUN
+
+/// What the media loop asks of a session.
+extension PeerSession {
+    /// The peer's name in the log.
+    var title: String { watched == nil ? "publisher \(id)" : "viewer \(id)" }
+
+    /// The bit rate that the peer's path seems to carry.
+    var targetBitRate: BitRate { watched?.targetBitRate ?? PathControl.highest }
+
+    /// The session's statistics, for monitoring.
+    var statistics: PeerStatistics {
+        var statistics = PeerStatistics(id: id, isConnected: isConnected, targetBitRate: targetBitRate)
+        if let peer = ice.path.current?.peer {
+            statistics.address = peer.host
+            statistics.transport = peer.connection == 0 ? .udp : .tcp
+        }
+        watched?.count(in: &statistics)
+        return statistics
+    }
+
+    /// Whether the session waits for room in the socket; ``resume(now:)`` must be called once there is some.
+    var isStalled: Bool { watched?.isStalled == true }
+
+    /// Resumes sending after the socket has room again.
+    func resume(now: MonotonicTime) {
+        watched?.isStalled = false
+        advance(now: now)
+    }
+}

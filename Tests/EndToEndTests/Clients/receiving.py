@@ -1,0 +1,57 @@
+"""What the servers that are published to have in common: WebRTC by aiortc, whose pictures are decoded and counted.
+
+They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were and their size), and its
+sound (`sound`, with how many packets).
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+import aioice.ice
+from aiortc import RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import MediaStreamError
+
+# aioice leaves loopback out; who tests on one machine has nothing else for sure.
+aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: ["127.0.0.1"]
+
+
+def say(event, **facts):
+    print(json.dumps({"event": event, **facts}), flush=True)
+
+
+async def watch(track):
+    count = 0
+    try:
+        while True:
+            frame = await track.recv()
+            count += 1
+            if track.kind == "video":
+                say("pictures", count=count, width=frame.width, height=frame.height)
+            elif count in (1, 50):
+                say("sound", count=count)
+    except MediaStreamError:
+        say("ended", kind=track.kind)
+
+
+async def answer(offer):
+    """Takes a session; returns its connection, which has the answer."""
+    connection = RTCPeerConnection()
+    connection.on("track", lambda track: asyncio.ensure_future(watch(track)) and None)
+    await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
+    await connection.setLocalDescription(await connection.createAnswer())
+    return connection
+
+
+async def serve(application, port):
+    """Serves until the end of the standard input, and then ends without a word to anybody."""
+    from aiohttp import web
+
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", port, reuse_address=True)
+    await site.start()
+    say("listening", port=site._server.sockets[0].getsockname()[1])
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    os._exit(0)

@@ -1,0 +1,132 @@
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Servers that are written only from the protocols' texts, with aiortc as their WebRTC.
+    @Suite("Pushing to WebRTC servers", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
+    struct WebRTCPushTests {
+        private func server(_ name: String, port: Int = 0) throws -> (client: PythonClient, port: Int) {
+            let client = try PythonClient(name, in: .rtc, ["\(port)", "Sesam"])
+            return (client, try #require(try client.event("listening")["port"] as? Int))
+        }
+
+        private func requests(_ client: PythonClient, _ method: String) -> [[String: Any]] {
+            client.events.filter { $0["event"] as? String == "request" && $0["method"] as? String == method }
+        }
+
+        /// Waits until the server has decoded some pictures of the desktop's size.
+        private func expectPictures(_ client: PythonClient, within limit: Interval = .seconds(30)) throws {
+            let seen = try client.event("pictures", within: limit) { $0["count"] as? Int ?? 0 >= 5 }
+            #expect(seen["width"] as? Int == 640 && seen["height"] as? Int == 480)
+        }
+
+        @Test("a WHIP endpoint gets pictures, and a DELETE at the end; nobody sees the token")
+        func whip() throws {
+            let (client, port) = try server("whip_server")
+            let url = "whip:http://Sesam@127.0.0.1:\(port)/moved"
+            let desktop = try SharedDesktop(options: ["--push", url, "--log", "debug"])
+            let shown = "the push to whip:http://127.0.0.1:\(port)/... "
+            try eventually("it is connected") { desktop.host.output.contains(shown + "is connected") }
+            try expectPictures(client)
+            // The redirect, and the session.
+            #expect(requests(client, "POST").map { $0["status"] as? Int } == [307, 201])
+            #expect(requests(client, "POST").allSatisfy { $0["type"] as? String == "application/sdp" })
+            let process = ["--pid", "\(desktop.host.child.processID)"]
+            try eventually("a status") {
+                let json = try CommandLineRun(["screenrelay", "push", "list", "--json"] + process).output
+                return json.contains(#""state":"connected""#) && json.contains(#""picturesPerSecond":"#)
+                    && !json.contains(#""bitsPerSecond":0,"#)
+            }
+            let refused = try CommandLineRun(["screenrelay", "push", "reload", "1", "--preset", "low1"] + process)
+            #expect(refused.status != .exited(0) && refused.errorLine?.contains("only=pictures is all") == true)
+            let arguments = try fileBytes("/proc/\(desktop.host.child.processID)/cmdline")
+            #expect(!String(decoding: arguments, as: UTF8.self).contains("Sesam"))
+            #expect(desktop.host.stop() == .exited(0))
+            #expect(desktop.host.output.contains(shown + "has ended"))
+            #expect(requests(client, "DELETE").map { $0["status"] as? Int } == [200])
+            #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
+        }
+
+        @Test("a WHIP server that is killed and started again gets pictures again within 5 s")
+        func again() throws {
+            let (client, port) = try server("whip_server")
+            let url = "whip:http://Sesam@127.0.0.1:\(port)/whip"
+            let desktop = try SharedDesktop(options: ["--push", url, "--push-tries", "3"])
+            try expectPictures(client)
+            client.child.terminate(SIGKILL)
+            #expect(client.child.wait(within: .seconds(5)) != nil)
+            let (next, _) = try server("whip_server", port: port)
+            try expectPictures(next, within: .seconds(5))
+            #expect(desktop.host.output.contains("tries again: the peer has been silent for 3 s\n"))
+            #expect(!desktop.host.output.contains("has failed"))
+        }
+
+        @Test("a token that is refused is one error; a busy server and one that only redirects are said to be so")
+        func refusals() throws {
+            let (client, port) = try server("whip_server")
+            let place = "127.0.0.1:\(port)"
+            let desktop = try SharedDesktop(options: [
+                "--push", "whip:http://wrong@\(place)/whip", "--push", "whip:http://\(place)/whip",
+                "--push", "whip:http://Sesam@\(place)/busy", "--push", "whip:http://Sesam@\(place)/circle",
+                "--push-tries", "1",
+            ])
+            for reason in [
+                "the server refuses the token (401)", "the server wants a token (401)",
+                "the server is busy (503), and asks to wait for 7 s",
+                "the server sends this push from one address to the next",
+            ] {
+                try eventually(reason) { desktop.host.output.contains("has failed: \(reason)\n") }
+            }
+            func posts(_ path: String) -> Int { requests(client, "POST").count { $0["path"] as? String == path } }
+            // Who is refused doesn't try again.
+            #expect(posts("/whip") == 2 && posts("/busy") == 2 && posts("/circle") == 12)
+            #expect(desktop.host.child.poll() == nil)
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
+        @Test("a Janus room gets pictures, again after its server's restart; a wrong PIN is one error")
+        func janus() throws {
+            let (client, port) = try server("janus_server")
+            let url = "janus:ws://Sesam@127.0.0.1:\(port)#1234"
+            let desktop = try SharedDesktop(options: [
+                "--push", url + ",sesame", "--push-tries", "3", "--push", url + ",wrong",
+                "--push", "janus:ws://127.0.0.1:\(port)#1234", "--push", "janus:ws://Sesam@127.0.0.1:\(port)#4321",
+            ])
+            let shown = "the push to janus:ws://127.0.0.1:\(port)#1234 "
+            try eventually("it is connected") { desktop.host.output.contains(shown + "is connected") }
+            try expectPictures(client)
+            for reason in [
+                "the room refuses this publisher's token or PIN (433)",
+                "the server refuses this publisher's token or PIN (403)", "there is no such room (426)",
+            ] {
+                try eventually(reason) { desktop.host.output.contains(": \(reason)\n") }
+            }
+            client.child.terminate(SIGKILL)
+            #expect(client.child.wait(within: .seconds(5)) != nil)
+            let (next, _) = try server("janus_server", port: port)
+            try expectPictures(next, within: .seconds(5))
+            #expect(desktop.host.stop() == .exited(0))
+            try next.event("request") { $0["janus"] as? String == "destroy" }
+            #expect(!desktop.host.output.contains("sesame") && !desktop.host.log.contains("sesame"))
+        }
+
+        @Test("an address or a preset that can't be used is refused in one line without its token, with 64")
+        func mistakes() throws {
+            for (words, reason) in [
+                (["whip:https://Sesam@live.example"], "has no path"), (["whip:wss://live.example/x"], "can't be read"),
+                (["janus:wss://Sesam@live.example"], "names no room"),
+                (["whip:https://Sesam:Sesam@live.example/x"], "a user and a password"),
+                (["whip:https://Sesam@live.example/x", "--preset", "low1"], "only=pictures is all"),
+                (["whip:https://Sesam@live.example/x", "--preset", "only=sound"], "only=pictures is all"),
+            ] {
+                let run = try CommandLineRun(["screenrelay", "host", "--push"] + words + RunningProgram.anyPorts)
+                #expect(run.status == .exited(64))
+                let line = try #require(run.errorLine)
+                #expect(line.contains(reason) && !line.contains("Sesam"), "\(line)")
+            }
+        }
+    }
+}
