@@ -188,9 +188,8 @@ let package = Package(
         shell(
             "Rooms", "Signalling",
             [
-                "CGLib", "Clocks", "Threading", "LinkTransport", "SDP", "MediaSessions", "MediaTypes", "Rooms",
-                "SocketIORooms",
-                "Viewer",
+                "ByteCoding", "CGLib", "Clocks", "Threading", "LinkTransport", "SDP", "MediaSessions", "MediaTypes",
+                "Rooms", "SocketIORooms", "Viewer",
             ]),
 
         // Kit: all of it, as a library.

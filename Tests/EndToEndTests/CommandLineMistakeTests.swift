@@ -41,6 +41,15 @@ extension EndToEnd {
             Mistake("screenrelay share --advertise here", 64, says: "--advertise here", "203.0.113.7"),
             Mistake("screenrelay host --advertise here", 64, says: "--advertise here", "203.0.113.7"),
             Mistake("screenrelay host --allow-origin example.org", 64, says: "--allow-origin", "https://example.org"),
+            Mistake(
+                "screenrelay host --ice-server example.org", 64, says: "--ice-server example.org",
+                "stun:stun.example.org"),
+            Mistake("screenrelay share --ice-server turn:a:b@c:0", 64, says: "--ice-server ...@c:0", "turn:"),
+            Mistake(
+                "screenrelay host --ice-server turn:turn.example.org", 64, says: "--ice-server turn:turn.example.org",
+                "--ice-secret-file"),
+            Mistake("screenrelay host --ice-secret-file no", 66, says: "--ice-secret-file no", "No such file"),
+            Mistake("screenrelay host --ice-secret-file /dev/null", 64, says: "--ice-secret-file", "not a file"),
             Mistake("screenrelay host --log loud", 64, says: "--log loud", "debug"),
             Mistake("screenrelay host --link s.sock", 64, says: "--link s.sock", "unix:PATH"),
             Mistake("screenrelay host --link fd:99 \(anyPorts)", 64, says: "--link", "99"),

@@ -40,7 +40,7 @@ extension EndToEndInBrowser {
 
         @Test("holds for clocks, zoom, series, links, languages, tracks and words", .timeLimit(.minutes(1)))
         func modules() throws {
-            try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.sound + Self.rest)
+            try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.sound + Self.relays + Self.rest)
         }
 
         private static let clock = [

@@ -81,6 +81,26 @@ extension EndToEnd {
         }
 
         @Test(
+            "two clients call each other in a room that isn't the host's, and hear when one is killed",
+            .timeLimit(.minutes(1)), arguments: environments)
+        func pair(environment: PythonClient.Environment) throws {
+            let desktop = try SharedDesktop(options: ["--pair-rooms"])
+            let token = desktop.link.split(separator: ",")[1]
+            let first = try client(desktop, environment, ["websocket"], room: "call,\(token)")
+            try first.event("joined")
+            let second = try client(desktop, environment, ["polling", "websocket"], room: "call,\(token)")
+            try second.event("joined")
+            try first.event("otherjoin")
+            try second.event("message") { $0["type"] as? String == "offer" }
+            try first.event("message") { $0["type"] as? String == "answer" }
+            for client in [first, second] { try client.event("peer") { $0["state"] as? String == "connected" } }
+            let third = try client(desktop, environment, ["websocket"], room: "call,\(token)")
+            try third.event("full")
+            second.child.terminate(SIGKILL)
+            try first.event("bye")
+        }
+
+        @Test(
             "a host that ends says bye, and a wrong token finds nothing", .timeLimit(.minutes(1)),
             arguments: environments)
         func ends(environment: PythonClient.Environment) throws {

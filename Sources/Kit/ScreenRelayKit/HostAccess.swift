@@ -38,6 +38,8 @@ extension SignallingConfiguration {
         allowedOrigins = configuration.allowedOrigins
         trustedProxies = configuration.trustedProxies
         alsoOtherJoined = configuration.alsoOtherJoined
+        pairRooms = configuration.pairRooms
+        iceServers = configuration.iceServers
         lan = configuration.isOpenToNetwork
         hostNames = configuration.hostNames
         administration = configuration.administration

@@ -40,6 +40,11 @@ public struct HostConfiguration: Sendable {
     public var trustedProxies: [AddressRange] = []
     /// Whether socket.io clients also get `other_joined`, which means the same as `otherjoin`.
     public var alsoOtherJoined = false
+    /// Whether socket.io clients with the first room's token may call each other, in rooms of two with any other name.
+    public var pairRooms = false
+    /// STUN and TURN servers by which clients may reach this host, and each other in a meeting. Clients are told of them
+    /// once they are let in. A TURN server without credentials is left out.
+    public var iceServers: [ICEServer] = []
     /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?
 

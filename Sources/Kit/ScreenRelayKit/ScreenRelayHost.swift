@@ -65,6 +65,7 @@ public final class ScreenRelayHost: Sendable {
         room = configuration.room
         var mediaConfiguration = MediaServerConfiguration(
             bind: configuration.mediaAddress, advertised: configuration.advertised)
+        mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
         do throws(WebRTCError) {
             media = try MediaServer(mediaConfiguration, log: log)

@@ -57,7 +57,12 @@ enum HostOptions {
             Option(
                 long: "other-joined",
                 help: "send socket.io clients 'other_joined' as well as 'otherjoin', for those that wait for that name"),
-        ] + AccessOptions.options
+            Option(
+                long: "pair-rooms",
+                help: "let socket.io clients call each other, too: two of them in each room that isn't this host's, "
+                    + "which they call NAME,TOKEN with the link's token",
+                alsoSoughtAs: ["call"]),
+        ] + AccessOptions.options + ICEOptions.options
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()
@@ -73,6 +78,8 @@ enum HostOptions {
         configuration.lifetime = try options.value("expires", as: .lifetime)
         configuration.password = try AccessOptions.password(options)
         configuration.alsoOtherJoined = options.has("other-joined")
+        configuration.pairRooms = options.has("pair-rooms")
+        configuration.iceServers = try ICEOptions.servers(options)
         configuration.administration = try administration(options, listen: configuration.listen)
         configuration.token = try token(options, configuration)
         configuration.presentingToken = try AccessOptions.presentingToken(options, configuration)

@@ -38,15 +38,17 @@ final class Endpoint {
     private let admission: Admission
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
+    private let iceServers: [ICEServer]
     private let log: LineBudget
     /// Keyed by the last segment of their URL.
     private var sessions: [String: Session] = [:]
 
     init(
         for service: Service, rooms: HostRooms, admission: Admission, attendance: Attendance, sessionEnds: SessionEnds,
-        log: LineBudget
+        iceServers: [ICEServer], log: LineBudget
     ) {
         (self.service, self.rooms, self.admission) = (service, rooms, admission)
+        self.iceServers = iceServers
         (self.attendance, self.sessionEnds, self.log) = (attendance, sessionEnds, log)
     }
 
@@ -57,7 +59,10 @@ final class Endpoint {
 
     /// Handles a request to the endpoint itself.
     func handle(_ exchange: HTTPExchange, room: String, track: String? = nil) {
-        if exchange.method == "OPTIONS" { return options(exchange, Self.methods, accept: Self.acceptPost) }
+        if exchange.method == "OPTIONS" {
+            let isLetIn = !iceServers.isEmpty && admission.isLetIn(exchange, to: room, for: purpose)
+            return options(exchange, Self.methods, accept: Self.acceptPost, isLetIn ? iceServers.links() : [])
+        }
         switch admission.admit(exchange, to: room, for: purpose) {
         case .refused(let response): exchange.answer(response)
         case .admitted(let room, let headers):
@@ -112,13 +117,15 @@ final class Endpoint {
     }
 
     /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so everybody gets the same
-    /// response.
-    private func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
+    /// response, apart from the `links` of a client that has been let in.
+    private func options(
+        _ exchange: HTTPExchange, _ allowed: String, accept: (String, String), _ links: HTTPHeaders = []
+    ) {
         guard let headers = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
         exchange.answer(
             HTTPResponse(
                 200,
-                headers: headers + [
+                headers: headers + links + [
                     ("Allow", allowed), accept,
                     ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
                     ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
@@ -181,7 +188,7 @@ extension Endpoint {
             let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
             return HTTPResponse(
                 201,
-                headers: headers + [
+                headers: headers + iceServers.links() + [
                     ("Location", location), ("ETag", ice.tag.header), Self.acceptPatch, ("Cache-Control", "no-store"),
                 ], contentType: Self.descriptionType, body: Array(opened.answer.utf8))
         } catch {

@@ -129,7 +129,14 @@ final class HTTPExchange {
     /// Sets the response. A paused exchange must be resumed afterwards.
     func answer(_ response: HTTPResponse) {
         let headers = soup_server_message_get_response_headers(message)
-        for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
+        for (name, value) in response.headers {
+            // Each link has a header of its own, as some clients can't split a list.
+            if name == "Link" {
+                soup_message_headers_append(headers, name, value)
+            } else {
+                soup_message_headers_replace(headers, name, value)
+            }
+        }
         if connection?.isSecured == true {
             soup_message_headers_replace(headers, "Strict-Transport-Security", Self.transportSecurity)
         }

@@ -20,6 +20,10 @@ public struct SignallingConfiguration: Sendable {
     public var trustedProxies: [AddressRange] = []
     /// Whether socket.io clients are sent `other_joined` in addition to `otherjoin`, which means the same.
     public var alsoOtherJoined = false
+    /// Whether socket.io clients may call each other in rooms that aren't the host's.
+    public var pairRooms = false
+    /// The STUN and TURN servers that clients are told of once they are let in.
+    public var iceServers: [ICEServer] = []
     public var limits = SignallingLimits()
     /// The certificate. With one, the server serves only HTTPS; nil means HTTP.
     public var tls: TLSCertificate?

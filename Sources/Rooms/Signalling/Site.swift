@@ -52,7 +52,7 @@ final class Site {
         func endpoint(for service: Endpoint.Service) -> Endpoint {
             Endpoint(
                 for: service, rooms: rooms, admission: admission, attendance: attendance, sessionEnds: sessionEnds,
-                log: log)
+                iceServers: configuration.iceServers, log: log)
         }
         players = endpoint(for: .playing)
         publishers = endpoint(for: .publishing(configuration.publishing))

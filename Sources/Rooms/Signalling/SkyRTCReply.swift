@@ -30,6 +30,7 @@ struct SkyRTCReply: Encodable {
         var page: String?
         var resume: String?
         var watching: [String]?
+        var iceServers: [ClientICEServer]?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -65,11 +66,12 @@ struct SkyRTCReply: Encodable {
     }
 
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are those that a newcomer can watch,
-    /// `page` is the version of our page, `resumption` the secret of a viewer who breaks off, and `watching` the tracks
-    /// of which one who has gone on still has a session.
+    /// `page` is the version of our page, `iceServers` are the servers by which it may reach the others, `resumption` is
+    /// the secret of a viewer who breaks off, and `watching` are the tracks of which one who has gone on still has a
+    /// session.
     init(
-        _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, resumption: String? = nil,
-        watching: [TrackName]? = nil
+        _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
+        resumption: String? = nil, watching: [TrackName]? = nil
     ) {
         (eventName, data) =
             switch message {
@@ -78,7 +80,8 @@ struct SkyRTCReply: Encodable {
                     "_peers",
                     Payload(
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
-                        tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text))
+                        tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
+                        iceServers: iceServers.isEmpty ? nil : iceServers)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))

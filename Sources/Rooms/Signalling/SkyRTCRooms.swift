@@ -8,7 +8,7 @@ import Viewer
 /// The rooms over WebSockets: translates SkyRTC's JSON for `RoomDirectory`, performs the actions that it returns, and
 /// tells viewers of tracks.
 final class SkyRTCRooms {
-    private let configuration: SignallingConfiguration
+    let configuration: SignallingConfiguration
     let rooms: HostRooms
     private let admission: Admission
     let pointers: Pointers
@@ -203,8 +203,7 @@ extension SkyRTCRooms {
             case .answer(_, let sender, _): rooms[sender] != nil
             default: false
             }
-        // A client that reads slowly misses messages from other members, rather than being disconnected because of
-        // them.
+        // A client that reads slowly misses what other members say, rather than being disconnected because of it.
         if isRelayed, member.socket.unsentCount + text.utf8.count > Self.mostRelayed { return }
         member.socket.send(text)
     }

@@ -9,6 +9,10 @@ public enum PairMessage: Sendable, Equatable {
     case offer(sdp: String)
     /// The host's answer.
     case answer(sdp: String)
+    /// The STUN and TURN servers for the call: a list of `RTCIceServer`, as JSON in ASCII.
+    case iceServers(json: String)
+    /// What the other client has sent: JSON, in ASCII.
+    case relayed(json: String)
 
     /// Encodes the message as socket.io packets for a client that calls the room `room`. There is one packet, or two if
     /// `otherjoin` is also sent under its other name. Both arguments are always present, because the iOS client reads
@@ -20,6 +24,8 @@ public enum PairMessage: Sendable, Equatable {
             return names.map { Self.event($0, room, JSONObject.quoted(member.text, isASCII: true)) }
         case .offer(let sdp): return [Self.description("offer", sdp, room)]
         case .answer(let sdp): return [Self.description("answer", sdp, room)]
+        case .iceServers(let json): return [Self.event("iceservers", room, json)]
+        case .relayed(let json): return [Self.event("message", room, json)]
         }
     }
 
@@ -31,6 +37,7 @@ public enum PairMessage: Sendable, Equatable {
         return event("message", room, object.text)
     }
 
+    /// `argument` is JSON: what follows the room.
     private static func event(_ name: String, _ room: String, _ argument: String) -> SocketPacket {
         let texts = [name, room].map { JSONObject.quoted($0, isASCII: true) }
         return SocketPacket(.event, json: "[\((texts + [argument]).joined(separator: ","))]")

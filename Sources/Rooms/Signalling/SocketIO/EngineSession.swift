@@ -79,6 +79,14 @@ final class EngineSession {
         if let socket { listen(to: socket) }
     }
 
+    /// The number of bytes that wait to be read by the client.
+    var unreadCount: Int {
+        switch transport {
+        case .polling: unsentCount
+        case .webSocket(let socket): socket.unsentCount
+        }
+    }
+
     /// Whether the client uses polling; false once a WebSocket has taken over.
     var isPolling: Bool {
         if case .polling = transport { true } else { false }

@@ -4,51 +4,31 @@ import Rooms
 import SocketIORooms
 import Threading
 
-/// A socket.io client, for the lifetime of its session.
-private final class PairClient {
-    let member: MemberID
-    let session: EngineSession
-    var address: String { session.address }
-    /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
-    var joinBy: Int?
-    /// Whether the client is in the namespace, which version 4 must ask for.
-    var isConnected = false
-    /// The room that the client is in.
-    var room: String?
-    /// The room's name as the client gave it, including the token. It is sent back as is, because the client may
-    /// compare it.
-    var roomAsNamed = ""
-    /// The client's media session, while it has one, and the track it is for.
-    var media: (session: ClientSession, address: TrackAddress)?
-
-    init(member: MemberID, session: EngineSession, joinBy: Int) {
-        (self.member, self.session, self.joinBy) = (member, session, joinBy)
-    }
-}
-
 /// The clients of socket.io, which speaks events and empty acknowledgements in one namespace over Engine.IO. What a
 /// client sends goes to the `PairRoom` that it is in, and what that room decides is carried out here.
 final class SocketIOClients {
     /// The longest name of a room with its token, in bytes.
     private static let longestName = 512
 
-    private let alsoOtherJoined: Bool
+    let configuration: SignallingConfiguration
     private let joinTime: Int
-    private let rooms: HostRooms
-    private let admission: Admission
+    let rooms: HostRooms
+    let admission: Admission
     private let pointers: Pointers
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
-    private let log: LineBudget
-    private var clients: [MemberID: PairClient] = [:]
+    let log: LineBudget
+    private(set) var clients: [MemberID: PairClient] = [:]
     /// The rooms that have a client, by name.
     private var pairs: [String: PairRoom] = [:]
+    /// The rooms of two clients, by name. Each has a client, so there are no more than sessions.
+    var calls: [String: CallRoom] = [:]
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
         attendance: Attendance, sessionEnds: SessionEnds, log: LineBudget
     ) {
-        alsoOtherJoined = configuration.alsoOtherJoined
+        self.configuration = configuration
         joinTime = configuration.limits.joinTime.microseconds
         (self.rooms, self.admission, self.log) = (rooms, admission, log)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
@@ -77,6 +57,7 @@ final class SocketIOClients {
                 client.session.endIdle()
             }
         }
+        endExpiredCalls()
     }
 
     /// Tells all clients that the host is ending.
@@ -103,7 +84,7 @@ final class SocketIOClients {
         case .disconnect: client.session.close()
         case .event:
             if let id = packet.acknowledgement { client.session.send(SocketPacket.acknowledging(id)) }
-            if let event = SocketIOEvent(json: packet.json) { take(event, from: client) }
+            if let event = SocketIOEvent(json: packet.json) { take(event, packet.json, from: client) }
         case .ack, .error, .binaryEvent, .binaryAck: break
         }
     }
@@ -111,7 +92,7 @@ final class SocketIOClients {
     /// Handles the end of a client's connection.
     private func ended(_ member: MemberID) {
         guard let client = clients[member] else { return }
-        if let room = client.room { handle(.lost(member), in: room) }
+        leaveSilently(client)
         clients[member] = nil
     }
 
@@ -134,21 +115,29 @@ final class SocketIOClients {
         handle(.hostBack, in: name)
     }
 
-    private func take(_ event: SocketIOEvent, from client: PairClient) {
+    private func take(_ event: SocketIOEvent, _ json: String, from client: PairClient) {
         if event.name == "join" { return join(event.room, client) }
+        if let call = client.call { return take(event, json, from: client, in: call) }
         guard let event = event.pairEvent(from: client.member) else { return }
         if let room = client.room { return handle(event, in: room) }
         if case .leave = event { dismiss(client) }
     }
 
     private func join(_ name: String, _ client: PairClient) {
-        if let room = client.room { handle(.lost(client.member), in: room) }
+        leaveSilently(client)
         client.roomAsNamed = name
-        guard let definition = admit(name, from: client.address) else {
-            log(of: client.address).info("a client from \(client.address) was not admitted")
-            // Clients know no message for this. They all take this one as the end of the call, and it reveals nothing.
-            return dismiss(client)
+        let key = key(from: name)
+        if let key, isCall(key) {
+            if mayCall(key, from: client.address) { return enter(key.room, client) }
+        } else if let definition = key.flatMap({ admission.room(openedBy: $0, from: client.address) }) {
+            return enter(definition, client)
         }
+        log(of: client.address).info("a client from \(client.address) was not admitted")
+        // Clients know no message for this. They all take this one as the end of the call, and it reveals nothing.
+        dismiss(client)
+    }
+
+    private func enter(_ definition: RoomDefinition, _ client: PairClient) {
         client.joinBy = nil
         if pairs[definition.name] == nil {
             pairs[definition.name] = PairRoom(
@@ -158,17 +147,27 @@ final class SocketIOClients {
         handle(.join(client.member), in: definition.name)
     }
 
-    /// Returns the room that `name` opens. A page may have taken the name from its URL without decoding it.
-    private func admit(_ name: String, from address: String) -> RoomDefinition? {
+    /// Returns the key that a client's name of a room stands for; nil if it is too long. A page may have taken the name
+    /// from its URL without decoding it.
+    private func key(from name: String) -> RoomKey? {
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
-        guard text.utf8.count <= Self.longestName else { return nil }
-        return admission.room(openedBy: RoomKey(text), from: address)
+        return text.utf8.count <= Self.longestName ? RoomKey(text) : nil
+    }
+
+    /// Takes a client out of its room as if its connection were gone.
+    private func leaveSilently(_ client: PairClient) {
+        if let room = client.room { handle(.lost(client.member), in: room) }
+        if let call = client.call { change(call) { $0.lost(client.member) } }
     }
 
     /// Tells a client that it has left, and disconnects it as socket.io does: otherwise it would reconnect at once.
     private func dismiss(_ client: PairClient) {
         client.room = nil
         send(.notice(.left, about: client.member), to: client)
+        disconnect(client)
+    }
+
+    func disconnect(_ client: PairClient) {
         client.session.send(SocketPacket(.disconnect))
         client.session.close()
     }
@@ -187,14 +186,7 @@ extension SocketIOClients {
     private func carryOut(_ action: PairAction, in room: String) {
         switch action {
         case .send(let message, let member):
-            guard let client = clients[member] else { return }
-            // A client that finds the room full may try again.
-            if case .notice(.full, _) = message {
-                client.room = nil
-                client.session.allowAnotherTry()
-                client.joinBy = g_get_monotonic_time() + joinTime
-            }
-            send(message, to: client)
+            if let client = clients[member] { send(message, to: client) }
         case .joined(let member):
             guard let client = clients[member] else { return }
             client.session.admit()
@@ -218,16 +210,25 @@ extension SocketIOClients {
             session.side.remoteCandidates(session.id, fragment: candidate.candidate)
         case .closeSession(let member): closeSession(of: member)
         case .disconnect(let member):
-            guard let client = clients[member] else { return }
-            client.session.send(SocketPacket(.disconnect))
-            client.session.close()
+            if let client = clients[member] { disconnect(client) }
         }
     }
 
-    private func send(_ message: PairMessage, to client: PairClient) {
-        for packet in message.packets(room: client.roomAsNamed, alsoOtherJoined: alsoOtherJoined) {
-            client.session.send(packet)
+    func send(_ message: PairMessage, to client: PairClient) {
+        switch message {
+        case .notice(.full, _):
+            // The client may try again.
+            (client.room, client.call) = (nil, nil)
+            client.session.allowAnotherTry()
+            client.joinBy = g_get_monotonic_time() + joinTime
+        case .notice(.joined, _):
+            // Clients make their connection on `joined`. They pass over an event that they don't know.
+            let servers = configuration.iceServers.forClient()
+            if !servers.isEmpty { send(.iceServers(json: servers.jsonLine), to: client) }
+        default: break
         }
+        let packets = message.packets(room: client.roomAsNamed, alsoOtherJoined: configuration.alsoOtherJoined)
+        for packet in packets { client.session.send(packet) }
     }
 
     private func sendAway(_ member: MemberID) {

@@ -143,7 +143,9 @@ export class Meeting {
   #add({ socketId, name }, isLater) {
     if (typeof socketId !== "string" || this.#peers.size >= MOST_PEERS) return;
     this.#remove(socketId);
-    const peer = new MeshPeer({ own: this.#devices.tracks, isLater }, {
+    // Members of a meeting are seldom in one network, so they ask the servers at once.
+    const iceServers = this.#viewer.relays.all;
+    const peer = new MeshPeer({ own: this.#devices.tracks, isLater, iceServers }, {
       send: (eventName, data) => this.#pace.say(eventName, { ...data, socketId }),
       onChanged: () => this.#draw(),
     });

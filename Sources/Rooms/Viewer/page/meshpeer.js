@@ -26,6 +26,7 @@ export class MeshPeer {
 
   #handlers;
   #isLater;
+  #iceServers;
   #own;
   #connection = null;
   #session = null;
@@ -37,9 +38,13 @@ export class MeshPeer {
   #timer = null;
   #closed = false;
 
-  /** `own`: {audio, video}, each a track or null; `isLater`: whether we joined after the other member. */
-  constructor({ own, isLater }, handlers) {
+  /**
+   * `own`: {audio, video}, each a track or null; `isLater`: whether we joined after the other member; `iceServers`: the
+   * STUN and TURN servers to find a path by.
+   */
+  constructor({ own, isLater, iceServers }, handlers) {
     this.#own = { ...own };
+    this.#iceServers = iceServers;
     this.#isLater = isLater;
     this.#handlers = handlers;
     if (isLater) this.#begin();
@@ -131,7 +136,7 @@ export class MeshPeer {
   }
 
   #make() {
-    const connection = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+    const connection = new RTCPeerConnection({ bundlePolicy: "max-bundle", iceServers: this.#iceServers });
     const only = (action) => (event) => {
       if (connection === this.#connection) action(event);
     };

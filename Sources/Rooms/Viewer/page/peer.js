@@ -25,10 +25,10 @@ export class Peer {
   /** The UDP port in the host's first candidate, for messages. */
   hostPort = null;
 
-  /** `hasSound`: whether to receive the sound as well. */
-  constructor(handlers, hasSound) {
+  /** `hasSound`: whether to receive the sound as well; `iceServers`: the STUN and TURN servers to find a path by. */
+  constructor(handlers, hasSound, iceServers = []) {
     this.#handlers = handlers;
-    const { connection, transceiver, sound, offer } = takeOffer(hasSound);
+    const { connection, transceiver, sound, offer } = takeOffer(hasSound, iceServers);
     this.#connection = connection;
     this.#receiver = transceiver.receiver;
     this.#soundReceiver = sound?.receiver ?? null;
@@ -186,11 +186,11 @@ export class Peer {
 }
 
 // The page has begun to make its first offer before its scripts were there (see index.html).
-function takeOffer(hasSound) {
-  // That offer has sound.
-  const early = hasSound ? window.earlyOffer : null;
-  if (hasSound) window.earlyOffer = null;
-  return early ?? window.offerToReceive(hasSound);
+function takeOffer(hasSound, iceServers) {
+  // That offer has sound, and knows of no servers.
+  const early = hasSound && iceServers.length === 0 ? window.earlyOffer : null;
+  if (early) window.earlyOffer = null;
+  return early ?? window.offerToReceive(hasSound, iceServers);
 }
 
 /** Returns an offer that asks for stereo: without that, Chromium makes what it receives mono. */

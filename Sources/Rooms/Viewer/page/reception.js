@@ -6,6 +6,8 @@ import { Patience } from "./retry.js";
 
 const ANSWER_PATIENCE = 10_000;
 const PATH_PATIENCE = 15_000;
+// Until the servers are asked as well: a direct connection is there after few round trips, or not at all.
+const DIRECT_PATIENCE = 3_000;
 const PICTURE_PATIENCE = 10_000;
 // More packets than a still screen needs.
 const PACKETS_OF_PICTURES = 50;
@@ -13,7 +15,9 @@ const PACKETS_OF_PICTURES = 50;
 /**
  * Offers to receive a track, and follows the connection. It fails at most once and doesn't recover.
  *
- * Handlers: onStream(stream), before anything has arrived; onConnected(); onFailure(reason), with a message.
+ * Handlers: onStream(stream), before anything has arrived; onConnected(); onFailure(reason), with a message;
+ * onOtherWay(), instead of a failure, if the host wasn't reached and another reception of the track, by the servers of
+ * `relays`, may reach it.
  */
 export class Reception {
   /** The browser's last counters; null before there are any. */
@@ -24,6 +28,7 @@ export class Reception {
   #handlers;
   #peer;
   #patience = new Patience();
+  #hasOtherWay;
   #noPath;
   #undecoded = null;
   #isAnswered = false;
@@ -31,19 +36,30 @@ export class Reception {
   #isOver = false;
 
   /**
-   * `track` is null for the room's first track. `browser` and `link` are those of this page. `hasSound`: whether to
-   * receive the track's sound as well.
+   * `track` is null for the room's first track. `browser`, `link` and `relays` are those of this page. `hasSound`:
+   * whether to receive the track's sound as well.
    */
-  constructor(signalling, track, { browser, link }, handlers, hasSound = false) {
+  constructor(signalling, track, { browser, link, relays }, handlers, hasSound = false) {
     this.#signalling = signalling;
     this.#track = track;
     this.#handlers = handlers;
-    this.#noPath = () =>
+    const { servers } = relays;
+    // The host tells of the servers before it answers.
+    this.#hasOtherWay = () => servers.length === 0 && relays.all.length > 0;
+    this.#noPath = () => {
+      if (this.#isOver) return;
+      if (this.#hasOtherWay()) {
+        relays.need();
+        this.close();
+        handlers.onOtherWay();
+        return;
+      }
       this.#fail(messages.noPath({
         isFirefox: browser.isFirefox,
         isLoopback: link.isLoopback,
         port: this.#peer.hostPort,
       }));
+    };
     this.#peer = new Peer({
       onOffer: (description) => {
         this.#signalling.offer(description, track);
@@ -56,7 +72,7 @@ export class Reception {
       onNoPath: this.#noPath,
       onLost: () => this.#fail(messages.lostConnection()),
       onUnusableAnswer: (reason) => this.#fail(messages.unusableAnswer(reason)),
-    }, hasSound);
+    }, hasSound, servers);
   }
 
   /** Whether the host has answered. Anything it sent earlier belongs to a previous reception of the same track. */
@@ -102,7 +118,7 @@ export class Reception {
   heard(name, data) {
     if (name === "_answer" && data.sdp) {
       this.#isAnswered = true;
-      this.#patience.expect(PATH_PATIENCE, this.#noPath);
+      this.#patience.expect(this.#hasOtherWay() ? DIRECT_PATIENCE : PATH_PATIENCE, this.#noPath);
       this.#peer.accept(data.sdp);
     } else if (name === "_ice_candidate" && data.candidate) {
       this.#peer.addCandidate({

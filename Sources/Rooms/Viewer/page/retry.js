@@ -1,4 +1,4 @@
-// When to try again, and how long to wait for the next step.
+// When to try again, by which way, and how long to wait for the next step.
 
 // A host that is restarted is back within seconds, while its viewers wait. So the first waits are short, this many
 // times.
@@ -16,6 +16,31 @@ export function waitBefore(attempts, random) {
   if (attempts <= 0) return 0;
   const wait = Math.min(LONGEST_WAIT, SHORT_WAIT * 2 ** Math.max(0, attempts - SHORT_WAITS));
   return wait * (0.85 + 0.3 * random);
+}
+
+/**
+ * The STUN and TURN servers that the host has told of. They come only after a direct connection has failed: most viewers
+ * get the picture by that, and sooner, because it asks no server first.
+ */
+export class Relays {
+  /** All servers: a list of `RTCIceServer`. */
+  all = [];
+  #areNeeded = false;
+
+  /** Takes what the host has told: undefined if there are none. */
+  told(servers) {
+    this.all = Array.isArray(servers) ? servers : [];
+  }
+
+  /** The servers for a connection to the host that is made now. */
+  get servers() {
+    return this.#areNeeded ? this.all : [];
+  }
+
+  /** Has connections made by the servers from now on, because a direct one has failed. */
+  need() {
+    this.#areNeeded = true;
+  }
 }
 
 /** A timeout for the next step. Only one step is awaited at a time. */

@@ -2,6 +2,7 @@
 
 import { messages } from "./messages.js";
 import { Reception } from "./reception.js";
+import { Relays } from "./retry.js";
 import { Silence } from "./silence.js";
 import { Source } from "./source.js";
 import { TrackList } from "./tracklist.js";
@@ -22,6 +23,8 @@ export class ShownTrack {
   /** "live", "muted" (by the sharer) or "none". */
   sound = "none";
   tracks = new TrackList();
+  /** The servers by which the host may be reached. */
+  relays = new Relays();
   /** The reception of the track; null if there is none. */
   reception = null;
   /** The connection to the host; null if there is none. */
@@ -76,6 +79,7 @@ export class ShownTrack {
     const isHosts = data.socketId === undefined || data.socketId === this.signalling.host;
     if (isHosts) this.#memory.keep(name, data, data.track ?? this.tracks.all[0]?.name);
     if (name === "_peers") {
+      this.relays.told(data.iceServers);
       this.tracks.told(data.tracks);
       this.#handlers.onTold("tracks", this.tracks.all);
       this.#handlers.onNegotiation();
@@ -163,10 +167,13 @@ export class ShownTrack {
     const only = (action) => (...values) => {
       if (this.reception === reception) action(...values);
     };
-    const reception = new Reception(this.signalling, this.tracks.asked, this.#viewer, {
+    const { browser, link } = this.#viewer;
+    const page = { browser, link, relays: this.relays };
+    const reception = new Reception(this.signalling, this.tracks.asked, page, {
       onStream: only((stream) => this.#handlers.onTold("stream", stream)),
       onConnected: only(() => this.#awaitPicture()),
       onFailure: only((reason) => this.#handlers.onFailure(reason)),
+      onOtherWay: only(() => this.#ask()),
     }, true);
     this.reception = reception;
     reception.open();

@@ -157,7 +157,7 @@ class SmallTrack {
   /** Receives the track from `host`, unless it already does. */
   watch(host) {
     if (this.#reception || this.#retry !== null) return;
-    const { browser, link } = this.#viewer;
+    const { browser, link, relays } = this.#viewer;
     const say = (eventName, data) => this.#viewer.send(eventName, { ...data, socketId: host, track: this.#name });
     const way = {
       offer: ({ type, sdp }) => say("__offer", { sdp: { type, sdp } }),
@@ -167,10 +167,14 @@ class SmallTrack {
     const only = (action) => (...values) => {
       if (this.#reception === reception) action(...values);
     };
-    const reception = new Reception(way, this.#name, { browser, link }, {
+    const reception = new Reception(way, this.#name, { browser, link, relays }, {
       onStream: only((stream) => this.mirror(stream)),
       onConnected: () => {},
       onFailure: only(() => this.#again(host)),
+      onOtherWay: only(() => {
+        this.#reception = null;
+        this.watch(host);
+      }),
     });
     this.#reception = reception;
     reception.open();

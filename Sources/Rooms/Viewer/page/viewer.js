@@ -80,6 +80,7 @@ export class Viewer extends EventTarget {
   get source() { return this.#shown.source; }
   get sound() { return this.#shown.sound; }
   get tracks() { return this.#shown.tracks; }
+  get relays() { return this.#shown.relays; }
   get reception() { return this.#shown.reception; }
   get framesDecoded() { return this.#shown.framesDecoded; }
   get silence() { return this.#shown.silence; }

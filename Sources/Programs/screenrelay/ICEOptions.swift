@@ -1,0 +1,73 @@
+import CommandLine
+import Signalling
+
+/// The options of `share` and `host` for the servers that help viewers through NATs and firewalls.
+enum ICEOptions {
+    static let options = [
+        Option(
+            long: "ice-server", value: .required("URL"),
+            help:
+                "tell viewers of this STUN or TURN server, for networks in which they can't reach this machine directly: "
+                + "stun:HOST[:PORT], turn:[USER:PASSWORD@]HOST[:PORT][?transport=udp|tcp] or turns: for TURN over TLS; "
+                + "each viewer that is let in is told the credentials; may be repeated",
+            repeats: true, alsoSoughtAs: ["stun", "turn", "relay", "coturn"], isSecret: true),
+        Option(
+            long: "ice-secret-file", value: .required("FILE"),
+            help:
+                "make each viewer credentials that last a day, for the turn servers without USER:PASSWORD, from the secret "
+                + "that they share with this host (coturn's static-auth-secret): the first line of this file, which only "
+                + "this user can read"),
+    ]
+
+    /// The servers of `--ice-server`. Hides their credentials from those who list processes.
+    static func servers(_ options: ParsedOptions) throws(UsageError) -> [ICEServer] {
+        let label = options.place(of: "ice-server") ?? "--ice-server"
+        let texts = options.values("ice-server")
+        SecretArguments.hide(texts.compactMap(userInformation))
+        var servers: [ICEServer] = []
+        for text in texts {
+            let format = ValueFormat(
+                orProblem: "not a STUN or TURN server; write it like stun:stun.example.org, "
+                    + "turn:turn.example.org:3478?transport=tcp or turns:USER:PASSWORD@turn.example.org"
+            ) { _ in ICEServer(text) }
+            servers.append(try format.read(shown(text), option: label))
+        }
+        let secret = try secret(options)
+        for index in servers.indices where !servers[index].isComplete {
+            guard let secret else {
+                throw UsageError(
+                    "\(label) \(servers[index].url): browsers refuse a TURN server without credentials; write "
+                        + "turn:USER:PASSWORD@HOST, or add --ice-secret-file FILE")
+            }
+            servers[index].credentials = .secret(secret.text)
+        }
+        if let secret, !servers.contains(where: { $0.credentials == .secret(secret.text) }) {
+            throw UsageError(
+                "\(secret.label): there is no TURN server that uses it; add --ice-server turn:HOST, without "
+                    + "USER:PASSWORD")
+        }
+        return servers
+    }
+
+    private static func secret(_ options: ParsedOptions) throws(UsageError) -> (text: String, label: String)? {
+        guard let file = try options.value("ice-secret-file", as: .text) else { return nil }
+        let label = "\(options.place(of: "ice-secret-file") ?? "--ice-secret-file") \(file)"
+        do throws(PasswordProblem) {
+            return (try PasswordInput.read(file: file), label)
+        } catch {
+            throw UsageError("\(label): \(error)", exitCode: error.exitCode)
+        }
+    }
+
+    /// `USER:PASSWORD` as it was typed.
+    private static func userInformation(_ text: String) -> String? {
+        guard let colon = text.firstIndex(of: ":"), let at = text.lastIndex(of: "@"), colon < at else { return nil }
+        return String(text[text.index(after: colon)..<at])
+    }
+
+    /// What an error may show of a URL, which may go to a journal: nothing that could be a password.
+    private static func shown(_ text: String) -> String {
+        if let at = text.lastIndex(of: "@") { return "...\(text[at...])" }
+        return text.lowercased().hasPrefix("turn") ? "turn..." : text
+    }
+}
