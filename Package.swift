@@ -49,7 +49,7 @@ let package = Package(
             targets: [
                 "ScreenRelayKit", "MediaTypes", "H264", "Opus", "CaptureLink", "SecureTransport", "Signalling", "STUN",
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
-                "RTSPServing", "Pulling",
+                "RTSPServing", "Pulling", "Joining",
             ]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
@@ -236,6 +236,13 @@ let package = Package(
                 "AudioCoding", "AudioConversion", "TrackHub", "Threading", "Clocks", "CGLib", "CLinux", "MediaTypes",
             ]),
 
+        shell(
+            "Outputs", "Joining",
+            [
+                "ScreenRelayKit", "Signalling", "MediaSessions", "Rooms", "SocketIORooms", "ByteCoding", "Threading",
+                "Clocks", "MediaTypes",
+            ]),
+
         // Programs.
         shell(
             "Programs", "CommandLine",
@@ -248,6 +255,7 @@ let package = Package(
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
                 "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing", "RTSPServing", "Pulling",
+                "Joining",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -372,6 +380,7 @@ let package = Package(
                 "TrackHub", "Threading", "VideoDecoding", "AudioCoding", "Processes", "H264", "MediaTypes",
                 "TestSupport",
             ], exclude: ["rtsp_gstreamer.py"]),
+        tests("JoiningTests", ["Joining", "Signalling", "SocketIORooms", "MediaTypes"]),
         tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
         tests(
             "RTSPServingTests",

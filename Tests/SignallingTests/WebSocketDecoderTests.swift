@@ -52,4 +52,22 @@ struct WebSocketDecoderTests {
         let text = String(repeating: "a", count: count)
         #expect(WebSocketFrame.text(text) == WebSocketClient.frame(1, Array(text.utf8), isMasked: false))
     }
+
+    @Test("a client's frames are masked, and a server's must not be")
+    func masks() throws {
+        for count in [0, 5, 126, 65536] {
+            let text = String(repeating: "a", count: count)
+            let frame = WebSocketClient.frame(1, Array(text.utf8))
+            #expect(WebSocketFrame.masked(WebSocketFrame.text(text), key: 0x7856_3412) == frame)
+            var server = WebSocketDecoder(limit: 1 << 17, isMasked: false)
+            server.append(WebSocketFrame.text(text))
+            let event = try server.next()
+            #expect(event == .message(Array(text.utf8)))
+            server.append(frame)
+            #expect(throws: WebSocketDecoder.Fault.protocolError) { try server.next() }
+        }
+        var client = WebSocketDecoder(limit: 64)
+        client.append(WebSocketFrame.text("a"))
+        #expect(throws: WebSocketDecoder.Fault.protocolError) { try client.next() }
+    }
 }

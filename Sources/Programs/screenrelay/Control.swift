@@ -123,6 +123,8 @@ enum Control {
         let what: String
         /// The limits that the capture was started with. Empty if another program started it.
         var most = SourceLimits()
+        /// The rooms of other servers.
+        var joins: Joins?
     }
 
     /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is
@@ -171,8 +173,8 @@ enum Control {
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
             return .done("at most \(limits.words)\(ceiling(of: change, facts.most))")
-        case .status: return .done(StatusReport(of: host, process: getpid(), what: facts.what).line)
-        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: facts.what).json)
+        case .status: return .done(StatusReport(of: host, process: getpid(), facts).line)
+        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), facts).json)
         case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
         case .rooms:
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")

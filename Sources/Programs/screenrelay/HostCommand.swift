@@ -23,8 +23,8 @@ enum HostCommand {
                 help:
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
                     + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
-        ] + HostOptions.all.map(recordingOne) + PushOption.options + [RTSPOption.option, SourceOption.option] + [
-            EventLog.option(default: .warning)
+        ] + HostOptions.all.map(recordingOne) + PushOption.options + [
+            JoinOption.option, RTSPOption.option, SourceOption.option, EventLog.option(default: .warning),
         ],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
@@ -52,6 +52,7 @@ enum HostCommand {
         MessageMemory.keep()
         let style = try SharingNews.Style(options)
         let pushing = try PushOption(options)
+        let joining = try JoinOption(options)
         let sourcing = try SourceOption(options)
         let recording = try RecordOptions(options)
         var configuration = try HostOptions.configuration(options)
@@ -118,7 +119,8 @@ enum HostCommand {
                 with: serve(
                     host, links, at: place,
                     doing: sourcing.first.map { "Reading \($0)" } ?? "Waiting for capture on \(place)",
-                    pushing, until: end, audience: HostOptions.audience(options), saying: lines, news, log), news)
+                    pushing, joining, until: end, audience: HostOptions.audience(options), saying: lines, news, log),
+                news)
         } catch {
             if let opening, case .link(let problem) = error {
                 return Program.fail("\(opening.label): \(problem)", error.exitCode)
@@ -130,13 +132,16 @@ enum HostCommand {
     /// Serves until the end, and then closes everything but the host.
     private static func serve(
         _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, doing what: String,
-        _ pushing: PushOption,
-        until end: EndSignals, audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
+        _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, audience: String, saying lines: [String],
+        _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
         defer { for link in links { link.stop() } }
         let pushes = Pushes(pushing, of: host, news, log: log)
         defer { pushes.stop() }
-        let control = Control.serve(host, end, news, pushes, Control.Facts(what: "hosting \(place)"), log: log)
+        let joins = Joins(joining, of: host, news, log: log)
+        defer { joins.stop() }
+        let facts = Control.Facts(what: "hosting \(place)", joins: joins)
+        let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         news.started(host, "\(what), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)
         return end.wait()

@@ -15,7 +15,7 @@ enum ShareCommand {
         name: "share",
         summary: "Shares a display in a room and prints the link that opens it in a browser.",
         options: CaptureOptions.options + [SoundOption.option] + ShareConfinement.options + HostOptions.all
-            + PushOption.options + [RTSPOption.option, CaptureVerbosity.option(default: .warning)],
+            + PushOption.options + [JoinOption.option, RTSPOption.option, CaptureVerbosity.option(default: .warning)],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
             Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
@@ -40,6 +40,7 @@ enum ShareCommand {
         let sound = try SoundOption(options, confinedAs: confinement, log: verbosity.level)
         let style = try SharingNews.Style(options)
         let pushing = try PushOption(options)
+        let joining = try JoinOption(options)
         // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
         let rtsp = try RTSPOption(options, configuration)
@@ -76,7 +77,8 @@ enum ShareCommand {
             let more =
                 RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let code = try share(
-                capture.sharedName ?? display, with: host, recording: recording, sound, pushing, until: end, news,
+                capture.sharedName ?? display, with: host, recording: recording, sound, pushing, joining, until: end,
+                news,
                 audience: HostOptions.audience(options), more: more, most: capture.limits, log
             ) {
                 (link) throws(HostError) in
@@ -93,13 +95,16 @@ enum ShareCommand {
     /// Shares until the end, and then closes everything but the host.
     private static func share(
         _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, _ sound: SoundOption,
-        _ pushing: PushOption, until end: EndSignals, _ news: SharingNews, audience: String, more: [String],
+        _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, _ news: SharingNews, audience: String,
+        more: [String],
         most: SourceLimits, _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let pushes = Pushes(pushing, of: host, news, log: log)
         defer { pushes.stop() }
-        let facts = Control.Facts(what: "sharing \(shared)", most: most)
+        let joins = Joins(joining, of: host, news, log: log)
+        defer { joins.stop() }
+        let facts = Control.Facts(what: "sharing \(shared)", most: most, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         let link = try host.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)

@@ -16,7 +16,7 @@ final class SharingNews: Sendable {
             long: "json",
             help:
                 "for programs: print one JSON object per line, with the event started, came, left, state, sound, "
-                + "expired, push, missing or ended (Protocol/control.md)"),
+                + "expired, push, join, missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "print the link as a QR code, even if that would not be done by default"),
         Option(
             long: "no-qr",
@@ -160,6 +160,12 @@ final class SharingNews: Sendable {
         }
         let line = "\(WallClock.now.timeOfDay) the push \(label) \(words)" + (reason.map { ": \($0)" } ?? "")
         state.withLock { tell(event, orWords: line, &$0) }
+    }
+
+    /// Reports what a join does now, with these fields for programs. Any thread; doesn't block.
+    func tellJoin(_ words: String, _ addFields: (inout JSONObject) -> Void) {
+        let event = Self.event("join", addFields)
+        state.withLock { tell(event, orWords: "\(WallClock.now.timeOfDay) \(words)", &$0) }
     }
 
     /// The host is about to end, and everyone will leave.

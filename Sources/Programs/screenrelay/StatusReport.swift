@@ -30,6 +30,8 @@ struct StatusReport {
     /// All tracks of all rooms.
     let tracks: [Track]
     let links: LinksDocument
+    /// The rooms of other servers.
+    let joins: Joins?
     /// The URL of `/api` and the file of its token.
     let administration: (url: String, tokenFile: String?)?
 
@@ -50,9 +52,9 @@ struct StatusReport {
         var soundWord: String { sound == .live && listeners == 0 ? "idle" : sound.rawValue }
     }
 
-    init(of host: ScreenRelayHost, process: Int32, what: String) {
+    init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts) {
         self.process = process
-        self.what = what
+        (what, joins) = (facts.what, facts.joins)
         state = host.sourceState
         room = host.room
         viewers = host.viewers
@@ -70,8 +72,8 @@ struct StatusReport {
 
     /// The most tracks in the JSON object.
     private static let trackLimit = 16
-    /// The most links in the JSON object.
-    private static let linkLimit = 8
+    /// The most links in the JSON object, and the most joins that are told of.
+    private static let (linkLimit, joinLimit) = (8, 8)
 
     /// The marks that begin parts of `line`.
     private static let captureMark = "; capture: "
@@ -102,6 +104,7 @@ struct StatusReport {
             line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
         }
         if let recording { line += "; \(recording.words)" }
+        for words in (joins?.words ?? []).prefix(Self.joinLimit) { line += "; \(words)" }
         line += Self.linkMark + links.links.joined(separator: " ")
         if let words = links.expiryWords { line += "; \(words)" }
         line += Self.administrationMark
@@ -191,6 +194,7 @@ struct StatusReport {
             }
         }
         object.add("tracks", list)
+        if let joins { object.add("joins", Array(joins.objects.prefix(Self.joinLimit))) }
         let stages = JSONObject { object in
             for (stage, times) in metrics.namedStages where times.count > 0 {
                 object.add(

@@ -1,16 +1,16 @@
 import Foundation
-import Rooms
+package import Rooms
 
-/// Parses SkyRTC's JSON from a client into room events.
+/// Parses SkyRTC's JSON from a client into room events, and from somebody else's server into news of its room.
 ///
 /// `{"eventName": "__join", "data": {...}}`. Clients differ in details: a key with a value of the wrong type counts as
 /// missing, numbers may be written as text, and names may have one underscore or two.
-struct SkyRTCMessage: Decodable {
+package struct SkyRTCMessage: Decodable {
     private let eventName: String
     private let data: Payload?
 
     /// Decodes `text`, whose size the WebSocket has limited; nil if it isn't such a message.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let message = try? JSONDecoder().decode(SkyRTCMessage.self, from: Data(text.utf8)) else { return nil }
         self = message
     }
@@ -51,6 +51,27 @@ struct SkyRTCMessage: Decodable {
         }
     }
 
+    /// What the message tells a member of a room; nil for anything else.
+    package var news: SkyRTCNews? {
+        let name = eventName.drop { $0 == "_" }
+        guard eventName.hasPrefix("_"), eventName.utf8.count - name.utf8.count <= 2 else { return nil }
+        // The texts of clients call it `_peer`, too.
+        if name == "peers" || name == "peer" { return .peers(data?.connections ?? [], you: data?.you) }
+        guard let data, let peer = data.socketId, !peer.isEmpty else { return nil }
+        switch name {
+        case "new_peer": return .newPeer(peer)
+        case "remove_peer": return .removePeer(peer)
+        case "offer": return data.sdp.map { .offer(from: peer, sdp: $0) }
+        case "answer": return data.sdp.map { .answer(from: peer, sdp: $0) }
+        case "ice_candidate":
+            return data.candidate.map {
+                .candidate(
+                    from: peer, ICECandidate(candidate: $0, mediaIndex: data.mediaIndex, mediaTag: data.mediaTag))
+            }
+        default: return nil
+        }
+    }
+
     /// The page's own timestamp in a `__clock` message; nil for any other message.
     var clockStamp: Double? {
         ["__clock", "_clock"].contains(eventName) ? data?.stamp : nil
@@ -63,7 +84,7 @@ struct SkyRTCMessage: Decodable {
         case eventName, data
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         eventName = try container.decode(String.self, forKey: .eventName)
         data = try? container.decodeIfPresent(Payload.self, forKey: .data)
@@ -85,11 +106,14 @@ struct SkyRTCMessage: Decodable {
         /// In milliseconds.
         let delay: Int?
         let resumption: String?
+        let connections: [String]?
+        let you: String?
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t, delay
+            case connections, you
             case isOn = "on"
             case resumption = "resume"
         }
@@ -113,9 +137,23 @@ struct SkyRTCMessage: Decodable {
             isOn = try? container.decodeIfPresent(Bool.self, forKey: .isOn)
             delay = container.number(.delay)
             resumption = container.text(.resumption)
+            connections = try? container.decodeIfPresent([String].self, forKey: .connections)
+            you = container.text(.you)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }
+}
+
+/// What a SkyRTC server tells a member of one of its rooms.
+package enum SkyRTCNews: Sendable, Equatable {
+    /// `_peers`: the members that were there first, to whom this one offers, and its own identifier.
+    case peers([String], you: String?)
+    /// `_new_peer`: somebody has joined, and will offer.
+    case newPeer(String)
+    case removePeer(String)
+    case offer(from: String, sdp: String)
+    case answer(from: String, sdp: String)
+    case candidate(from: String, ICECandidate)
 }
 
 /// Clients differ in details, so a value of the wrong type counts as missing, and a number may be written as text.

@@ -64,7 +64,8 @@ extension SkyRTCRooms {
         let isViewer = rooms.directory.place(of: member.id)?.role == .viewer
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
-            iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil, watching: watching)
+            iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
+            watching: watching)
     }
 
     /// Tells a viewer all that it has to know of its room, and of the tracks that it watches.

@@ -293,7 +293,7 @@ extension WebSocketConnection {
 }
 
 /// Whether a non-blocking call failed only because it would block. Frees the error.
-private func mustWait(_ error: inout UnsafeMutablePointer<GError>?) -> Bool {
+func mustWait(_ error: inout UnsafeMutablePointer<GError>?) -> Bool {
     defer { g_clear_error(&error) }
     return error?.pointee.domain == shim_g_io_error_quark()
         && error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)

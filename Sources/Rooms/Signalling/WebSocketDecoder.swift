@@ -1,4 +1,6 @@
-/// Decodes a client's WebSocket frames from the bytes of its connection and assembles messages (RFC 6455 section 5).
+/// Decodes a peer's WebSocket frames from the bytes of its connection and assembles messages (RFC 6455 section 5).
+///
+/// A client's frames are masked, a server's have no masking key.
 ///
 ///      0               1               2 ..
 ///     +-+-+-+-+-------+-+-------------+-------------------+-----------+---------+
@@ -11,13 +13,13 @@
 /// So the frames are decoded here, while libsoup performs the handshake. No extension is negotiated, so the reserved
 /// bits are zero.
 struct WebSocketDecoder {
-    /// What a client has sent.
+    /// What the peer has sent.
     enum Event: Equatable {
         /// A whole message, text or binary.
         case message([UInt8])
         case ping([UInt8])
         case pong
-        /// The client closes the connection, with its close code if it gave one.
+        /// The peer closes the connection, with its close code if it gave one.
         case close(UInt16?)
     }
 
@@ -44,6 +46,7 @@ struct WebSocketDecoder {
         let isFinal: Bool
         let opcode: Opcode
         let length: Int
+        /// Four bytes, or none in a server's frame.
         let key: [UInt8]
         /// The size of the header itself, in bytes.
         let size: Int
@@ -54,6 +57,7 @@ struct WebSocketDecoder {
 
     /// The largest size of a message with all its fragments, in bytes.
     var limit: Int
+    private let isMasked: Bool
     private var buffer: [UInt8] = []
     /// The number of bytes in the buffer that have been decoded. They are removed together for many frames.
     private var start = 0
@@ -61,8 +65,10 @@ struct WebSocketDecoder {
     /// The fragments so far of a message that isn't complete; nil if there is none.
     private var message: [UInt8]?
 
-    init(limit: Int) {
+    /// - Parameter isMasked: whether the frames are a client's.
+    init(limit: Int, isMasked: Bool = true) {
         self.limit = limit
+        self.isMasked = isMasked
     }
 
     /// Appends received bytes. They are kept until `next` has decoded their frame, which isn't longer than `limit`.
@@ -80,7 +86,7 @@ struct WebSocketDecoder {
             let from = start + header.size
             guard buffer.count - from >= header.length else { return nil }
             var payload = Array(buffer[from..<from + header.length])
-            for index in payload.indices { payload[index] ^= header.key[index & 3] }
+            if isMasked { for index in payload.indices { payload[index] ^= header.key[index & 3] } }
             start = from + header.length
             if let event = try take(payload, header) { return event }
         }
@@ -91,9 +97,8 @@ struct WebSocketDecoder {
         let count = buffer.count - start
         guard count >= 2 else { return nil }
         let (first, second) = (buffer[start], buffer[start + 1])
-        guard first & 0x70 == 0, let opcode = Opcode(rawValue: first & 0x0F), second & 0x80 != 0 else {
-            throw .protocolError
-        }
+        guard first & 0x70 == 0, let opcode = Opcode(rawValue: first & 0x0F), (second & 0x80 != 0) == isMasked
+        else { throw .protocolError }
         let isFinal = first & 0x80 != 0
         var length = UInt64(second & 0x7F)
         let extended = length == 126 ? 2 : length == 127 ? 8 : 0
@@ -105,9 +110,10 @@ struct WebSocketDecoder {
         // The part of the message that has arrived counts too, before memory is reserved for more.
         let soFar = opcode.isControl ? 0 : message?.count ?? 0
         guard length <= UInt64(limit), soFar + Int(length) <= limit else { throw .tooLarge }
-        let size = 2 + extended + 4
+        let keySize = isMasked ? 4 : 0
+        let size = 2 + extended + keySize
         guard count >= size else { return nil }
-        let key = Array(buffer[start + size - 4..<start + size])
+        let key = Array(buffer[start + size - keySize..<start + size])
         return Header(isFinal: isFinal, opcode: opcode, length: Int(length), key: key, size: size)
     }
 
@@ -137,7 +143,7 @@ struct WebSocketDecoder {
     }
 }
 
-/// Frames from the server, which are unfragmented and unmasked.
+/// Frames of ours, which are unfragmented. As a server's they are unmasked; `masked` makes them a client's.
 enum WebSocketFrame {
     static func text(_ text: String) -> [UInt8] { frame(0x1, Array(text.utf8)) }
     static func ping() -> [UInt8] { frame(0x9, []) }
@@ -145,6 +151,15 @@ enum WebSocketFrame {
 
     static func close(_ code: UInt16) -> [UInt8] {
         frame(0x8, [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)])
+    }
+
+    /// The frame as a client has to send it: with the mask bit, and the payload XORed with `key`.
+    static func masked(_ frame: [UInt8], key: UInt32) -> [UInt8] {
+        guard frame.count >= 2 else { return frame }
+        let extended = frame[1] == 126 ? 2 : frame[1] == 127 ? 8 : 0
+        let key = (0..<4).map { UInt8(truncatingIfNeeded: key >> (8 * UInt32($0))) }
+        let payload = frame.dropFirst(2 + extended).enumerated().map { $1 ^ key[$0 & 3] }
+        return [frame[0], frame[1] | 0x80] + frame[2..<min(frame.count, 2 + extended)] + key + payload
     }
 
     private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {

@@ -42,3 +42,8 @@ static inline char *shim_g_socket_address_host(GSocketAddress *a) {
 static inline guint16 shim_g_socket_address_port(GSocketAddress *a) {
     return G_IS_INET_SOCKET_ADDRESS(a) ? g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(a)) : 0;
 }
+// The stream to read and write, which belongs to the connection: TLS where a client asked for it, else the connection itself.
+static inline GIOStream *shim_stream_of_connection(GSocketConnection *c) {
+    if (G_IS_TCP_WRAPPER_CONNECTION(c)) return g_tcp_wrapper_connection_get_base_io_stream(G_TCP_WRAPPER_CONNECTION(c));
+    return G_IO_STREAM(c);
+}

@@ -87,7 +87,8 @@ class Peer:
             self.connection.addTransceiver("video", direction="recvonly")
         else:
             self.connection.addTrack(MovingPicture())
-            self.talk(self.connection.createDataChannel("undefined"))
+            if not self.client.pictures_only:
+                self.talk(self.connection.createDataChannel("undefined"))
         await self.connection.setLocalDescription(await self.connection.createOffer())
         await self.send_description("__offer")
 
@@ -132,9 +133,10 @@ class Peer:
 
 
 class Client:
-    def __init__(self, socket, binary):
+    def __init__(self, socket, options):
         self.socket = socket
-        self.binary = binary
+        self.binary = options.binary
+        self.pictures_only = options.pictures_only
         self.me = self.host = None
         self.peers = {}
         self.tasks = set()
@@ -164,7 +166,7 @@ class Client:
     async def receive(self, event, data):
         peer_id = data.get("socketId")
         if event == "_peers":
-            self.me, self.host = data["you"], data["host"]
+            self.me, self.host = data["you"], data.get("host")
             say("joined", you=self.me, host=self.host, connections=data["connections"])
             for other in data["connections"]:
                 self.peers[other] = Peer(self, other)
@@ -202,12 +204,13 @@ async def main():
     parser.add_argument("address", help="ws://HOST:PORT/ws")
     parser.add_argument("room", help="ROOM,TOKEN")
     parser.add_argument("--binary", action="store_true", help="send binary frames")
+    parser.add_argument("--pictures-only", action="store_true", help="offer no data channel")
     parser.add_argument("--counter-mode", action="store_true", help="offer only AES-CM with HMAC-SHA1 for SRTP")
     options = parser.parse_args()
     if options.counter_mode:
         rtcdtlstransport.SRTP_PROFILES[:] = [rtcdtlstransport.SRTP_AES128_CM_SHA1_80]
     async with websockets.connect(options.address) as socket:
-        client = Client(socket, options.binary)
+        client = Client(socket, options)
         stay = asyncio.create_task(client.run(options.room))
         commands = asyncio.create_task(read_commands())
         await asyncio.wait([stay, commands], return_when=asyncio.FIRST_COMPLETED)

@@ -1,26 +1,27 @@
 import ByteCoding
 import Foundation
-import Rooms
-import SocketIORooms
+package import Rooms
+package import SocketIORooms
 
-/// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`.
+/// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`. A server's have the
+/// same form.
 ///
 /// Clients differ in details: a room that isn't text counts as missing, a `label` may be a number or text, and the
 /// candidate line is in `candidate` or in `sdp`.
-struct SocketIOEvent: Decodable {
-    let name: String
+package struct SocketIOEvent: Decodable {
+    package let name: String
     /// The room's name; empty if the client named none.
-    let room: String
+    package let room: String
     private let data: Payload?
 
     /// Parses an event's JSON, whose size the transport has limited; nil if it isn't a list that begins with a name.
-    init?(json: String) {
+    package init?(json: String) {
         guard let event = try? JSONDecoder().decode(SocketIOEvent.self, from: Data(json.utf8)) else { return nil }
         self = event
     }
 
     /// Returns what the event means for its room, coming from `member`; nil if rooms don't know the event.
-    func pairEvent(from member: MemberID) -> PairEvent? {
+    package func pairEvent(from member: MemberID) -> PairEvent? {
         switch (name, data?.type) {
         case ("leave", _): .leave(member)
         case ("message", "offer"?): data?.sdp.map { .offer(member, sdp: $0) }
@@ -51,7 +52,7 @@ struct SocketIOEvent: Decodable {
         }
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         var list = try decoder.unkeyedContainer()
         name = try list.decode(String.self)
         room = list.isAtEnd ? "" : try list.decode(Loose.self).text ?? ""

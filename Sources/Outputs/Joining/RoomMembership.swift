@@ -1,0 +1,237 @@
+import Clocks
+import MediaSessions
+import MediaTypes
+import ScreenRelayKit
+import Signalling
+import SocketIORooms
+import Threading
+
+/// The membership in somebody's room: connects, tries again, and gives each other member a session with the track.
+///
+/// It belongs to its thread, on which everything here runs.
+final class RoomMembership: @unchecked Sendable {
+    /// The largest message that a server may send, in bytes, and the most of them within a second.
+    private static let limits = (bytes: 64 * 1024, messages: 200)
+    /// How long a server may take to let us in, once the connection is open.
+    private static let patience = Interval.seconds(10)
+    /// The first and the longest wait before another try.
+    private static let waits = (first: Interval.seconds(1), longest: Interval.seconds(30))
+    /// A membership that lasted for so long is begun again at once.
+    private static let lasting = Interval.seconds(30)
+
+    private enum Phase {
+        case connecting
+        /// Connected, and to be inside by the deadline.
+        case entering(deadline: MonotonicTime)
+        case inside(since: MonotonicTime)
+        case waiting(until: MonotonicTime)
+        case ended
+    }
+
+    private struct MemberSession {
+        let number: Int
+        let session: TrackSession
+    }
+
+    private let target: JoinTarget
+    private let track: HostedTrack
+    private let thread: ConnectionThread
+    private let log: EventLog
+    private let tell: @Sendable (JoinState) -> Void
+
+    private var phase = Phase.ended
+    private var socket: ClientWebSocket?
+    private var conversation: any Conversation
+    private var version = EngineVersion.four
+    private var hasTriedOther = false
+    private var wait = RoomMembership.waits.first
+    private var sessions: [String: MemberSession] = [:]
+    private var lastNumber = 0
+    private var state = JoinState.joining
+    private var told: JoinState?
+    private var messages = (second: MonotonicTime.zero, count: 0)
+
+    /// - Parameter tell: called with each new state, but not more often than four times a second.
+    init(
+        _ track: HostedTrack, in target: JoinTarget, on thread: ConnectionThread, log: EventLog,
+        tell: @escaping @Sendable (JoinState) -> Void
+    ) {
+        (self.track, self.target, self.thread, self.log, self.tell) = (track, target, thread, log, tell)
+        conversation = target.conversation(.four)
+    }
+
+    func begin() {
+        connect()
+        report()
+        thread.tick(every: 250) { [self] in
+            poll()
+            report()
+        }
+    }
+
+    /// Leaves the room, and ends all sessions.
+    func end() {
+        for text in conversation.farewell { socket?.send(text) }
+        disconnect()
+        phase = .ended
+        state = .ended
+        report()
+    }
+
+    private func report() {
+        if case .inside = phase { state = .joined(members: conversation.calls.count) }
+        guard told != state else { return }
+        told = state
+        tell(state)
+    }
+
+    private func poll() {
+        let now = MonotonicTime.now()
+        switch phase {
+        case .waiting(let until): if now >= until { connect() }
+        case .entering(let deadline) where now >= deadline:
+            fail(.broken("the server hasn't let us in within \(Self.patience.milliseconds / 1000) s"))
+        case .entering, .inside: perform(conversation.poll(at: now))
+        case .connecting, .ended: break
+        }
+    }
+}
+
+// MARK: - The connection
+
+extension RoomMembership {
+    private func connect() {
+        phase = .connecting
+        conversation = target.conversation(version)
+        let socket = ClientWebSocket(to: target.address(version), limit: Self.limits.bytes, on: thread) {
+            [unowned self] event in take(event)
+        }
+        self.socket = socket
+        socket.connect()
+    }
+
+    private func disconnect() {
+        socket?.close()
+        socket = nil
+        sessions = [:]
+    }
+
+    private func take(_ event: ClientWebSocket.Event) {
+        let now = MonotonicTime.now()
+        switch event {
+        case .opened:
+            phase = .entering(deadline: now + Self.patience)
+            perform(conversation.begin(at: now))
+        case .message(let text):
+            if now - messages.second >= .seconds(1) { messages = (now, 0) }
+            messages.count += 1
+            guard messages.count <= Self.limits.messages else {
+                return fail(.broken("the server sends too many messages"))
+            }
+            perform(conversation.take(text, at: now))
+        case .ended(let failure):
+            if case .refused = failure, target.spoken == .socketIO, !hasTriedOther {
+                // It may speak the other version alone.
+                version = version == .four ? .three : .four
+                hasTriedOther = true
+                disconnect()
+                return connect()
+            }
+            fail(.broken(failure.description))
+        }
+    }
+
+    /// The connection has ended, or is of no use; it is tried again.
+    private func fail(_ failure: JoinFailure) {
+        disconnect()
+        let now = MonotonicTime.now()
+        let next: Interval
+        if case .inside(let since) = phase, now - since >= Self.lasting {
+            (next, wait) = (.zero, Self.waits.first)
+        } else {
+            (next, wait) = (wait, min(wait * 2, Self.waits.longest))
+        }
+        hasTriedOther = false
+        phase = .waiting(until: now + next)
+        state =
+            switch failure {
+            case .full: .full
+            case .broken(let reason): .waiting(because: reason)
+            }
+        log.debug("\(target): \(state)")
+    }
+}
+
+// MARK: - The members
+
+extension RoomMembership {
+    private func perform(_ wishes: [Wish]) {
+        var left = wishes[...]
+        while let wish = left.popFirst() {
+            switch phase {
+            case .entering, .inside: left = (carryOut(wish) + left)[...]
+            case .connecting, .waiting, .ended: return
+            }
+        }
+    }
+
+    /// Does one thing; returns what follows from it.
+    private func carryOut(_ wish: Wish) -> [Wish] {
+        let now = MonotonicTime.now()
+        switch wish {
+        case .send(let text): socket?.send(text)
+        case .joined: phase = .inside(since: now)
+        case .offer(let member):
+            do throws(MediaRefusal) {
+                let number = nextNumber()
+                let session = try track.offer { [weak self] in self?.sessionEnded(number, of: member, $0) }
+                sessions[member] = MemberSession(number: number, session: session)
+                return [.send(conversation.offer(session.description, to: member))]
+            } catch {
+                lost(member, error)
+            }
+        case .answer(let member, let offer):
+            do throws(MediaRefusal) {
+                let number = nextNumber()
+                let session = try track.answer(offer) { [weak self] in self?.sessionEnded(number, of: member, $0) }
+                sessions[member] = MemberSession(number: number, session: session)
+                conversation.calls.answered(member, at: now)
+                return [.send(conversation.answer(session.description, to: member))]
+            } catch {
+                log.info("\(target): a member's offer isn't answered but by one of ours: \(error)")
+                return conversation.calls.notAnswered(member)
+            }
+        case .accept(let member, let answer):
+            do throws(MediaRefusal) {
+                try sessions[member]?.session.accept(answer: answer)
+            } catch {
+                sessions[member] = nil
+                lost(member, error)
+            }
+        case .candidate(let member, let candidate): sessions[member]?.session.add(candidate: candidate)
+        case .close(let member): sessions[member] = nil
+        case .fail(let failure): fail(failure)
+        }
+        return []
+    }
+
+    private func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    private func lost(_ member: String, _ refusal: MediaRefusal) {
+        log.info("\(target): a member gets no picture: \(refusal)")
+        conversation.calls.lost(member, at: MonotonicTime.now())
+    }
+
+    /// A session has ended by itself. Any thread.
+    private func sessionEnded(_ number: Int, of member: String, _ reason: String) {
+        thread.post { [weak self] in
+            guard let self, sessions[member]?.number == number else { return }
+            sessions[member] = nil
+            log.info("\(target): the session with a member has ended: \(reason)")
+            conversation.calls.lost(member, at: MonotonicTime.now())
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import CommandLine
+import Joining
+
+/// `--join URL`: rooms of other servers, whose members get the first track, too.
+struct JoinOption {
+    static let option = Option(
+        long: "join", value: .required("URL"),
+        help:
+            "also be a member of somebody else's room, and offer the first track to each other member there: "
+            + "skyrtc:wss://HOST/PATH#ROOM or skyrtc:ws://..., or, for a room for two, socketio:https://HOST#ROOM or "
+            + "socketio:http://...; what follows the host is shown nowhere; may be repeated",
+        repeats: true, alsoSoughtAs: ["skyrtc", "socketio", "socket.io", "member", "conference"], isSecret: true)
+
+    /// Each has a thread.
+    private static let most = 16
+
+    let targets: [JoinTarget]
+    /// A line for whoever joins a server on another machine without letting other machines in.
+    let warning: String?
+
+    /// Reads the options, and hides the rooms from those who list processes.
+    init(_ options: ParsedOptions) throws(UsageError) {
+        let wanted = options.values("join")
+        SecretArguments.hide(wanted)
+        let place = options.place(of: "join") ?? "--join"
+        guard wanted.count <= Self.most else {
+            throw UsageError("\(place): there can be \(Self.most) at most, and there are \(wanted.count)")
+        }
+        targets = try wanted.map { text throws(UsageError) in
+            do throws(JoinError) {
+                return try JoinTarget(text)
+            } catch {
+                // Without the URL, whose room may be a secret: this may go to a journal.
+                throw UsageError("\(place): \(error)")
+            }
+        }
+        let far = options.has("lan") ? nil : targets.first { !$0.isOnThisMachine }
+        warning = far.map {
+            "--join \($0): without --lan, only members on this machine can reach the pictures"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ByteCoding
+import CommandLine
+import Joining
+import ScreenRelayKit
+import Threading
+
+/// The rooms of other servers that a running `share` or `host` has joined, and the news of them.
+final class Joins: Sendable {
+    private let joins: [Join]
+
+    /// Begins to join the rooms. One that can't be begun is a line in `log`, and sharing continues.
+    init(_ option: JoinOption, of host: ScreenRelayHost, _ news: SharingNews, log: EventLog) {
+        if let warning = option.warning { log.warning(warning) }
+        var joins: [Join] = []
+        for target in option.targets {
+            do throws(JoinError) {
+                joins.append(try Join(host.firstTrack, into: target, log: log) { news.tell($0, of: target) })
+            } catch {
+                log.warning("--join \(target): \(error)")
+            }
+        }
+        self.joins = joins
+    }
+
+    /// What each of them does, for people: "skyrtc:wss://rooms.example: joined, 2 members".
+    var words: [String] { joins.map { "\($0.target): \($0.state.words)" } }
+
+    /// What each of them does, for programs.
+    var objects: [JSONObject] {
+        joins.map { join in JSONObject { join.state.add(to: &$0, of: join.target) } }
+    }
+
+    /// Leaves all rooms, which takes a second at most for each.
+    func stop() {
+        for join in joins { join.stop() }
+        for join in joins { join.waitForEnd() }
+    }
+}
+
+extension SharingNews {
+    /// Reports what a join does now. Any thread; doesn't block.
+    func tell(_ state: JoinState, of target: JoinTarget) {
+        guard state != .joining, state != .ended else { return }
+        tellJoin("the join to \(target): \(state.words)") { state.add(to: &$0, of: target) }
+    }
+}
+
+extension JoinState {
+    /// The state in one word, for programs.
+    private var word: String {
+        switch self {
+        case .joining: "joining"
+        case .joined: "joined"
+        case .waiting: "waiting"
+        case .full: "full"
+        case .ended: "ended"
+        }
+    }
+
+    fileprivate var words: String {
+        switch self {
+        case .joining: "joining"
+        case .joined(let count): "joined, \(count) \(count == 1 ? "member" : "members")"
+        case .waiting(let reason): "waiting to try again: \(reason)"
+        case .full: "the room is full, waiting to try again"
+        case .ended: "has ended"
+        }
+    }
+
+    fileprivate func add(to object: inout JSONObject, of target: JoinTarget) {
+        object.add("to", target.description)
+        object.add("state", word)
+        if case .joined(let count) = self { object.add("members", count) }
+        if case .waiting(let reason) = self { object.add("reason", reason) }
+    }
+}

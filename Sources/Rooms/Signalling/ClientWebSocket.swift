@@ -1,0 +1,263 @@
+import CGLib
+import MediaTypes
+
+/// A WebSocket to somebody's server: GLib connects and does TLS, with the system's authorities, and the frames are read
+/// as those of our own clients are, so that a server can't make us keep more than `limit` bytes.
+///
+/// It uses no proxy and follows no redirect. It belongs to its thread.
+package final class ClientWebSocket {
+    package enum Event: Sendable, Equatable {
+        case opened
+        /// A message, whether it came as text or as binary data.
+        case message(String)
+        /// It is over; the last event.
+        case ended(WebSocketFailure)
+    }
+
+    private enum Phase {
+        case connecting, shakingHands, open, ended
+    }
+
+    /// The longest that it may take until it is open.
+    private static let patience = 10
+    /// How often a ping is sent, and after what silence the server is given up, in seconds.
+    private static let pingTime = (every: 15, most: 35)
+    /// The most bytes that the server may leave unread.
+    private static let mostUnread = 1 << 20
+    private static let chunksAtOnce = 4
+
+    private let address: WebSocketAddress
+    private let thread: ConnectionThread
+    private let onEvent: (Event) -> Void
+    private let cancellable: UnsafeMutablePointer<GCancellable>
+    private var phase = Phase.connecting
+    private var handshake: ClientHandshake
+    private var decoder: WebSocketDecoder
+    private var connection: UnsafeMutablePointer<GSocketConnection>?
+    /// Belongs to the connection.
+    private var stream: UnsafeMutablePointer<GIOStream>?
+    private var reading: EventSource?
+    private var writing: EventSource?
+    private var ticking: EventSource?
+    private var unsent: [UInt8] = []
+    private let begun = g_get_monotonic_time()
+    private var lastHeard = g_get_monotonic_time()
+    private var lastPing = g_get_monotonic_time()
+
+    /// Prepares a connection; `connect` begins it.
+    ///
+    /// - Parameters:
+    ///   - limit: the largest message that the server may send, in bytes.
+    ///   - onEvent: called on the thread, at most until `close`.
+    package init(
+        to address: WebSocketAddress, limit: Int, on thread: ConnectionThread, onEvent: @escaping (Event) -> Void
+    ) {
+        (self.address, self.thread, self.onEvent) = (address, thread, onEvent)
+        let nonce = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        handshake = ClientHandshake(to: address, nonce: nonce)
+        decoder = WebSocketDecoder(limit: limit, isMasked: false)
+        cancellable = g_cancellable_new()
+    }
+
+    deinit {
+        if let connection { g_object_unref(connection) }
+        g_object_unref(cancellable)
+    }
+
+    /// Begins to connect. May be called once.
+    package func connect() {
+        guard let client = g_socket_client_new() else { return }
+        defer { g_object_unref(client) }
+        g_socket_client_set_enable_proxy(client, 0)
+        g_socket_client_set_tls(client, address.isSecure ? 1 : 0)
+        ticking = EventSource.timer(every: 500, on: thread.context, of: self) { socket in
+            socket.tick()
+            return true
+        }
+        g_socket_client_connect_to_host_async(
+            client, address.host, address.port, cancellable,
+            { client, result, data in
+                guard let client, let result, let data else { return }
+                Unmanaged<ClientWebSocket>.fromOpaque(data).takeRetainedValue().connected(
+                    UnsafeMutableRawPointer(client).assumingMemoryBound(to: GSocketClient.self), result)
+            }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Sends a text message; does nothing unless it is open.
+    package func send(_ text: String) {
+        guard phase == .open else { return }
+        queue(WebSocketFrame.text(text))
+    }
+
+    /// Ends it without another event: sends what waits, if the server takes it at once, and a close frame.
+    package func close() {
+        guard phase != .ended else { return }
+        if phase == .open { queue(WebSocketFrame.close(1000)) }
+        end()
+    }
+
+    private func connected(_ client: UnsafeMutablePointer<GSocketClient>, _ result: OpaquePointer) {
+        var error: UnsafeMutablePointer<GError>?
+        defer { g_clear_error(&error) }
+        let made = g_socket_client_connect_to_host_finish(client, result, &error)
+        guard phase == .connecting else {
+            if let made { g_object_unref(made) }
+            return
+        }
+        guard let made, let stream = shim_stream_of_connection(made), let input = g_io_stream_get_input_stream(stream)
+        else {
+            return fail(.unreachable(Self.reason(error)))
+        }
+        (connection, self.stream, phase) = (made, stream, .shakingHands)
+        reading = EventSource.readable(input, on: thread.context, of: self) { $0.readAll() }
+        write(handshake.request)
+    }
+
+    /// Why there is no connection. What GLib says of certificates is that they are unacceptable.
+    private static func reason(_ error: UnsafeMutablePointer<GError>?) -> String {
+        guard let error else { return "no connection" }
+        let isCertificate = g_error_matches(error, g_tls_error_quark(), gint(G_TLS_ERROR_BAD_CERTIFICATE.rawValue)) != 0
+        return isCertificate
+            ? "the server's certificate isn't trusted, or is another server's" : String(cString: error.pointee.message)
+    }
+
+    private func tick() {
+        let now = g_get_monotonic_time()
+        switch phase {
+        case .connecting, .shakingHands:
+            if now - begun > Self.patience * 1_000_000 { fail(.unreachable("no answer within \(Self.patience) s")) }
+        case .open:
+            if now - lastHeard > Self.pingTime.most * 1_000_000 { return fail(.silent) }
+            guard now - lastPing >= Self.pingTime.every * 1_000_000 else { return }
+            lastPing = now
+            queue(WebSocketFrame.ping())
+        case .ended: break
+        }
+    }
+
+    private func fail(_ failure: WebSocketFailure) {
+        guard phase != .ended else { return }
+        end()
+        onEvent(.ended(failure))
+    }
+
+    private func end() {
+        phase = .ended
+        g_cancellable_cancel(cancellable)
+        (reading, writing, ticking) = (nil, nil, nil)
+        unsent = []
+        guard let connection, let stream else { return }
+        // Else closing TLS waits for the server.
+        shim_end_sending(stream)
+        g_io_stream_close(UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self), nil, nil)
+    }
+}
+
+// MARK: - Reading
+
+extension ClientWebSocket {
+    /// Reads what is available, up to a limit so that others on the thread get their turn. Returns false once it is
+    /// over.
+    private func readAll() -> Bool {
+        guard let stream, let input = g_io_stream_get_input_stream(stream) else { return false }
+        var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+        for _ in 0..<Self.chunksAtOnce where phase != .ended {
+            var error: UnsafeMutablePointer<GError>?
+            let count = g_pollable_input_stream_read_nonblocking(
+                OpaquePointer(input), &chunk, gsize(chunk.count), nil, &error)
+            if count < 0, mustWait(&error) { return true }
+            guard count > 0 else {
+                fail(.closed(code: nil))
+                return false
+            }
+            lastHeard = g_get_monotonic_time()
+            take(chunk.prefix(count))
+        }
+        return phase != .ended
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>) {
+        do throws(WebSocketFailure) {
+            if phase == .shakingHands {
+                guard let rest = try handshake.take(bytes) else { return }
+                phase = .open
+                decoder.append(rest)
+                onEvent(.opened)
+            } else {
+                decoder.append(bytes)
+            }
+            try takeFrames()
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func takeFrames() throws(WebSocketFailure) {
+        do throws(WebSocketDecoder.Fault) {
+            while phase == .open, let event = try decoder.next() {
+                switch event {
+                case .message(let bytes):
+                    guard let text = String(validating: bytes, as: UTF8.self) else {
+                        return fail(.fault("the server sent something else than text"))
+                    }
+                    onEvent(.message(text))
+                case .ping(let payload): queue(WebSocketFrame.pong(payload))
+                case .pong: break
+                case .close(let code):
+                    queue(WebSocketFrame.close(1000))
+                    fail(.closed(code: code))
+                }
+            }
+        } catch {
+            throw .fault(
+                error == .tooLarge
+                    ? "the server sent a message of more than \(decoder.limit) bytes"
+                    : "the server broke the rules of WebSocket")
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension ClientWebSocket {
+    private func queue(_ frame: [UInt8]) {
+        write(WebSocketFrame.masked(frame, key: UInt32.random(in: .min ... .max)))
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        guard phase != .ended else { return }
+        guard unsent.count + bytes.count <= Self.mostUnread else { return fail(.fault("the server reads nothing")) }
+        unsent += bytes
+        if writing == nil { writeAll() }
+    }
+
+    /// Writes what is queued, and waits for space if there is more. Returns false if there is nothing to wait for.
+    @discardableResult
+    private func writeAll() -> Bool {
+        guard let stream, let output = g_io_stream_get_output_stream(stream) else { return false }
+        var start = 0
+        while start < unsent.count {
+            var error: UnsafeMutablePointer<GError>?
+            let count = unsent.withUnsafeBytes { bytes in
+                g_pollable_output_stream_write_nonblocking(
+                    OpaquePointer(output), bytes.baseAddress?.advanced(by: start), gsize(bytes.count - start), nil,
+                    &error)
+            }
+            if count < 0 {
+                guard mustWait(&error) else {
+                    fail(.closed(code: nil))
+                    return false
+                }
+                unsent.removeFirst(start)
+                if writing == nil {
+                    writing = EventSource.writable(output, on: thread.context, of: self) { $0.writeAll() }
+                }
+                return true
+            }
+            start += count
+        }
+        unsent = []
+        writing = nil
+        return false
+    }
+}
