@@ -122,7 +122,8 @@ let package = Package(
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "CodecTable", "H264", "CaptureLink"]),
         pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "Opus", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "CodecTable", "Opus", "CaptureLink", "Recording"]),
-        shell("Link", "LinkTransport", ["Clocks", "Threading", "CLinux", "MediaTypes"]),
+        shell(
+            "Link", "LinkTransport", ["COpenSSL", "Clocks", "Threading", "CLinux", "ByteCoding", "MediaTypes"]),
         shell(
             "Link", "RecordingFiles",
             ["Clocks", "Threading", "MediaTypes", "ByteCoding", "CodecTable", "CaptureLink", "Recording"]),
@@ -291,7 +292,8 @@ let package = Package(
 
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CXCB", "MediaTypes", "Processes"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         // What SRTP is compared with. Nothing else uses it.
         .systemLibrary(name: "CSRTP", path: "Tests/CSRTP", providers: [.apt(["libsrtp2-dev"])]),
@@ -321,7 +323,7 @@ let package = Package(
         tests(
             "ReplayingTests",
             ["ByteCoding", "Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
-        tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
+        tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "Processes", "TestSupport"]),
         tests(
             "X11CaptureTests",
             [
@@ -404,8 +406,8 @@ let package = Package(
         tests(
             "ScreenRelayKitTests",
             [
-                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
-                "LinkTransport", "MediaSessions", "Processes",
+                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "SecureTransport", "Signalling", "STUN",
+                "CaptureLink", "LinkTransport", "MediaSessions", "Processes",
                 "WebRTC", "X264Encoding", "VideoDecoding", "AudioCoding", "Opus", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(

@@ -16,7 +16,7 @@ struct HostAttemptsTests {
         let folder = try TemporaryFolder()
         let lines = Mutex<[String]>([])
         let log = EventLog { _, line in lines.withLock { $0.append(line) } }
-        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false, log: log)
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), token: nil, log: log)
         #expect(attempts.deadline <= start)
         var time = start
         var delays: [Int64] = []
@@ -39,7 +39,7 @@ struct HostAttemptsTests {
         let folder = try TemporaryFolder()
         let listener = try LinkListener(path: folder.file("link.sock"))
         defer { listener.close() }
-        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false, log: .silent)
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), token: nil, log: .silent)
         var time = start
         var delays: [Int64] = []
         for stay in [Interval.zero, .zero, .milliseconds(1999), .seconds(2), .zero] {
@@ -58,12 +58,12 @@ struct HostAttemptsTests {
     @Test("who gives up tries nothing more, and what can't be mended is said at once")
     func over() throws {
         let folder = try TemporaryFolder()
-        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false, log: .silent)
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), token: nil, log: .silent)
         attempts.giveUp()
         #expect(try attempts.connection(start) == nil)
         #expect(attempts.deadline == .distantFuture)
         let long = folder.file(String(repeating: "x", count: 200))
-        var others = HostAttempts(.unix(path: long), hasToken: false, log: .silent)
+        var others = HostAttempts(.unix(path: long), token: nil, log: .silent)
         #expect(throws: LinkTransportError.self) { try others.connection(start) }
     }
 }

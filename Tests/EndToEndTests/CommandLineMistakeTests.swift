@@ -109,6 +109,9 @@ extension EndToEnd {
                 "'/dev/null' is not a folder"),
             Mistake("screenrelay host --admin-token-file no/t", 73, says: "--admin-token-file no/t", "'no'", "make it"),
             Mistake("screenrelay host --token-file /dev/null", 64, says: "--token-file /dev/null", "not a file"),
+            Mistake("screenrelay host --tls self-signed --tls-cert c.pem", 64, says: "--tls self-signed", "--tls-cert"),
+            Mistake("screenrelay share --tls self-signed --tls-key k.pem", 64, says: "--tls self-signed", "--tls-key"),
+            Mistake("screenrelay host --tls always", 64, says: "--tls", "always", "self-signed"),
             Mistake("screenrelay host --tls-cert c.pem", 64, says: "--tls-cert c.pem", "--tls-key"),
             Mistake("screenrelay share --tls-key k.pem", 64, says: "--tls-key k.pem", "--tls-cert"),
             Mistake(

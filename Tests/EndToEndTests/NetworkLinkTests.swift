@@ -5,23 +5,25 @@ import TestScene
 import TestSupport
 import Testing
 
-/// A host that accepts its capture over TCP.
+/// A host that accepts its capture over TCP, encrypted if `scheme` is "tls".
 final class NetworkHost {
+    private let scheme: String
     let program: RunningProgram
     /// The room's link.
     let link: String
     let port: UInt16
 
-    init(_ options: [String] = [], listen: String = "127.0.0.1") throws {
+    init(_ options: [String] = [], scheme: String = "tcp", listen: String = "127.0.0.1") throws {
+        self.scheme = scheme
         program = try RunningProgram(
-            "screenrelay", ["host", "--link", "tcp:\(listen):0"] + options + LinkSocket.hostOptions)
+            "screenrelay", ["host", "--link", "\(scheme):\(listen):0"] + options + LinkSocket.hostOptions)
         link = try program.printedLink()
-        let words = "Waiting for capture on tcp:\(listen):"
+        let words = "Waiting for capture on \(scheme):\(listen):"
         let line = program.output.split(separator: "\n").first { $0.hasPrefix(words) } ?? ""
         port = try #require(UInt16(line.dropFirst(words.count).prefix { $0.isNumber }))
     }
 
-    var address: String { "tcp:127.0.0.1:\(port)" }
+    var address: String { "\(scheme):127.0.0.1:\(port)" }
 }
 
 extension EndToEnd {

@@ -23,13 +23,16 @@ struct NetworkLinkTests {
             let all = Mutex<[String]>([])
         }
 
-        init(token: LinkToken? = nil, legacySenders: [AddressRange] = []) throws {
+        init(
+            at place: LinkAddress = .tcp(host: "127.0.0.1", port: 0), token: LinkToken? = nil,
+            legacySenders: [AddressRange] = []
+        ) throws {
             let lines = Lines()
             self.lines = lines
             let log = EventLog { level, line in lines.all.withLock { $0.append("\(level): \(line)") } }
             ingest = try TrackIngest(hub: hub, log: log)
             server = try LinkServer(
-                at: .tcp(host: "127.0.0.1", port: 0),
+                at: place,
                 admission: LinkAdmission(token: token, legacySenders: legacySenders), ingest: ingest,
                 sound: TrackHub(origin: now()), name: "test host",
                 log: log)
@@ -45,7 +48,7 @@ struct NetworkLinkTests {
         }
     }
 
-    private static let token = LinkToken(Array("a token of some length".utf8))
+    static let token = LinkToken(Array("a token of some length".utf8))
 
     func capture(_ host: Host) throws -> TestCapture {
         TestCapture(try LinkConnection.connect(to: host.address))

@@ -22,7 +22,7 @@ struct LinkDialTests {
     private func connect(
         to name: LinkAddress, _ found: [NetworkAddress]
     ) throws(LinkTransportError) -> LinkConnection {
-        let dial = try LinkDial(to: name, found: found, hasToken: false)
+        let dial = try LinkDial(to: name, found: found, token: nil)
         while true {
             if let connection = try dial.advance() { return connection }
             var waiting = pollfd(fd: dial.descriptor, events: dial.events, revents: 0)

@@ -15,8 +15,8 @@ struct HostAttempts {
     }
 
     private let address: LinkAddress
-    /// Whether there is a token to prove to the host.
-    private let hasToken: Bool
+    /// The token to prove to the host, if there is one.
+    private let token: LinkToken?
     private let log: EventLog
     private var state = State.waiting(until: .zero)
     private var delay = HostAttempts.shortestDelay
@@ -26,9 +26,9 @@ struct HostAttempts {
     private static let shortestDelay = Interval.milliseconds(100)
     private static let longestDelay = Interval.seconds(2)
 
-    init(_ address: LinkAddress, hasToken: Bool, log: EventLog) {
+    init(_ address: LinkAddress, token: LinkToken?, log: EventLog) {
         self.address = address
-        self.hasToken = hasToken
+        self.token = token
         self.log = log
     }
 
@@ -89,7 +89,7 @@ struct HostAttempts {
     private mutating func dialled(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {
         switch state {
         case .waiting(let until) where now >= until:
-            let dial = try LinkDial(to: address, hasToken: hasToken)
+            let dial = try LinkDial(to: address, token: token)
             state = .dialling(dial)
             return try dial.advance()
         case .dialling(let dial): return try dial.advance()

@@ -29,7 +29,7 @@ struct HostGreeting {
     init(_ configuration: HostLinkConfiguration, _ since: MonotonicTime) {
         self.since = since
         needsHello = configuration.token != nil
-        guard let token = configuration.token, case .tcp = configuration.link else { return }
+        guard let token = configuration.token, configuration.link.network != nil else { return }
         var generator = SystemRandomNumberGenerator()
         check = HostCheck(token: token.bytes, nonce: LinkProof.nonce(using: &generator))
     }

@@ -21,7 +21,7 @@ public final class HostLink {
     private var outgoing: OutgoingMessages
     private var decoder = MessageDecoder()
     private var greeting: HostGreeting
-    private var buffer = [UInt8](repeating: 0, count: 4096)
+    private var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
     /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
     /// Whether no host can be reached any more.
@@ -34,7 +34,7 @@ public final class HostLink {
         encoder = MessageEncoder(
             form: configuration.isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max),
             stream: configuration.stream)
-        attempts = HostAttempts(configuration.link, hasToken: configuration.token != nil, log: log)
+        attempts = HostAttempts(configuration.link, token: configuration.token, log: log)
         greeting = HostGreeting(configuration, .zero)
         outgoing = OutgoingMessages(encoder)
     }

@@ -57,9 +57,9 @@ public final class LinkServer: Sendable {
         var listener: Sent<LinkListener>?
         var connection: Sent<LinkConnection>?
         switch address {
-        case .unix?, .tcp?:
+        case .unix?, .tcp?, .tls?:
             guard let address else { break }
-            let opened = try LinkListener(at: address, hasToken: admission.token != nil)
+            let opened = try LinkListener(at: address, token: admission.token)
             log.info("waiting for capture on \(opened.address)")
             listener = Sent(opened)
         case .descriptor?:

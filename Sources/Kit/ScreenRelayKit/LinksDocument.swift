@@ -11,6 +11,9 @@ public struct LinksDocument: Codable, Sendable, Equatable {
     public var rooms: [Room]
     /// When the links expire, or nil if they last until the host ends.
     public var expires: Date?
+    /// The SHA-256 fingerprint of the certificate that this machine made for itself, for people to compare, or nil if it
+    /// has none.
+    public var fingerprint: String?
 
     /// A room and its links.
     public struct Room: Codable, Sendable, Equatable {
@@ -36,7 +39,8 @@ public struct LinksDocument: Codable, Sendable, Equatable {
         self = document
     }
 
-    init(_ links: RoomLinks, expires: Date?, tellsPresenters: Bool) {
+    init(_ links: RoomLinks, expires: Date?, fingerprint: String? = nil, tellsPresenters: Bool) {
+        self.fingerprint = fingerprint
         self.links = [links.first] + links.advertised
         self.expires = expires
         room = links.firstRoom

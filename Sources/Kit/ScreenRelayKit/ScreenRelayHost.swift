@@ -9,6 +9,7 @@ public import MediaTypes
 import Rooms
 public import SecureTransport
 public import Signalling
+import Synchronization
 public import Threading
 public import TrackHub
 import WebRTC
@@ -38,6 +39,8 @@ public final class ScreenRelayHost: Sendable {
     private let hosted: HostTracks
     let commands = CommandAnswers()
     private let metricsText = MetricsText()
+    /// The fingerprint of a certificate that this machine made.
+    private let fingerprint: Mutex<String?>
     /// When links expire, in seconds since the machine started.
     let expiryTime: Int?
 
@@ -58,6 +61,7 @@ public final class ScreenRelayHost: Sendable {
         onExpiry: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HostError) {
         self.configuration = configuration
+        fingerprint = Mutex(configuration.certificate?.fingerprint)
         expiryTime = configuration.lifetime.map {
             SignallingConfiguration.bootTime() + Int(max(1, $0.components.seconds))
         }
@@ -138,6 +142,7 @@ public final class ScreenRelayHost: Sendable {
         } catch {
             throw .signalling(error)
         }
+        fingerprint.withLock { $0 = certificate.fingerprint }
     }
 
     /// The link that opens the first room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. It is for this machine
@@ -150,7 +155,8 @@ public final class ScreenRelayHost: Sendable {
 
     /// All links of all rooms, when they expire, and how to present if `tellsPresenters` is true.
     public func linksDocument(tellsPresenters: Bool = false) -> LinksDocument {
-        LinksDocument(links, expires: expiry, tellsPresenters: tellsPresenters)
+        LinksDocument(
+            links, expires: expiry, fingerprint: fingerprint.withLock { $0 }, tellsPresenters: tellsPresenters)
     }
 
     /// When links expire by the wall clock, which can be set; nil if they last until the host ends.

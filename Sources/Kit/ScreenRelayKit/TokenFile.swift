@@ -25,17 +25,10 @@ public struct TokenFile: Sendable {
     /// Like `init(room:listen:)`, for a file whose name is `beginning` and the addresses.
     init?(named beginning: String, listen: [String], environment: (String) -> String?) {
         guard !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
-        let state: String
-        if let named = environment("XDG_STATE_HOME"), named.hasPrefix("/") {
-            state = named
-        } else if let home = environment("HOME"), home.hasPrefix("/") {
-            state = home + "/.local/state"
-        } else {
-            return nil
-        }
+        guard let folder = PrivateFile.stateFolder(environment) else { return nil }
         // A name or an address may contain a slash, but a file name may not.
         let address = String(listen.joined(separator: "+").map { $0 == "/" ? "_" : $0 })
-        path = "\(state)/screenrelay/\(beginning)\(address).token"
+        path = "\(folder)/\(beginning)\(address).token"
     }
 
     /// A variable of the process's environment.
@@ -45,31 +38,16 @@ public struct TokenFile: Sendable {
     ///
     /// - Parameter makesFolders: whether missing folders are created, with access for this user only.
     public func token(isNew: Bool = false, makesFolders: Bool = false) throws(TokenFileError) -> String {
-        if !isNew, let token = try read() { return token }
+        let file = PrivateFile(path: path)
+        if !isNew, let bytes = try file.read(limit: Self.limit) { return try token(in: bytes) }
         let token = HostConfiguration.randomToken()
-        if makesFolders { makeFolders() }
-        try write(token)
+        if makesFolders { file.makeFolders() }
+        try file.write(token + "\n")
         return token
     }
 
-    /// Nil if there is no file.
-    private func read() throws(TokenFileError) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if file < 0 {
-            if errno == ENOENT { return nil }
-            throw .notReadable(path: path, errno: errno)
-        }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .notReadable(path: path, errno: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
-        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
-            throw .notPrivate(path: path)
-        }
-        var buffer = [UInt8](repeating: 0, count: Self.limit)
-        let count = Glibc.read(file, &buffer, buffer.count)
-        guard count >= 0 else { throw .notReadable(path: path, errno: errno) }
-        var bytes = buffer.prefix(count)
+    private func token(in bytes: [UInt8]) throws(TokenFileError) -> String {
+        var bytes = bytes[...]
         while let last = bytes.last, last == 10 || last == 13 { bytes.removeLast() }
         let isToken = Self.lengths.contains(bytes.count) && bytes.allSatisfy(Self.isAllowed)
         guard isToken else { throw .notAToken(path: path) }
@@ -80,32 +58,6 @@ public struct TokenFile: Sendable {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
         default: false
-        }
-    }
-
-    /// Written under another name first, so that a reader always finds a whole token, even after a crash.
-    private func write(_ token: String) throws(TokenFileError) {
-        let early = "\(path).\(getpid())"
-        unlink(early)
-        let file = open(early, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .notWritable(path: path, errno: errno) }
-        let line = token + "\n"
-        let written = line.withCString { Glibc.write(file, $0, strlen($0)) }
-        let code = written == line.utf8.count ? 0 : written < 0 ? errno : ENOSPC
-        close(file)
-        guard code == 0, rename(early, path) == 0 else {
-            let reason = code == 0 ? errno : code
-            unlink(early)
-            throw .notWritable(path: path, errno: reason)
-        }
-    }
-
-    /// If this fails, writing the file reports why.
-    private func makeFolders() {
-        var index = path.startIndex
-        while let slash = path[path.index(after: index)...].firstIndex(of: "/") {
-            mkdir(String(path[..<slash]), 0o700)
-            index = slash
         }
     }
 }
@@ -129,7 +81,7 @@ public enum TokenFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .notWritable(let path, let code): "\(path) can't be written: \(String(cString: strerror(code)))"
         case .notAFile(let path): "\(path) is not a file"
         case .notPrivate(let path):
-            "\(path) is not private to this user: others could learn the token; run chmod 600 on it, or remove it"
+            "\(path) is not private to this user: others could learn the secret in it; run chmod 600 on it, or remove it"
         case .notAToken(let path):
             "\(path) contains no token, which is one line of 16 to 128 letters, digits, '-' and '_'; --new-token writes one"
         }

@@ -8,14 +8,15 @@ extension LinkConnection {
     ///
     /// Over TCP, it waits for the answer, a few seconds at most; ``LinkDial`` doesn't wait.
     ///
-    /// - Parameter hasToken: Whether there is a token. Without one, only addresses of this machine are tried.
+    /// - Parameter token: The token that the host has too. Without one, only addresses of this machine are tried, and
+    ///   none that is encrypted.
     /// - Throws: `notListening` and `unreachable` if no host is there now, so that it makes sense to try again;
     ///   `permissionDenied` and `foreignPeer` if the host belongs to neither this user nor root; `tokenRequired` if the
-    ///   address is on another machine.
+    ///   address is on another machine, or encrypted; `tokenRefused` if it is encrypted and the host has another token.
     public static func connect(
-        to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
+        to address: LinkAddress, token: LinkToken? = nil, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) -> LinkConnection {
-        let dial = try LinkDial(to: address, hasToken: hasToken, limit: limit)
+        let dial = try LinkDial(to: address, token: token, limit: limit)
         while true {
             if let connection = try dial.advance() { return connection }
             waitForEvents(on: dial.descriptor, Int32(dial.events), until: dial.deadline)
@@ -27,7 +28,7 @@ extension LinkConnection {
         switch address {
         case .unix(let path): try connect(toPath: path, limit: limit)
         case .descriptor(let number): try adopt(descriptor: number, limit: limit)
-        case .tcp: throw .invalidAddress(text: "\(address)", reason: "a TCP address has to be dialled")
+        case .tcp, .tls: throw .invalidAddress(text: "\(address)", reason: "a TCP address has to be dialled")
         }
     }
 

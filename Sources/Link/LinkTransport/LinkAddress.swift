@@ -6,10 +6,12 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     /// `tcp:HOST:PORT`, where the host is a name or an address without brackets. A listener may use port 0 for any free
     /// port.
     case tcp(host: String, port: UInt16)
+    /// `tls:HOST:PORT`: the same, encrypted with a key from the link's token.
+    case tls(host: String, port: UInt16)
     /// `fd:N`
     case descriptor(Int32)
 
-    /// Parses `unix:PATH`, `tcp:HOST:PORT`, `tcp:PORT` (only this machine), or `fd:N`.
+    /// Parses `unix:PATH`, `tcp:HOST:PORT`, `tcp:PORT` (only this machine), the same with `tls:`, or `fd:N`.
     public init(parsing text: String) throws(LinkTransportError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
@@ -19,7 +21,11 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
             _ = try SocketAddress(path: path)
             self = .unix(path: path)
         } else if text.hasPrefix("tcp:") {
-            self = try Self.tcp(parsing: text)
+            let (host, port) = try Self.place(in: text, after: "tcp:")
+            self = .tcp(host: host, port: port)
+        } else if text.hasPrefix("tls:") {
+            let (host, port) = try Self.place(in: text, after: "tls:")
+            self = .tls(host: host, port: port)
         } else if text.hasPrefix("fd:") {
             let digits = text.dropFirst("fd:".count)
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(digits)
@@ -29,7 +35,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
             }
             self = .descriptor(number)
         } else {
-            throw .invalidAddress(text: text, reason: "write unix:PATH, tcp:HOST:PORT or fd:NUMBER")
+            throw .invalidAddress(text: text, reason: "write unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or fd:NUMBER")
         }
     }
 
@@ -38,40 +44,51 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         .unix(path: SocketFolder(environment: environment).path + "/link.sock")
     }
 
-    private static func tcp(parsing text: String) throws(LinkTransportError) -> LinkAddress {
-        let rest = text.dropFirst("tcp:".count)
+    private static func place(
+        in text: String, after scheme: String
+    ) throws(LinkTransportError) -> (host: String, port: UInt16) {
+        let rest = text.dropFirst(scheme.count)
         let colon = rest.lastIndex(of: ":")
         let digits = colon.map { rest[rest.index(after: $0)...] } ?? rest
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
-            throw .invalidAddress(text: text, reason: "it ends with a port of 0 to 65535, as in tcp:127.0.0.1:7300")
+            throw .invalidAddress(
+                text: text, reason: "it ends with a port of 0 to 65535, as in \(scheme)127.0.0.1:7300")
         }
-        guard let colon else { return .tcp(host: "127.0.0.1", port: port) }
+        guard let colon else { return ("127.0.0.1", port) }
         var host = String(rest[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw .invalidAddress(text: text, reason: "an IPv6 address stands in brackets, as in tcp:[::1]:7300")
+            throw .invalidAddress(text: text, reason: "an IPv6 address stands in brackets, as in \(scheme)[::1]:7300")
         }
         guard !host.isEmpty, host.utf8.count <= longestName, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw .invalidAddress(
-                text: text, reason: "a name or an address stands before the port, as in tcp:[::1]:7300")
+                text: text, reason: "a name or an address stands before the port, as in \(scheme)[::1]:7300")
         }
-        return .tcp(host: host, port: port)
+        return (host, port)
     }
 
     /// The maximum length of a DNS name in bytes (RFC 1035, section 2.3.4).
     private static let longestName = 255
 
-    /// The host of a TCP address; empty for other addresses.
-    var hostName: String {
-        if case .tcp(let host, _) = self { host } else { "" }
+    /// The host and port of an address that is reached by TCP, encrypted or not; nil for other addresses.
+    public var network: (host: String, port: UInt16)? {
+        switch self {
+        case .tcp(let host, let port), .tls(let host, let port): (host, port)
+        case .unix, .descriptor: nil
+        }
     }
 
     public var description: String {
         switch self {
         case .unix(let path): "unix:\(path)"
-        case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
+        case .tcp(let host, let port): "tcp:" + Self.text(host, port)
+        case .tls(let host, let port): "tls:" + Self.text(host, port)
         case .descriptor(let number): "fd:\(number)"
         }
+    }
+
+    private static func text(_ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

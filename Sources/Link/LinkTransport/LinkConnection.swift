@@ -18,8 +18,12 @@ public final class LinkConnection {
 
     /// The default number of bytes that may wait for a slow peer: a few of the largest units.
     public static let standardLimit = 16 << 20
+    /// A buffer for `receive` of this many bytes or more is always large enough.
+    public static let leastBuffer = EncryptedStream.longestRecord
 
     private var socket: FileDescriptor?
+    /// The encryption of the socket's bytes, if there is one.
+    private var stream: EncryptedStream?
     private var outgoing = OutgoingBytes()
     private var isPeerGone = false
     private let limit: Int
@@ -30,6 +34,18 @@ public final class LinkConnection {
     public init(
         adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String? = nil
     ) {
+        self.socket = consume socket
+        self.limit = limit
+        self.remote = remote
+    }
+
+    /// The same for a socket whose bytes are encrypted; `end` is ours. Until the handshake is complete, `receive`
+    /// continues it, and everything that is written waits.
+    init(
+        adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String,
+        _ encryption: LinkEncryption, _ end: EncryptedStream.End
+    ) throws(LinkTransportError) {
+        stream = try EncryptedStream(encryption, on: socket.rawValue, end, remote: remote)
         self.socket = consume socket
         self.limit = limit
         self.remote = remote
@@ -48,12 +64,28 @@ public final class LinkConnection {
     /// The number of bytes that wait for the peer.
     public var pendingBytes: Int { outgoing.count }
     /// Whether poll(2) should also wait until the socket is writable.
-    public var wantsWrite: Bool { hasPending && !isClosed }
+    public var wantsWrite: Bool {
+        if isClosed { return false }
+        guard let stream else { return hasPending }
+        return stream.wantsWrite || hasPending && stream.isEstablished
+    }
+
+    /// Continues the handshake of an encrypted connection. Any other has none.
+    func handshake() throws(LinkTransportError) -> EncryptedStream.Progress {
+        guard let stream, !stream.isEstablished else { return .done }
+        let progress = try stream.handshake()
+        if progress == .done { try flush() }
+        return progress
+    }
 
     /// Reads available data, at most `buffer.count` bytes, into the beginning of the buffer.
+    ///
+    /// Call it until it returns `wouldBlock`, or with a buffer of at least `leastBuffer` bytes: an encrypted connection
+    /// may otherwise hold data that poll(2) doesn't report.
     public func receive(into buffer: inout [UInt8]) throws(LinkTransportError) -> Received {
         let number = descriptor
         if number < 0 || buffer.isEmpty { return number < 0 ? .closed : .wouldBlock }
+        if let stream { return try receive(into: &buffer, from: stream) }
         let (count, code) = retryingInterrupted {
             buffer.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
         }
@@ -62,6 +94,19 @@ public final class LinkConnection {
         case EAGAIN, EWOULDBLOCK: return .wouldBlock
         case ECONNRESET, EPIPE: return .closed
         default: throw .system(call: "read", subject: "", code: code)
+        }
+    }
+
+    private func receive(
+        into buffer: inout [UInt8], from stream: EncryptedStream
+    ) throws(LinkTransportError) -> Received {
+        switch try handshake() {
+        case .wouldBlock: return .wouldBlock
+        case .ended: return .closed
+        case .done: break
+        }
+        return try buffer.withUnsafeMutableBufferPointer { bytes throws(LinkTransportError) in
+            try stream.receive(into: UnsafeMutableRawBufferPointer(bytes))
         }
     }
 
@@ -111,6 +156,7 @@ public final class LinkConnection {
 
     /// Closes the connection. Bytes that still wait are lost.
     public func close() {
+        stream = nil
         socket = nil
         outgoing = OutgoingBytes()
     }
@@ -121,6 +167,7 @@ public final class LinkConnection {
     private func send(
         _ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
     ) throws(LinkTransportError) -> Int {
+        if let stream { return try send(head, body, over: stream) }
         let number = descriptor
         var pieces = (
             iovec(iov_base: UnsafeMutableRawPointer(mutating: head.baseAddress), iov_len: head.count),
@@ -135,11 +182,26 @@ public final class LinkConnection {
         switch code {
         case 0: return count
         case EAGAIN, EWOULDBLOCK, ENOBUFS: return 0
-        case EPIPE, ECONNRESET:
-            isPeerGone = true
-            outgoing = OutgoingBytes()
-            throw .closed
+        case EPIPE, ECONNRESET: throw losePeer()
         default: throw .system(call: "sendmsg", subject: "", code: code)
         }
+    }
+
+    private func send(
+        _ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, over stream: EncryptedStream
+    ) throws(LinkTransportError) -> Int {
+        do throws(LinkTransportError) {
+            let written = try stream.send(head)
+            return written < head.count ? written : written + (try stream.send(body))
+        } catch .closed {
+            throw losePeer()
+        }
+    }
+
+    /// Notes that nothing can be written any more.
+    private func losePeer() -> LinkTransportError {
+        isPeerGone = true
+        outgoing = OutgoingBytes()
+        return .closed
     }
 }

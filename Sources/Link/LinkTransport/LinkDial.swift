@@ -18,11 +18,13 @@ public final class LinkDial {
 
     private let address: LinkAddress
     private let limit: Int
-    private let hasToken: Bool
+    private let token: LinkToken?
     private var connection: LinkConnection?
     private var lookup: NameLookup?
     private var candidates: ArraySlice<NetworkAddress> = []
     private var socket: FileDescriptor?
+    /// A connection whose TLS handshake isn't complete.
+    private var handshaking: LinkConnection?
     /// The error of the last address that was tried.
     private var failure: Int32?
     /// The time at which `advance` should be called even if nothing has happened.
@@ -31,30 +33,32 @@ public final class LinkDial {
     /// Begins to connect to `address`.
     ///
     /// - Parameters:
-    ///   - hasToken: Whether there is a token. Without one, only addresses of this machine are tried.
+    ///   - token: The token that the host has too. Without one, only addresses of this machine are tried, and none that
+    ///     is encrypted.
     ///   - limit: The number of bytes that may wait for the peer of the connection.
-    /// - Throws: The same errors as ``LinkConnection/connect(to:hasToken:limit:)``.
+    /// - Throws: The same errors as ``LinkConnection/connect(to:token:limit:)``.
     public convenience init(
-        to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
+        to address: LinkAddress, token: LinkToken? = nil, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) {
         var found: [NetworkAddress] = []
-        if case .tcp(let host, let port) = address {
+        if let (host, port) = address.network {
             found = (try? NetworkAddress.resolve(host: host, port: port, isNumeric: true).get()) ?? []
         }
-        try self.init(to: address, found: found, hasToken: hasToken, limit: limit)
+        try self.init(to: address, found: found, token: token, limit: limit)
     }
 
     /// Begins to connect to `address`; `found` has the addresses of its host if they are already known.
     init(
-        to address: LinkAddress, found: [NetworkAddress], hasToken: Bool, limit: Int = LinkConnection.standardLimit
+        to address: LinkAddress, found: [NetworkAddress], token: LinkToken?, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) {
         self.address = address
         self.limit = limit
-        self.hasToken = hasToken
-        guard case .tcp(let host, let port) = address else {
+        self.token = token
+        guard let (host, port) = address.network else {
             connection = try LinkConnection.connectAtOnce(to: address, limit: limit)
             return
         }
+        if case .tls = address, token == nil { throw .tokenRequired(address: "\(address)") }
         if !found.isEmpty {
             candidates = try allowed(found)
             try connectNext()
@@ -65,10 +69,13 @@ public final class LinkDial {
     }
 
     /// The file descriptor for poll(2); -1 if only `deadline` has to be awaited.
-    public var descriptor: Int32 { lookup?.descriptor ?? socket?.rawValue ?? -1 }
+    public var descriptor: Int32 { lookup?.descriptor ?? handshaking?.descriptor ?? socket?.rawValue ?? -1 }
 
     /// The events for which to poll `descriptor`.
-    public var events: Int16 { Int16(lookup == nil ? POLLOUT : POLLIN) }
+    public var events: Int16 {
+        if let handshaking { return Int16(handshaking.wantsWrite ? POLLIN | POLLOUT : POLLIN) }
+        return Int16(lookup == nil ? POLLOUT : POLLIN)
+    }
 
     /// Continues the attempt, and returns the connection once there is one.
     ///
@@ -82,8 +89,12 @@ public final class LinkDial {
                 try connectNext()
             } else if MonotonicTime.now() >= deadline {
                 throw .nameUnknown(
-                    host: address.hostName, reason: "the system takes too long to tell", isTemporary: true)
+                    host: address.network?.host ?? "", reason: "the system takes too long to tell", isTemporary: true)
             }
+            return connection
+        }
+        if let handshaking {
+            try secure(handshaking)
             return connection
         }
         if waitForEvents(on: descriptor, POLLOUT, until: .zero) != 0 {
@@ -104,7 +115,7 @@ public final class LinkDial {
 
     /// The addresses of a name that may be tried: without a token, pictures must not leave this machine.
     private func allowed(_ found: [NetworkAddress]) throws(LinkTransportError) -> ArraySlice<NetworkAddress> {
-        let allowed = hasToken ? found : found.filter(\.isLoopback)
+        let allowed = token != nil ? found : found.filter(\.isLoopback)
         if allowed.isEmpty { throw .tokenRequired(address: "\(address)") }
         return allowed.prefix(Self.addressLimit)
     }
@@ -161,7 +172,30 @@ public final class LinkDial {
             try connectNext()
             return connection
         }
-        connection = LinkConnection(adopting: open, limit: limit, remote: theirs?.host ?? "?")
+        let remote = theirs?.host ?? "?"
+        guard case .tls = address, let token else {
+            connection = LinkConnection(adopting: open, limit: limit, remote: remote)
+            return connection
+        }
+        deadline = MonotonicTime.now() + Self.connectPatience
+        try secure(
+            LinkConnection(adopting: open, limit: limit, remote: remote, LinkEncryption(token: token), .capture))
         return connection
+    }
+
+    /// Continues the handshake of a connection to one address. If the host doesn't complete it, tries the next address.
+    private func secure(_ new: LinkConnection) throws(LinkTransportError) {
+        handshaking = new
+        switch try new.handshake() {
+        case .done:
+            handshaking = nil
+            connection = new
+            return
+        case .wouldBlock where MonotonicTime.now() < deadline: return
+        case .wouldBlock: failure = ETIMEDOUT
+        case .ended: failure = ECONNRESET
+        }
+        handshaking = nil
+        try connectNext()
     }
 }

@@ -10,6 +10,8 @@ public final class LinkListener {
     /// The address at which it listens. For TCP, it has the actual port.
     public let address: LinkAddress
     private var socket: FileDescriptor?
+    /// The encryption of accepted connections, if the address is encrypted.
+    private let encryption: LinkEncryption?
     private let file: FileStatus?
     /// The number of connections that may wait to be accepted. It is large, so that a flood of others doesn't keep a
     /// capture from connecting.
@@ -22,17 +24,34 @@ public final class LinkListener {
     public convenience init(
         at address: LinkAddress, hasToken: Bool = false
     ) throws(LinkTransportError) {
+        try self.init(at: address, hasToken: hasToken, encryption: nil)
+    }
+
+    /// Listens at `address`, for captures that have to prove that they have `token`. An encrypted address needs one.
+    public convenience init(at address: LinkAddress, token: LinkToken?) throws(LinkTransportError) {
+        var encryption: LinkEncryption?
+        if case .tls = address, let token { encryption = try LinkEncryption(token: token) }
+        try self.init(at: address, hasToken: token != nil, encryption: encryption)
+    }
+
+    private convenience init(
+        at address: LinkAddress, hasToken: Bool, encryption: LinkEncryption?
+    ) throws(LinkTransportError) {
         switch address {
         case .unix(let path): try self.init(path: path)
-        case .tcp(let host, let port): try self.init(host: host, port: port, hasToken: hasToken)
+        case .tcp(let host, let port): try self.init(at: address, host: host, port: port, hasToken: hasToken)
+        case .tls(let host, let port):
+            guard let encryption else { throw .tokenRequired(address: "\(address)") }
+            try self.init(at: address, host: host, port: port, hasToken: true, encryption: encryption)
         case .descriptor:
             throw .invalidAddress(text: "\(address)", reason: "a socket that was handed down is connected already")
         }
     }
 
     /// Listens on the first address of `host`, and waits until the system has resolved it.
-    private init(host: String, port: UInt16, hasToken: Bool) throws(LinkTransportError) {
-        let asked = LinkAddress.tcp(host: host, port: port)
+    private init(
+        at asked: LinkAddress, host: String, port: UInt16, hasToken: Bool, encryption: LinkEncryption? = nil
+    ) throws(LinkTransportError) {
         let found = try NetworkAddress.resolve(host: host, port: port, isNumeric: false).get()
         guard let place = found.first else {
             throw .nameUnknown(host: host, reason: "it has no IP address", isTemporary: false)
@@ -62,8 +81,9 @@ public final class LinkListener {
         case EADDRINUSE: throw .portTaken(address: "\(asked)")
         case let code: throw .system(call: "listen", subject: "\(asked)", code: code)
         }
-        let real = NetworkAddress(of: number) { getsockname($0, $1, $2) }
-        address = .tcp(host: host, port: real?.port ?? port)
+        let real = NetworkAddress(of: number) { getsockname($0, $1, $2) }?.port ?? port
+        address = encryption == nil ? .tcp(host: host, port: real) : .tls(host: host, port: real)
+        self.encryption = encryption
         file = nil
         socket = consume listening
     }
@@ -84,6 +104,7 @@ public final class LinkListener {
         try Self.bind(listening, to: address)
         try systemCall("listen", on: path) { listen(number, Self.backlog) }
         self.address = .unix(path: path)
+        encryption = nil
         file = FileStatus(path: path)
         socket = consume listening
     }
@@ -109,13 +130,14 @@ public final class LinkListener {
         default: throw .system(call: "accept4", subject: "\(address)", code: code)
         }
         let connected = FileDescriptor(owning: accepted)
-        guard case .tcp = address else {
+        guard address.network != nil else {
             try PeerCredentials(of: connected).check()
             return LinkConnection(adopting: connected)
         }
         let remote = NetworkAddress(of: accepted) { getpeername($0, $1, $2) }
         try TCPOptions.set(connected, end: .host)
-        return LinkConnection(adopting: connected, remote: remote?.host ?? "?")
+        guard let encryption else { return LinkConnection(adopting: connected, remote: remote?.host ?? "?") }
+        return try LinkConnection(adopting: connected, remote: remote?.host ?? "?", encryption, .host)
     }
 
     /// Stops listening, and removes the socket file if it is still the one that this listener made.

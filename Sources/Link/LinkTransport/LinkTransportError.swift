@@ -33,6 +33,8 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     /// The file can't be used as a token. `kind` is `permission` if others may have read it or this process may not,
     /// `missing` if it doesn't exist, or `data` if its content isn't a token.
     case tokenFile(path: String, reason: String, kind: Kind)
+    /// TLS failed on an encrypted link: what came was changed on its way, or this process lacks something.
+    case encryption(reason: String)
     /// Host and capture don't have the same token; `text` is the message.
     case tokenRefused(text: String)
     /// The process on the other end belongs to neither this user nor root.
@@ -69,7 +71,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case .nameUnknown(_, _, let isTemporary): isTemporary ? .unavailable : .usage
         case .tokenFile(_, _, let kind): kind
         case .folderMissing, .folderLocked, .alreadyListening, .notListening, .notASocket, .queueFull, .closed,
-            .unreachable, .portTaken:
+            .unreachable, .portTaken, .encryption:
             .unavailable
         case .folderNotSafe, .permissionDenied, .foreignPeer, .tokenRefused: .permission
         case .system: .system
@@ -105,9 +107,12 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case .nameUnknown(let host, let reason, _): "the name '\(host)' has no address: \(reason)"
         case .portTaken(let address): "another program listens on '\(address)'; choose another port"
         case .notOurAddress(let address): "this machine has not the address of '\(address)': nobody could connect there"
+        case .tokenRequired(let address) where address.hasPrefix("tls:"):
+            "'\(address)' is encrypted with a key from the link token: host and capture need the same --link-token FILE"
         case .tokenRequired(let address):
             "'\(address)' is not of this machine alone: host and capture need the same --link-token FILE for it"
         case .tokenFile(let path, let reason, _): "'\(path)' can't be used as a token: \(reason)"
+        case .encryption(let reason): "the link's encryption failed: \(reason)"
         case .tokenRefused(let text): text
         case .foreignPeer(let peerUser, let ourUser):
             "the process on the other end belongs to user \(peerUser); only user \(ourUser) and root may use this link"

@@ -1,7 +1,7 @@
 public import LinkTransport
 
 extension ValueFormat where Value == LinkAddress {
-    /// `unix:PATH`, `tcp:HOST:PORT` or `fd:N`.
+    /// `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT` or `fd:N`.
     public static var link: ValueFormat<LinkAddress> {
         ValueFormat { (text) throws(ValueProblem) in
             do throws(LinkTransportError) {
@@ -32,23 +32,23 @@ extension Option {
     /// `--link` of a program that captures.
     public static let hostLink = Option(
         long: "link", short: "l", value: .required("LINK"),
-        help: "where the host is: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited socket; without it, "
-            + "the socket where this user's host listens by default")
+        help: "where the host is: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT (encrypted), or fd:NUMBER for an inherited "
+            + "socket; without it, the socket where this user's host listens by default")
 
-    /// `--link-token`, for programs that take `--link tcp:`.
+    /// `--link-token`, for programs that take `--link tcp:` or `--link tls:`.
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),
         help: "a file of 16 to 4096 bytes that host and capture both have and nobody else can read; "
-            + "needed for tcp: between machines. Each end proves to the other that it has the file, which is never "
-            + "sent")
+            + "needed for tcp: between machines, and for tls:, whose key comes from it. Each end proves to the other that "
+            + "it has the file, which is never sent")
 }
 
 extension ParsedOptions {
-    /// The token in the file that `--link-token` names, or nil if it isn't given. Only a TCP link may have one.
+    /// The token in the file that `--link-token` names, or nil if it isn't given. Only a link over TCP may have one.
     public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("link-token", as: .text) else { return nil }
-        guard case .tcp? = address else {
-            throw UsageError("--link-token \(path): only a TCP link has a token, as in --link tcp:127.0.0.1:7300")
+        guard address?.network != nil else {
+            throw UsageError("--link-token \(path): only a TCP link has a token, as in --link tls:127.0.0.1:7300")
         }
         do throws(LinkTransportError) {
             return try LinkToken(file: path)

@@ -15,7 +15,7 @@ enum CaptureCommand {
         if token != nil, options.has("legacy") {
             throw UsageError("--legacy and --link-token can't go together: a legacy sender can't prove it has a token")
         }
-        if case .tcp(_, port: 0) = link { throw UsageError("--link \(link): only a host can use port 0") }
+        if link.network?.port == 0 { throw UsageError("--link \(link): only a host can use port 0") }
         let capture = try CaptureOptions(options)
         var configuration = CaptureConfiguration(
             link: link, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,

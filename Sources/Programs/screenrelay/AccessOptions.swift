@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import STUN
 import ScreenRelayKit
 import SecureTransport
 import Threading
@@ -27,6 +28,12 @@ enum AccessOptions {
                 "let the links expire after this time, 1s to 365d, as in 30m, 2h or 1d, and send everyone away who used "
                 + "them; unless --token-file is given, they have a new token that isn't kept"),
         Option(
+            long: "tls", value: .required("HOW"),
+            help: "self-signed: serve https and wss with a certificate that this makes for itself and keeps in "
+                + "$XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay. Browsers warn of it; its fingerprint, which "
+                + "is printed with the link, shows that nobody stands between",
+            choices: ["self-signed"]),
+        Option(
             long: "tls-cert", value: .required("FILE"),
             help:
                 "serve https and wss with this certificate: PEM, followed by any intermediate certificates; SIGHUP reloads "
@@ -34,7 +41,7 @@ enum AccessOptions {
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
     ]
 
-    static let alternatives = [["password", "password-file"]]
+    static let alternatives = [["password", "password-file"], ["tls", "tls-cert"], ["tls", "tls-key"]]
 
     /// The password from `--password` or `--password-file`, or nil if neither is given.
     static func password(_ options: ParsedOptions) throws(UsageError) -> String? {
@@ -52,8 +59,19 @@ enum AccessOptions {
         }
     }
 
-    /// The certificate from `--tls-cert` and `--tls-key`, or nil if neither is given.
+    private enum Making: String, CaseIterable {
+        case selfSigned = "self-signed"
+    }
+
+    /// The certificate from `--tls-cert` and `--tls-key`, or from `--tls`, or nil if none of them is given.
     static func certificate(_ options: ParsedOptions) throws(UsageError) -> ServerCertificate? {
+        if let how = try options.value("tls", as: ValueFormat<Making>.choice) {
+            if let other = ["tls-cert", "tls-key"].first(where: { !options.values($0).isEmpty }) {
+                throw UsageError(
+                    "--tls \(how.rawValue) and --\(other) can't go together: give a certificate, or let one be made")
+            }
+            return try selfSigned(for: options.values("advertise", as: .ipAddress).map(\.host))
+        }
         switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {
         case (nil, nil): return nil
         case (let certificate?, nil):
@@ -69,6 +87,20 @@ enum AccessOptions {
                     line.hasPrefix("\(key) ") ? ("--tls-key", key) : ("--tls-cert", certificate)
                 throw UsageError(option, file: file, line, exitCode: error.exitCode)
             }
+        }
+    }
+
+    /// The certificate that is kept, or one for this run if that is impossible.
+    private static func selfSigned(for addresses: [String]) throws(UsageError) -> ServerCertificate {
+        do throws(CertificateFileError) {
+            if let file = CertificateFile() { return try file.certificate(for: addresses) }
+        } catch {
+            StandardStreams.printError("\(error); the certificate is good until this ends", program: Program.name)
+        }
+        do throws(CertificateFileError) {
+            return try CertificateFile.unkept(for: addresses)
+        } catch {
+            throw UsageError("--tls self-signed: \(error)", exitCode: .system)
         }
     }
 
@@ -120,7 +152,7 @@ enum AccessOptions {
             do {
                 guard let certificate = try Self.certificate(options) else { return }
                 try host.use(certificate)
-                log.info("the certificate was reloaded")
+                log.info("the certificate was reloaded" + (certificate.fingerprint.map { ": SHA-256 \($0)" } ?? ""))
                 warn(of: certificate, log)
             } catch {
                 log.error("the certificate was not reloaded, and the old one stays in use: \(error)")

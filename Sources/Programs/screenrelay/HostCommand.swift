@@ -14,8 +14,9 @@ enum HostCommand {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited connected "
-                    + "socket; without it, this user's own socket, to which 'screenrelay capture' connects by default"
+                help:
+                    "where captures connect: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT (encrypted), or fd:NUMBER for an "
+                    + "inherited connected socket; without it, this user's own socket, to which 'screenrelay capture' connects by default"
             ),
             .linkToken,
             Option(
@@ -29,8 +30,8 @@ enum HostCommand {
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
-                "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
-                "Waits for a capture on another machine, which needs a copy of the file secret."),
+                "screenrelay host --link tls:0.0.0.0:7300 --link-token secret",
+                "Waits for a capture on another machine, which needs a copy of the file secret; the link is encrypted."),
             Example(
                 "screenrelay host --link unix:a.sock --track desk2=unix:b.sock",
                 "Two captures, two screens, one room: each viewer chooses."),
@@ -150,7 +151,7 @@ enum HostCommand {
     /// The admission rules, which are the same for all links over TCP.
     private static func admission(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> LinkAdmission
     {
-        let overTCP = links.first { if case .tcp? = $0 { true } else { false } }
+        let overTCP = links.first { $0?.network != nil }
         let token = try options.linkToken(for: overTCP ?? nil)
         let legacySenders = try options.values("legacy-from", as: .addressRange)
         if token == nil, let range = options.values("legacy-from").first {

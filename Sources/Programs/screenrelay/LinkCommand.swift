@@ -32,7 +32,16 @@ extension LinksDocument {
             room.presenting.map { "To present: WHIP to \($0.url) with the bearer token \($0.token)" }
         }
         return [first] + links.dropFirst().map { "From outside: \($0)" } + further + presenting
-            + [expiryWords].compactMap { $0.map { "The \($0)." } }
+            + [expiryWords].compactMap { $0.map { "The \($0)." } } + fingerprintLines
+    }
+
+    /// What to do about the warning of a browser, if this machine made the certificate.
+    private var fingerprintLines: [String] {
+        guard let fingerprint else { return [] }
+        return [
+            "Browsers will warn that nobody they know vouches for the certificate. Go on if its SHA-256 fingerprint is",
+            fingerprint,
+        ]
     }
 
     /// The expiry in words, such as "links end at 2026-11-21 14:30:00". Nil if links last until the host ends.

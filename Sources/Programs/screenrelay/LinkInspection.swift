@@ -43,8 +43,8 @@ final class LinkInspection {
         signals = signalDescriptor(for: [SIGINT, SIGTERM])
         guard signals >= 0 else { throw .system(call: "signalfd", subject: "", code: errno) }
         switch link {
-        case .unix, .tcp:
-            let listener = try LinkListener(at: link, hasToken: token != nil)
+        case .unix, .tcp, .tls:
+            let listener = try LinkListener(at: link, token: token)
             self.listener = listener
             // If port 0 was given, this has the actual port.
             log.info("waiting for a capture or replay on \(listener.address)")

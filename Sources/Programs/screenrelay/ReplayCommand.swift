@@ -84,7 +84,7 @@ enum ReplayCommand {
         }
         if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
         do throws(LinkTransportError) {
-            guard let connection = try connect(to: address, hasToken: token != nil, signals) else {
+            guard let connection = try connect(to: address, token, signals) else {
                 return ExitCode.success.rawValue
             }
             return play(
@@ -96,9 +96,9 @@ enum ReplayCommand {
 
     /// Returns nil if the program was told to end before the host was reached.
     private static func connect(
-        to address: LinkAddress, hasToken: Bool, _ signals: ReplaySignals
+        to address: LinkAddress, _ token: LinkToken?, _ signals: ReplaySignals
     ) throws(LinkTransportError) -> LinkConnection? {
-        let dial = try LinkDial(to: address, hasToken: hasToken)
+        let dial = try LinkDial(to: address, token: token)
         while true {
             if let connection = try dial.advance() { return connection }
             if !signals.wait(for: dial.descriptor, Int32(dial.events), until: dial.deadline) { return nil }

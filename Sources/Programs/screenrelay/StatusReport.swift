@@ -107,6 +107,7 @@ struct StatusReport {
         for words in (joins?.words ?? []).prefix(Self.joinLimit) { line += "; \(words)" }
         line += Self.linkMark + links.links.joined(separator: " ")
         if let words = links.expiryWords { line += "; \(words)" }
+        if let fingerprint = links.fingerprint { line += "; certificate \(fingerprint)" }
         line += Self.administrationMark
         line += administration?.url ?? "none, because its token has no file (--admin-token-file)"
         if let file = administration?.tokenFile { line += ", with the token in \(file)" }
@@ -170,6 +171,7 @@ struct StatusReport {
         object.add("tcpViewers", metrics.tcpViewers)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))
         object.add("expires", links.expires?.formatted(.iso8601))
+        object.add("fingerprint", links.fingerprint)
         if let administration {
             object.add(
                 "api",

@@ -84,6 +84,6 @@ struct TrackOption: Sendable {
 extension LinkAddress {
     /// Whether the address stands for any free port.
     fileprivate var isAnyPort: Bool {
-        if case .tcp(_, port: 0) = self { true } else { false }
+        network?.port == 0
     }
 }

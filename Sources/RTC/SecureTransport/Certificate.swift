@@ -44,7 +44,11 @@ public final class Certificate: @unchecked Sendable {
         EVP_PKEY_free(privateKey)
     }
 
-    private static func fill(_ certificate: OpaquePointer, key: OpaquePointer) -> Bool {
+    /// Fills in and signs a certificate that ends in `days`, with extensions as in OpenSSL's configuration files.
+    static func fill(
+        _ certificate: OpaquePointer, key: OpaquePointer, days: Int = 365,
+        extensions: [(kind: Int32, text: String)] = []
+    ) -> Bool {
         var random = SecureRandom()
         let serial = UInt64.random(in: 1...UInt64(Int64.max), using: &random)
         let name = X509_get_subject_name(certificate)
@@ -52,12 +56,20 @@ public final class Certificate: @unchecked Sendable {
         return X509_set_version(certificate, 2) == 1  // 2 means version 3.
             && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1
             && X509_gmtime_adj(X509_getm_notBefore(certificate), -daySeconds) != nil
-            && X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * daySeconds) != nil
+            && X509_gmtime_adj(X509_getm_notAfter(certificate), days * daySeconds) != nil
             // The count is passed explicitly because the array is not zero-terminated.
             && X509_NAME_add_entry_by_txt(name, "CN", shim_MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0)
                 == 1
             && X509_set_issuer_name(certificate, name) == 1
             && X509_set_pubkey(certificate, key) == 1
+            && extensions.allSatisfy { add($0.kind, $0.text, to: certificate) }
             && X509_sign(certificate, key, EVP_sha256()) > 0
+    }
+
+    private static func add(_ kind: Int32, _ text: String, to certificate: OpaquePointer) -> Bool {
+        guard let made = X509V3_EXT_conf_nid(nil, nil, kind, text) else { return false }
+        defer { X509_EXTENSION_free(made) }
+        // It is copied.
+        return X509_add_ext(certificate, made, -1) == 1
     }
 }

@@ -54,11 +54,11 @@ public struct CertificateFingerprint: Hashable, Sendable {
     }
 
     /// The value of an `a=fingerprint` line, in upper case: "sha-256 AB:CD:…".
-    public var sdpValue: String {
-        let hexadecimal = bytes.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
-        return algorithm.rawValue + " " + hexadecimal.joined(separator: ":")
+    public var sdpValue: String { algorithm.rawValue + " " + hexadecimal }
+
+    /// The hash as people compare it, in upper case: "AB:CD:…".
+    public var hexadecimal: String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
     }
 
     /// The fingerprint of an X509 object, which the caller keeps; nil if OpenSSL fails.

@@ -1,13 +1,17 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A certificate and its key for HTTPS, read from the two PEM files that a certificate authority's tools write. May be
-/// used on any thread.
+/// A certificate and its key for HTTPS: read from the two PEM files that a certificate authority's tools write, or made
+/// here. May be used on any thread.
 public struct ServerCertificate: Sendable {
     /// The content of both files: the certificates, then the key.
     public let pem: String
-    /// The DNS names that the certificate is valid for (RFC 5280 section 4.2.1.6), without wildcards.
+    /// The DNS names that the certificate is valid for (RFC 5280 section 4.2.1.6), without wildcards. Empty for one that
+    /// was made here: no authority says that its names are this machine's.
     public let names: [String]
+    /// The SHA-256 fingerprint of a certificate that was made here, for people to compare: "AB:CD:…". Nil for any other,
+    /// which an authority vouches for.
+    public let fingerprint: String?
     /// Whether the certificate has expired.
     public let isExpired: Bool
 
@@ -18,6 +22,19 @@ public struct ServerCertificate: Sendable {
     public init(certificateFile: String, keyFile: String) throws(ServerCertificateError) {
         let certificate = try Self.read(certificateFile, isSecret: false)
         let key = try Self.read(keyFile, isSecret: true)
+        try self.init(certificate, from: certificateFile, key: key, from: keyFile, isMadeHere: false)
+    }
+
+    /// Reads the text of a certificate that ``made(names:addresses:keeping:)`` has made: the ``pem`` of that one.
+    ///
+    /// - Parameter path: the file that it comes from, for errors.
+    public init(kept text: [UInt8], in path: String) throws(ServerCertificateError) {
+        try self.init(text, from: path, key: text, from: path, isMadeHere: true)
+    }
+
+    private init(
+        _ certificate: [UInt8], from certificateFile: String, key: [UInt8], from keyFile: String, isMadeHere: Bool
+    ) throws(ServerCertificateError) {
         defer { ERR_clear_error() }
         guard let parsed = Self.parseCertificate(certificate) else {
             throw .noCertificate(path: certificateFile)
@@ -32,8 +49,10 @@ public struct ServerCertificate: Sendable {
             throw .mismatch(certificate: certificateFile, key: keyFile)
         }
         self.certificate = certificate
-        pem = String(decoding: certificate, as: UTF8.self) + "\n" + String(decoding: key, as: UTF8.self) + "\n"
-        names = Self.dnsNames(parsed)
+        let text = String(decoding: certificate, as: UTF8.self)
+        pem = isMadeHere ? text : text + "\n" + String(decoding: key, as: UTF8.self) + "\n"
+        names = isMadeHere ? [] : Self.dnsNames(parsed)
+        fingerprint = isMadeHere ? CertificateFingerprint(of: parsed, algorithm: .sha256)?.hexadecimal : nil
         isExpired = X509_cmp_current_time(X509_get0_notAfter(parsed)) < 0
     }
 
@@ -42,6 +61,14 @@ public struct ServerCertificate: Sendable {
         guard let parsed = Self.parseCertificate(certificate) else { return false }
         defer { X509_free(parsed) }
         return X509_check_ip_asc(parsed, address, 0) == 1
+    }
+
+    /// Whether the certificate ends in at most that many seconds.
+    public func ends(withinSeconds seconds: Int) -> Bool {
+        guard let parsed = Self.parseCertificate(certificate) else { return true }
+        defer { X509_free(parsed) }
+        var limit = time(nil) + seconds
+        return X509_cmp_time(X509_get0_notAfter(parsed), &limit) <= 0
     }
 
     private static func read(_ path: String, isSecret: Bool) throws(ServerCertificateError) -> [UInt8] {
@@ -71,7 +98,7 @@ public struct ServerCertificate: Sendable {
         parse(bytes) { PEM_read_bio_X509($0, nil, nil, nil) }
     }
 
-    private static func parseKey(_ bytes: [UInt8]) -> OpaquePointer? {
+    static func parseKey(_ bytes: [UInt8]) -> OpaquePointer? {
         // By default, OpenSSL asks on the terminal for the password of an encrypted key.
         parse(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
     }
