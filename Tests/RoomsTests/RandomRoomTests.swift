@@ -29,7 +29,7 @@ struct RandomRoomTests {
         let track = Self.tracks.randomElement(using: &random) ?? .screen
         let wanted = Bool.random(using: &random) ? track : nil
         let room = Bool.random(using: &random) ? "a" : "b"
-        return switch Int.random(in: 0..<14, using: &random) {
+        return switch Int.random(in: 0..<15, using: &random) {
         case 0: .join(member, key, Bool.random(using: &random) ? .peer : .viewer, name: "n")
         case 1: .leave(member)
         case 2, 3, 4: .offer(from: member, to: target, sdp: "o", track: wanted)
@@ -41,6 +41,7 @@ struct RandomRoomTests {
             Int.random(in: 0..<4, using: &random) == 0 ? .removeTrack(track, room: room, reason: "r") : .unknown(member)
         case 10, 11: .meet(member, Bool.random(using: &random))
         case 12: .unwatch(member, wanted)
+        case 13: .frames(member, wanted)
         default:
             .candidate(
                 from: member, to: target, ICECandidate(candidate: "", mediaIndex: nil, mediaTag: nil), track: wanted)
@@ -94,7 +95,7 @@ struct RandomRoomTests {
             standings[who]?.seen = []
         case .send(.newPeer(let peer, _), let to): #expect(standings[to]?.seen.insert(peer).inserted == true)
         case .send(.removePeer(let peer), let to): #expect(standings[to]?.seen.remove(peer) == peer)
-        case .openSession(let who, let room, let track, _):
+        case .openSession(let who, let room, let track, _), .openFrames(let who, let room, let track):
             #expect(standings[who]?.room == room && rooms.tracks(in: room).contains(track))
             #expect(sessions.insert(Session(member: who, track: track)).inserted)
         case .closeSession(let who, let track):

@@ -50,6 +50,30 @@ struct TrackTests {
         #expect(rooms.handle(.leave(ann)) == [])
     }
 
+    @Test("pictures on the WebSocket are a session like that of an offer, for members alone")
+    func frames() {
+        var rooms = makeDirectory()
+        _ = rooms.handle(.addTrack(.screen, room: "desk"))
+        #expect(rooms.handle(.frames(ann)) == [])
+        _ = rooms.handle(.join(ann, key, .viewer))
+        #expect(
+            rooms.handle(.frames(ann, second)) == [
+                .send(
+                    .offerRefused(host: host, reason: "this room has no track of that name", track: second), to: ann)
+            ])
+        #expect(rooms.handle(.frames(ann)) == [.openFrames(ann, room: "desk")])
+        #expect(rooms.tracksWatched(by: ann) == [.screen])
+        // Each takes the other's place.
+        #expect(
+            rooms.handle(.offer(from: ann, to: host, sdp: "o")) == [
+                .closeSession(ann), .openSession(ann, room: "desk", offer: "o"),
+            ])
+        #expect(rooms.handle(.frames(ann)) == [.closeSession(ann), .openFrames(ann, room: "desk")])
+        #expect(rooms.handle(.unwatch(ann, nil)) == [.closeSession(ann)])
+        #expect(rooms.handle(.frames(ann)) == [.openFrames(ann, room: "desk")])
+        #expect(rooms.handle(.leave(ann)) == [.closeSession(ann)])
+    }
+
     @Test("an offer or candidate without a receiver is for the host, from a client that doesn't know its ID yet")
     func noReceiver() {
         var rooms = makeDirectory()

@@ -23,6 +23,13 @@ final class FakeMedia: RoomMedia, SessionServer {
         var waiting: [@Sendable (Result<[UInt8], SnapshotFailure>) -> Void] = []
         var statistics: [MediaSessionID: PeerStatistics] = [:]
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
+        /// Where the pictures of sessions go that send them whole, by their numbers.
+        var sinks: [UInt64: @Sendable (WholePicture) -> Void] = [:]
+        /// What viewers of these have confirmed, without the beginning, and how often they asked for a key picture.
+        var confirmed: [UInt32] = []
+        var keyPictureRequests = 0
+        /// The sessions whose beginning has reached the viewer.
+        var reached: [MediaSessionID] = []
     }
 
     let state = Mutex(State())
@@ -44,6 +51,30 @@ final class FakeMedia: RoomMedia, SessionServer {
             return .success(OpenedSession(id: id, answer: Self.answer, entityTag: "tag\(id.rawValue)"))
         }
         return try result.get()
+    }
+
+    func openFrames(
+        for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> MediaSessionID {
+        let result = state.withLock { state -> Result<MediaSessionID, MediaRefusal> in
+            if let refusal = state.refusal { return .failure(refusal) }
+            let id = MediaSessionID(rawValue: UInt64(state.sinks.count) + 1001)
+            state.sinks[id.rawValue] = sink
+            state.ends[id] = onEnd
+            return .success(id)
+        }
+        return try result.get()
+    }
+
+    func confirmPictures(of session: MediaSessionID, through number: UInt32) {
+        state.withLock { state in
+            if number == 0 { state.reached.append(session) } else { state.confirmed.append(number) }
+        }
+    }
+
+    func requestKeyPicture(for session: MediaSessionID) {
+        state.withLock { $0.keyPictureRequests += 1 }
     }
 
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
@@ -95,6 +126,12 @@ extension RoomMedia {
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
         throw .unsupported("this host makes no offers")
     }
+    func openFrames(
+        for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> MediaSessionID {
+        throw .unsupported("this host sends no whole pictures")
+    }
     func setPointerDrawn(_ isDrawn: Bool) {}
     var isSteady: Bool { false }
     var changeAge: Interval? { nil }
@@ -109,6 +146,8 @@ extension SessionServer {
     }
     func hold(_ session: MediaSessionID, for delay: Interval) {}
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {}
+    func confirmPictures(of session: MediaSessionID, through number: UInt32) {}
+    func requestKeyPicture(for session: MediaSessionID) {}
     func statistics(of session: MediaSessionID) -> PeerStatistics? { nil }
 }
 

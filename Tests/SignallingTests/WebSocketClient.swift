@@ -5,6 +5,7 @@ import TestSupport
 final class WebSocketClient {
     enum Frame: Equatable {
         case text(String)
+        case binary([UInt8])
         case close(UInt16)
         case ping
         case pong([UInt8])
@@ -79,6 +80,7 @@ final class WebSocketClient {
         case 0x81:
             let text = String(decoding: payload, as: UTF8.self)
             return !hearsPeople && text.contains("\"eventName\":\"_people\"") ? try next() : .text(text)
+        case 0x82: return .binary(payload)
         case 0x88: return .close(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
         case 0x89: return .ping
         case 0x8A: return .pong(payload)

@@ -29,6 +29,13 @@ struct TrackMedia: RoomMedia {
         try server.offer(watching: source, onEnd: onEnd)
     }
 
+    func openFrames(
+        for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> MediaSessionID {
+        try server.openFrames(of: source, for: client, sink: sink, onEnd: onEnd)
+    }
+
     var isSteady: Bool {
         switch ingest.hub.source {
         case nil, is CustomVideoTrack, is PublishedSource: false

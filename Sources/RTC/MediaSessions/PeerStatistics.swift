@@ -6,6 +6,8 @@ public struct PeerStatistics: Hashable, Sendable {
     public enum Transport: String, Hashable, Sendable {
         case udp
         case tcp
+        /// Whole pictures over the WebSocket of its signalling.
+        case webSocket = "websocket"
     }
 
     public var id: MediaSessionID

@@ -15,6 +15,8 @@ enum MediaCommand: Sendable {
     /// The addresses of STUN servers that were looked up.
     case stunServers([STUNServerName: [TransportAddress]])
     case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
+    case openFrames(FrameRequest)
+    case confirmPictures(MediaSessionID, through: UInt32)
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)
     case hold(MediaSessionID, Interval)

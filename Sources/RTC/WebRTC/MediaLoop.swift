@@ -12,30 +12,32 @@ import TrackHub
 final class MediaLoop: DatagramSink {
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     static let datagramRoom = 2048
-    private static let ending = "the host is ending"
+    static let ending = "the host is ending"
 
     let socket: UDPSocket
     let streams: StreamConnections
     private let context: DTLSContext
     let inbox: MediaInbox
-    private let published: PublishedStatistics
+    let published: PublishedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LineBudget
 
     var sessions = SessionTable()
+    /// The viewers that get whole pictures.
+    var frameViewers: [MediaSessionID: FrameViewer] = [:]
     /// Our offers that wait for an answer.
     private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
-    private(set) var feeds: [ObjectIdentifier: TrackFeed] = [:]
-    private let record = SendingRecord()
+    var feeds: [ObjectIdentifier: TrackFeed] = [:]
+    let record = SendingRecord()
     var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     /// What was read from a TCP connection.
     var streamBuffer: [UInt8]
-    private var nextDeadline = MonotonicTime.distantFuture
+    var nextDeadline = MonotonicTime.distantFuture
     /// The time at which some track may return to 4:4:4.
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
     let publishedAddresses: PublishedAddresses
-    private var nextRateDecision = MonotonicTime.zero
+    var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private(set) var entries: [pollfd]
     /// The datagrams that the socket had no room for.
@@ -84,6 +86,7 @@ final class MediaLoop: DatagramSink {
         // open.
         stalled.removeAll()
         for session in sessions.all { sessions.remove(session)?(Self.ending) }
+        for id in frameViewers.keys { endFrames(id, Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
         publishStatistics()
         for command in inbox.close() { refuse(command) }
@@ -146,6 +149,7 @@ final class MediaLoop: DatagramSink {
             if session.end != nil { over.append(session) } else { note(session) }
         }
         for session in over { remove(session) }
+        advanceFrameViewers(now: now)
         for (id, offer) in unanswered {
             if offer.deadline <= now {
                 unanswered[id] = nil
@@ -178,7 +182,12 @@ final class MediaLoop: DatagramSink {
                 add(parameters, .watching(WatchedTracks(tracks, feed: feed(of:))), callback, now: now)
             case .publish(let parameters, let publications, let callback):
                 add(parameters, .publishing(PublishedTracks(publications)), callback, now: now)
+            case .openFrames(let request):
+                openFrames(request, now: now)
+            case .confirmPictures(let id, let number):
+                changeFrames(id) { $0.confirm(through: number, now: now) }
             case .requestKeyFrame(let id):
+                changeFrames(id) { $0.requestKeyPicture(now: now) }
                 guard let session = sessions[id] else { continue }
                 session.requestKeyFrame(now: now)
                 note(session)
@@ -193,6 +202,7 @@ final class MediaLoop: DatagramSink {
                 resolved(addresses, now: now)
             case .close(let id):
                 unanswered.removeValue(forKey: id)?.giveUp("closed")
+                endFrames(id, "closed")
                 guard let session = sessions[id] else { continue }
                 session.close(now: now)
                 remove(session)
@@ -224,52 +234,10 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
-        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .attend, .requestKeyFrame, .stop:
+        case .openFrames(let request): request.onEnd(Self.ending)
+        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .attend, .requestKeyFrame,
+            .confirmPictures, .stop:
             break
         }
-    }
-
-    private func connectedSessions(at feed: TrackFeed) -> [PeerSession] {
-        sessions.all.filter { $0.isConnected && $0.watched?.contains(feed) == true }
-    }
-
-    private func feed(of hub: TrackHub) -> TrackFeed {
-        let key = ObjectIdentifier(hub)
-        if let feed = feeds[key] { return feed }
-        let wake = inbox.wake
-        let feed = TrackFeed(hub: hub, record: record) { wake.signal() }
-        feeds[key] = feed
-        return feed
-    }
-
-    // MARK: Pictures
-
-    private func updateFeeds(now: MonotonicTime) {
-        for (key, feed) in feeds {
-            if feed.update(now: now) {
-                for session in connectedSessions(at: feed) {
-                    session.advance(now: now)
-                    note(session)
-                }
-            }
-            if feed.excludesLimitedSessions { excludeLimitedSessions(of: feed, now: now) }
-            if feed.sessionCount == 0 { feeds[key] = nil }
-        }
-    }
-
-    // MARK: Rates
-
-    /// Adapts the tracks' rates, and publishes the statistics, at most five times a second. It needs no wake-up of its
-    /// own, since rates change only with peers' reports, and each connected session sends a report once a second.
-    private func adaptRates(now: MonotonicTime) {
-        nextRateDecision = now + .milliseconds(200)
-        for feed in feeds.values {
-            feed.adaptRates(to: connectedSessions(at: feed).compactMap(\.watched), now: now)
-        }
-        publishStatistics()
-    }
-
-    private func publishStatistics() {
-        published.publish(sessions.all.filter { $0.watched != nil }.map(\.statistics), record)
     }
 }

@@ -25,8 +25,18 @@ enum SessionRole {
     }
 }
 
+/// A viewer of tracks, whose path limits what encoders may send. Belongs to the media thread.
+protocol TrackViewer {
+    /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
+    /// session gets the other rung.
+    func targetBitRate(at feed: TrackFeed) -> BitRate?
+    /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
+    /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.
+    func rateToReturn(to feed: TrackFeed) -> BitRate?
+}
+
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
-final class WatchedTracks {
+final class WatchedTracks: TrackViewer {
     private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
     /// One for each track of pictures; empty until the keys are established, because a sender takes far more memory
     /// than an unanswered offer should cost.
@@ -58,15 +68,11 @@ final class WatchedTracks {
         count(-1)
     }
 
-    /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
-    /// session gets the other rung.
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.takes(feed) }) else { return nil }
         return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
     }
 
-    /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
-    /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.fullFeed === feed }) else { return nil }
         let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
@@ -74,7 +80,7 @@ final class WatchedTracks {
     }
 
     /// A source is asked for no less; the narrow rung is there for less than this.
-    private static let leastFull = BitRate(bitsPerSecond: 1_000_000)
+    static let leastFull = BitRate(bitsPerSecond: 1_000_000)
     /// Text is still readable at this rate; a lower one would help nobody.
     static let leastNarrow = BitRate(bitsPerSecond: 200_000)
 

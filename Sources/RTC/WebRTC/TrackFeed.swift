@@ -33,7 +33,7 @@ final class TrackFeed {
     private let wake: @Sendable () -> Void
     private let limits = CacheLimits()
     /// The lowest number of a frame on the track that may still be shown.
-    private var firstShown: UInt64 = 0
+    private(set) var firstShown: UInt64 = 0
     /// The size of the last key frame; until there is one, that of a screen full of text.
     private(set) var keyFrameByteCount = 150_000
     private var bytesSinceStart = 0
@@ -136,7 +136,7 @@ final class TrackFeed {
 
     /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which are
     /// all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
-    func adaptRates(to viewers: [WatchedTracks], now: MonotonicTime) {
+    func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
         if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
         let full = viewers.compactMap { $0.targetBitRate(at: self) }
         // While nobody gets what the source sends, it has to become less before anybody can get it again.

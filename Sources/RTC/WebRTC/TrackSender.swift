@@ -8,7 +8,7 @@ import TrackHub
 /// sequence numbers, and which packets are sent again. ``SoundSender`` sends sound.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
-struct TrackSender {
+struct TrackSender: RungFollower {
     /// The session's position in the track.
     enum Position {
         /// Waiting for a key frame, last requested at that time.
@@ -35,14 +35,11 @@ struct TrackSender {
     /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
 
-    /// The track's own feed, and the one of its two that the session gets now.
     let fullFeed: TrackFeed
     var feed: TrackFeed
     var choice = RungChoice()
-    /// What to log about the last change of the rung.
     var rungChange: String?
     var fullKeyFrameAskedAt: MonotonicTime?
-    /// When frames of the narrow rung were last left out because they were old.
     var skippedAt: MonotonicTime?
     private let protector: SRTPSession
     private let formats: StreamFormats
@@ -84,7 +81,7 @@ struct TrackSender {
     /// Sends what is due: new pictures, probes and reports.
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
-        chooseRung(path.plan, now: now)
+        chooseRung(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
         if budget.poll(at: now) { restart() }
         sendPictures(along: &path, now: now, send: send)
         while let number = copies.next(at: now) { repeatPackets([number], along: &path, now: now, send: send) }
@@ -110,9 +107,19 @@ struct TrackSender {
         return formats.payloadType(for: format) == nil ? nil : start
     }
 
-    /// Whether what came after the key frame `start` of `feed` would take the path longer than half a second.
-    func isLate(_ start: UnitNumber, of feed: TrackFeed, along plan: SendingPlan) -> Bool {
-        feed.history.byteCount(from: start.next) > plan.estimate.bitsPerSecond / 16
+    var nextFrame: UnitNumber? {
+        guard case .at(let number, _, _) = position else { return nil }
+        return number
+    }
+
+    func wait(target: BitRate, now: MonotonicTime) -> Interval {
+        Interval(nanoseconds: Int64(waitingBytes) * 8_000_000_000 / Int64(max(1, target.bitsPerSecond)))
+    }
+
+    mutating func beginAnew() {
+        // What is lost of the other rung isn't sent again.
+        stream.forgetSent()
+        position = .waiting(askedAt: nil)
     }
 
     private mutating func sendPictures(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
@@ -120,7 +127,7 @@ struct TrackSender {
             switch position {
             case .waiting(let askedAt):
                 let start = start(of: feed)
-                let isLate = start.map { self.isLate($0, of: feed, along: path.plan) } ?? false
+                let isLate = start.map { self.isLate($0, of: feed, at: path.plan.estimate) } ?? false
                 guard let start, !isLate else {
                     if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                         feed.requestKeyFrame(isLate: isLate, now: now)

@@ -30,14 +30,29 @@ extension RoomDirectory {
         guard let membership = memberships[member] else { return ignored() }
         let definition = rooms[membership.room].definition
         guard target.isHost(definition.host) else { return relayOffer(from: member, to: target, sdp) }
-        guard let meant = self.track(track, in: membership.room) else {
+        return open(track, for: member, in: membership.room) {
+            .openSession(member, room: definition.name, track: $0, offer: sdp)
+        }
+    }
+
+    mutating func frames(_ member: MemberID, _ track: TrackName?) -> [RoomAction] {
+        guard let membership = memberships[member] else { return ignored() }
+        let name = rooms[membership.room].definition.name
+        return open(track, for: member, in: membership.room) { .openFrames(member, room: name, track: $0) }
+    }
+
+    /// Opens a member's session with the host by `action`.
+    private mutating func open(
+        _ track: TrackName?, for member: MemberID, in room: Int, by action: (TrackName) -> RoomAction
+    ) -> [RoomAction] {
+        guard let meant = self.track(track, in: room) else {
             let reason = track == nil ? "nothing is shared in this room now" : "this room has no track of that name"
-            return [.send(.offerRefused(host: definition.host, reason: reason, track: track), to: member)]
+            let host = rooms[room].definition.host
+            return [.send(.offerRefused(host: host, reason: reason, track: track), to: member)]
         }
         // The host never offers, so there is no glare with it. A second offer is a new start.
         let isOpen = memberships[member]?.sessions.insert(meant).inserted == false
-        let open = RoomAction.openSession(member, room: definition.name, track: meant, offer: sdp)
-        return isOpen ? [.closeSession(member, track: meant), open] : [open]
+        return isOpen ? [.closeSession(member, track: meant), action(meant)] : [action(meant)]
     }
 
     mutating func candidate(

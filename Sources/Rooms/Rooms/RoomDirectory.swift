@@ -67,6 +67,7 @@ public struct RoomDirectory: Sendable {
         case .leave(let member): leave(member)
         case .meet(let member, let isWanted): isWanted ? meet(member) : stopMeeting(member)
         case .offer(let member, let target, let sdp, let track): offer(from: member, to: target, sdp, track)
+        case .frames(let member, let track): frames(member, track)
         case .answer(let member, let target, let sdp): answer(from: member, to: target, sdp)
         case .candidate(let member, let target, let candidate, let track):
             self.candidate(from: member, to: target, candidate, track)

@@ -11,6 +11,8 @@ public enum RoomEvent: Sendable, Equatable {
     case meet(MemberID, Bool)
     /// `__offer` to another member of the mesh or to the host.
     case offer(from: MemberID, to: MemberID, sdp: String, track: TrackName? = nil)
+    /// `__frames`: the member wants the pictures of a track on its WebSocket.
+    case frames(MemberID, TrackName? = nil)
     /// `__answer` to another member of the mesh.
     case answer(from: MemberID, to: MemberID, sdp: String)
     /// `__ice_candidate` to another member of the mesh or to the host.
@@ -36,7 +38,7 @@ public enum RoomEvent: Sendable, Equatable {
     public var member: MemberID? {
         switch self {
         case .join(let member, _, _, _), .leave(let member), .meet(let member, _), .offer(let member, _, _, _),
-            .answer(let member, _, _), .candidate(let member, _, _, _), .hold(let member, _, _),
+            .frames(let member, _), .answer(let member, _, _), .candidate(let member, _, _, _), .hold(let member, _, _),
             .unwatch(let member, _),
             .sessionAnswered(let member, _, _), .sessionRefused(let member, _, _), .sessionEnded(let member, _, _),
             .unknown(let member):
@@ -53,6 +55,8 @@ public enum RoomAction: Sendable, Equatable {
     case joined(MemberID, room: String, MemberRole)
     /// Have the media layer answer `offer` for a track. `sessionAnswered` or `sessionRefused` reports the result.
     case openSession(MemberID, room: String, track: TrackName = .screen, offer: String)
+    /// Have the media layer send the member the pictures of a track on its WebSocket. `sessionRefused` reports a failure.
+    case openFrames(MemberID, room: String, track: TrackName = .screen)
     /// End the member's media session for a track. No event follows.
     case closeSession(MemberID, track: TrackName = .screen)
     /// Hand a candidate to the member's media session for a track.

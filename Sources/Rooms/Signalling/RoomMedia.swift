@@ -18,6 +18,14 @@ public protocol RoomMedia: Sendable {
     /// Called on the signalling thread; `onEnd` is as in `open`.
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
+    /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them (see
+    /// ``SessionServer/confirmPictures(of:through:)``). Returns quickly and never blocks. Called on the signalling thread;
+    /// `sink` is called on any thread and must not block, and `onEnd` is as in `open`.
+    func openFrames(
+        for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> MediaSessionID
+
     /// Encodes the last picture as a file; wakes a paused source. `completion` is called once, on any thread. If
     /// `isWanted` returns false, nobody waits any longer and no file needs to be made. As long as a file is kept, the
     /// same picture in the same format is the same file.

@@ -19,6 +19,8 @@ final class RoomMember {
     var gavePassword = false
     /// Its media sessions, at most one for each track.
     var sessions: [TrackName: ClientSession] = [:]
+    /// The pictures that it gets on its WebSocket, in one of those sessions.
+    var frames: FrameStream?
 
     init(id: MemberID, socket: WebSocketConnection, address: String, joinBy: Int) {
         (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)

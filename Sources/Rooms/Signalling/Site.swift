@@ -10,6 +10,7 @@ final class Site {
     let pointers: Pointers
     let attendance: Attendance
     let sessionEnds: SessionEnds
+    let frames: FrameStreams
     let snapshots: Snapshots
     let skyRTC: SkyRTCRooms
     let administration: AdministrationAPI
@@ -49,6 +50,7 @@ final class Site {
         let attendance = Attendance(
             configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
+        frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {
             Endpoint(
                 for: service, rooms: rooms, admission: admission, attendance: attendance, sessionEnds: sessionEnds,
@@ -61,7 +63,7 @@ final class Site {
         }
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
-            sessionEnds: sessionEnds, log: log)
+            sessionEnds: sessionEnds, frames: frames, log: log)
         socketIOClients = SocketIOClients(
             configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
             sessionEnds: sessionEnds, log: log)

@@ -34,6 +34,8 @@ package struct SkyRTCMessage: Decodable {
         case ("offer", let data?):
             guard let sdp = data.sdp else { return .unknown(member) }
             return .offer(from: member, to: target, sdp: sdp, track: data.trackName)
+        case ("frames", _):
+            return .frames(member, data?.trackName)
         case ("answer", let data?):
             guard let sdp = data.sdp else { return .unknown(member) }
             return .answer(from: member, to: target, sdp: sdp)
@@ -80,6 +82,17 @@ package struct SkyRTCMessage: Decodable {
     /// The secret of a `__join` with which the member goes on that it was before; nil if there is none.
     var resumption: String? { data?.resumption }
 
+    /// What the message says of the pictures on this WebSocket; nil for any other message.
+    var frameReply: FrameReply? {
+        guard eventName.hasPrefix("_") else { return nil }
+        return switch eventName.drop(while: { $0 == "_" }) {
+        case "frames_seen": data?.number.flatMap { UInt32(exactly: $0) }.map { .seen($0) }
+        case "frames_key": .needsKeyPicture
+        case "frames_stop": .stop
+        default: nil
+        }
+    }
+
     private enum CodingKeys: CodingKey {
         case eventName, data
     }
@@ -108,12 +121,13 @@ package struct SkyRTCMessage: Decodable {
         let resumption: String?
         let connections: [String]?
         let you: String?
+        let number: Int?
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
-            case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t, delay
-            case connections, you
+            case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t,
+                delay, number, connections, you
             case isOn = "on"
             case resumption = "resume"
         }
@@ -139,6 +153,7 @@ package struct SkyRTCMessage: Decodable {
             resumption = container.text(.resumption)
             connections = try? container.decodeIfPresent([String].self, forKey: .connections)
             you = container.text(.you)
+            number = container.number(.number)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }

@@ -138,6 +138,12 @@ struct SkyRTCReply: Encodable {
         data = Payload(t: t, received: received, sent: sent, waited: waited.map { $0.nanoseconds / 1000 })
     }
 
+    /// `_frames`: the pictures of `track` begin on this WebSocket.
+    init(frames track: TrackName) {
+        eventName = "_frames"
+        data = Payload(track: track.text)
+    }
+
     /// `_tracks`, to viewers: the tracks that exist now.
     init(tracks: [TrackSummary]) {
         eventName = "_tracks"

@@ -27,6 +27,7 @@ extension SkyRTCRooms {
     /// Whether `member`, whose WebSocket has just ended, may still go on by another one: a viewer with media sessions
     /// whose client hasn't said that it leaves.
     func awaits(_ member: RoomMember) -> Bool {
+        if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         guard member.socket.brokeOff, !member.sessions.isEmpty, rooms.directory.greetingAgain(member.id) != nil else {
             return false
         }
@@ -47,6 +48,8 @@ extension SkyRTCRooms {
             member.socket.abort()
             return false
         }
+        // Pictures that came by the former WebSocket don't go on.
+        if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
         member.goOn(by: newcomer)
         listen(to: member.socket, of: member.id)

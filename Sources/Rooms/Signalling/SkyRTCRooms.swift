@@ -13,17 +13,19 @@ final class SkyRTCRooms {
     private let admission: Admission
     let pointers: Pointers
     let attendance: Attendance
-    private let sessionEnds: SessionEnds
+    let sessionEnds: SessionEnds
+    let frames: FrameStreams
     let log: LineBudget
     private let startTime = g_get_monotonic_time()
     private var expiredRooms: Set<String> = []
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, log: LineBudget
+        attendance: Attendance, sessionEnds: SessionEnds, frames: FrameStreams, log: LineBudget
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
+        self.frames = frames
     }
 
     /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
@@ -67,6 +69,7 @@ final class SkyRTCRooms {
                 clockStamp: stamp, received: arrival, sent: configuration.clock(), waited: waited)
             return member.socket.send(reply.text)
         }
+        if let reply = message?.frameReply { return take(reply, from: member) }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
             member.joinBy = nil
@@ -180,6 +183,7 @@ extension SkyRTCRooms {
         case .joined(let id, let room, let role): joined(id, room, role)
         case .openSession(let id, let room, let track, let offer):
             openSession(for: id, TrackAddress(room: room, track: track), offer)
+        case .openFrames(let id, let room, let track): openFrames(for: id, TrackAddress(room: room, track: track))
         case .closeSession(let id, let track): closeSession(of: id, track)
         case .addCandidate(let id, let candidate, let track):
             rooms[id]?.sessions[track].map { $0.side.remoteCandidates($0.id, fragment: candidate.candidate) }
@@ -241,53 +245,5 @@ extension SkyRTCRooms {
         }
         member.socket.send(SkyRTCReply(refusal).text)
         member.socket.close(code)
-    }
-}
-
-// MARK: - Sessions
-
-extension SkyRTCRooms {
-    private func openSession(for id: MemberID, _ address: TrackAddress, _ offer: String) {
-        guard let member = rooms[id] else { return }
-        let (room, track) = (address.room, address.track)
-        do throws(MediaRefusal) {
-            let media = try rooms.media(of: track, in: room).media
-            let (opened, session) = try sessionEnds.open(offer, from: member.address, at: media) {
-                [unowned self] reason in
-                sessionEnded(of: id, track, reason)
-            }
-            member.sessions[track] = session
-            pointers.watch(session, of: address, for: id)
-            handle(.sessionAnswered(id, track: track, sdp: opened.answer))
-            if rooms.directory.namesTracks(in: room), rooms.directory.viewers(in: room).contains(id) {
-                pointers.tell(of: address, to: member)
-            }
-            sessionsChanged(in: room)
-        } catch {
-            log(of: member.address).info("room \(room): an offer from \(member.address) was refused: \(error)")
-            handle(.sessionRefused(id, track: track, reason: error.description))
-            // A place may become free soon. The client reconnects after a while and then asks again by itself.
-            if case .full = error { member.socket.close(.full) }
-        }
-    }
-
-    private func closeSession(of id: MemberID, _ track: TrackName) {
-        guard let session = rooms[id]?.sessions.removeValue(forKey: track) else { return }
-        sessionEnds.close(session)
-        if let room = rooms[id]?.room { sessionsChanged(in: room) }
-    }
-
-    /// Handles the end of a session by the media layer.
-    private func sessionEnded(of id: MemberID, _ track: TrackName, _ reason: String) {
-        rooms[id]?.sessions[track] = nil
-        // A viewer without a WebSocket has left once its media has ended too.
-        if let member = rooms[id], member.leaveBy != nil, member.sessions.isEmpty { return left(member) }
-        handle(.sessionEnded(id, track: track, reason: reason))
-        if let room = rooms[id]?.room { sessionsChanged(in: room) }
-    }
-
-    /// Plain clients that watch further tracks count towards the audience of those tracks' pointers.
-    private func sessionsChanged(in room: String) {
-        if rooms.directory.namesTracks(in: room) { pointers.decide(in: room) }
     }
 }

@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 
 /// A WebSocket after its handshake: frames over a stream, with the limits of `SignallingLimits`.
 ///
@@ -20,7 +21,7 @@ final class WebSocketConnection {
         case full = 4503
     }
 
-    private enum State {
+    enum State {
         case open
         /// Our close frame is queued. Of what the client still sends, only a close frame is considered, and nothing
         /// after a fault (`isDeaf`). It is still read to the end, because closing with unread bytes would reset the
@@ -42,22 +43,26 @@ final class WebSocketConnection {
     /// The burst that a client may send after a quiet time, in microseconds of the allowed rate.
     private static let burstTime = 2_000_000
 
-    private let stream: UnsafeMutablePointer<GIOStream>
+    let stream: UnsafeMutablePointer<GIOStream>
     /// The underlying connection, while it exists.
     private weak var client: ClientConnection?
     /// The number of messages that the client may send before it is admitted; nil once it is. The decoder limits the
     /// bytes.
     private var allowance: Int?
-    private let context: OpaquePointer
-    private let limits: SignallingLimits
-    private var state = State.open
+    let context: OpaquePointer
+    let limits: SignallingLimits
+    var state = State.open
     private var decoder: WebSocketDecoder
     private var reading: EventSource?
-    private var writing: EventSource?
-    private var unread: [UInt8] = []
-    private var unreadStart = 0
+    var writing: EventSource?
+    var unread: [UInt8] = []
+    var unreadStart = 0
+    /// The pictures that wait behind `unread`, and the end of the one in `unread`, which is in front of all messages.
+    var pictures: [WholePicture] = []
+    var pictureEnd = 0
     private var lastPing: Int
     private var awaitsPong = false
+    private var onPong: (() -> Void)?
     /// The time up to which the client's messages are paid for, at `messagesPerSecond` (microseconds).
     private var messagesPaid: Int
 
@@ -113,8 +118,8 @@ final class WebSocketConnection {
 
     /// Whether data waits for the client to read it.
     var hasUnsent: Bool { unreadStart < unread.count }
-    /// The number of bytes that wait.
-    var unsentCount: Int { unread.count - unreadStart }
+    /// The number of bytes that wait, without pictures.
+    var unsentCount: Int { unread.count - max(unreadStart, pictureEnd) }
 
     private var isDeaf: Bool {
         if case .closing(_, isDeaf: true) = state { return true }
@@ -126,6 +131,7 @@ final class WebSocketConnection {
     func close(_ code: CloseCode, isDeaf: Bool = false) {
         guard case .open = state else { return }
         state = .closing(deadline: g_get_monotonic_time() + 2_000_000, isDeaf: isDeaf)
+        dropPictures()
         queue(WebSocketFrame.close(code.rawValue))
     }
 
@@ -137,6 +143,7 @@ final class WebSocketConnection {
         reading = nil
         writing = nil
         unread = []
+        dropPictures()
         client?.endSending()
         g_io_stream_close(stream, nil, nil)
         onEnd()
@@ -153,10 +160,17 @@ final class WebSocketConnection {
         case .open:
             guard now - lastPing >= limits.pingTime.microseconds else { return }
             guard !awaitsPong else { return abort() }
-            lastPing = now
-            awaitsPong = true
-            queue(WebSocketFrame.ping())
+            ping {}
         }
+    }
+
+    /// Sends a ping, and calls `onPong` when it is answered. Does nothing while another one isn't answered.
+    func ping(_ onPong: @escaping () -> Void) {
+        guard case .open = state, !awaitsPong else { return }
+        lastPing = g_get_monotonic_time()
+        awaitsPong = true
+        self.onPong = onPong
+        queue(WebSocketFrame.ping())
     }
 }
 
@@ -212,6 +226,8 @@ extension WebSocketConnection {
             // An unsolicited pong costs as much as any message.
             guard awaitsPong || payForMessage(0) else { return }
             awaitsPong = false
+            onPong?()
+            onPong = nil
         case (.open, .close):
             close(.normal)
             finish()
@@ -232,64 +248,19 @@ extension WebSocketConnection {
             allowance = left - 1
             decoder.limit -= count
         }
-        let price = 1_000_000 / Int(max(1, limits.messagesPerSecond))
         let now = g_get_monotonic_time()
-        messagesPaid = max(messagesPaid, now - Self.burstTime) + price
+        messagesPaid = max(messagesPaid, now - Self.burstTime) + messagePrice
         if messagesPaid > now {
             close(.policy, isDeaf: true)
             return false
         }
         return true
     }
-}
 
-// MARK: - Writing
+    /// Makes the last message count for nothing: it was one that we are glad of.
+    func refundMessage() { messagesPaid -= messagePrice }
 
-extension WebSocketConnection {
-    private func queue(_ frame: [UInt8]) {
-        guard unsentCount + frame.count <= limits.unread else { return abort() }
-        // A client that always leaves a little unread must not make the buffer keep everything it has read.
-        if unreadStart > limits.unread {
-            unread.removeFirst(unreadStart)
-            unreadStart = 0
-        }
-        unread += frame
-        if writing == nil { writeAll() }
-    }
-
-    /// Writes what is queued, and waits for space if there is more. Returns false if there is nothing to wait for.
-    @discardableResult
-    private func writeAll() -> Bool {
-        guard let output = g_io_stream_get_output_stream(stream) else { return false }
-        while unreadStart < unread.count {
-            var error: UnsafeMutablePointer<GError>?
-            let count = unread.withUnsafeBytes { bytes in
-                g_pollable_output_stream_write_nonblocking(
-                    OpaquePointer(output), bytes.baseAddress?.advanced(by: unreadStart),
-                    gsize(bytes.count - unreadStart), nil, &error)
-            }
-            if count < 0 {
-                guard mustWait(&error) else {
-                    abort()
-                    return false
-                }
-                if writing == nil {
-                    writing = EventSource.writable(output, on: context, of: self) { $0.writeAll() }
-                }
-                return true
-            }
-            unreadStart += count
-        }
-        unread.removeAll(keepingCapacity: unread.capacity <= 16 * 1024)
-        unreadStart = 0
-        writing = nil
-        return false
-    }
-
-    /// Ends now if our close frame has been sent; otherwise `tick` will.
-    private func finish() {
-        if unread.isEmpty { abort() }
-    }
+    private var messagePrice: Int { 1_000_000 / Int(max(1, limits.messagesPerSecond)) }
 }
 
 /// Whether a non-blocking call failed only because it would block. Frees the error.

@@ -162,15 +162,25 @@ enum WebSocketFrame {
         return [frame[0], frame[1] | 0x80] + frame[2..<min(frame.count, 2 + extended)] + key + payload
     }
 
+    /// What stands in front of a binary message of `count` bytes.
+    static func binaryHeader(of count: Int) -> [UInt8] { header(0x2, count) }
+
+    /// The longest header.
+    static let mostHeaderBytes = 10
+
     private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        header(opcode, payload.count) + payload
+    }
+
+    private static func header(_ opcode: UInt8, _ count: Int) -> [UInt8] {
         var bytes: [UInt8] = [0x80 | opcode]
-        switch payload.count {
-        case 0..<126: bytes.append(UInt8(payload.count))
-        case 126..<65536: bytes += [126, UInt8(payload.count >> 8), UInt8(truncatingIfNeeded: payload.count)]
+        switch count {
+        case 0..<126: bytes.append(UInt8(count))
+        case 126..<65536: bytes += [126, UInt8(count >> 8), UInt8(truncatingIfNeeded: count)]
         default:
             bytes.append(127)
-            bytes += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }
         }
-        return bytes + payload
+        return bytes
     }
 }

@@ -1,0 +1,223 @@
+import MediaTypes
+
+/// Estimates what a viewer's path carries from the whole pictures that the viewer confirms, and limits how much is
+/// unconfirmed.
+///
+/// The path is taken for a queue. A picture's bytes enter it when the picture is sent, and have left it when it was
+/// confirmed, less the shortest round trip. From the end of the picture before, or from its own sending if that was
+/// later, the path has worked on this picture alone. So idle times count for nothing, and neither does a source that
+/// sends little: only while a queue stands do the bytes that leave it show the path's end. Confirmations are late by
+/// what the viewer's timers and its processor add, which is ``noise``; shorter times are no evidence.
+///
+/// Pure: no clock, no lock. The memory is bounded by ``mostPictures``.
+struct ConfirmedRate {
+    private struct Picture {
+        let number: UInt32
+        let byteCount: Int
+        let sentAt: MonotonicTime
+        /// Whether everything before it was confirmed.
+        let wasAlone: Bool
+    }
+
+    /// What a queue has delivered without ever being empty.
+    private struct Run {
+        var start: MonotonicTime
+        var byteCount = 0
+    }
+
+    /// The first guess: enough for a screen of text, and not more than a slow path gets rid of soon.
+    static let guess = BitRate(bitsPerSecond: 3_000_000)
+    private static let lowest = 100_000
+    /// An estimate from here on is no limit for a screen.
+    private static let plenty = 20_000_000
+    /// How late a confirmation may be without telling anything of the path.
+    private static let noise = Interval.milliseconds(50)
+    /// What a run must have at least for its rate to count, and the queue at its end.
+    private static let evidence = (
+        byteCount: 16_000, time: Interval.milliseconds(150), queue: Interval.milliseconds(100)
+    )
+    /// So much more than the round trip may be under way.
+    private static let allowance = Interval.milliseconds(200)
+    private static let mostBytes = 4 << 20
+    private static let mostPictures = 256
+    /// The round trip, before anything is known of it.
+    private static let usualRoundTrip = Interval.milliseconds(100)
+    private static let growthPeriod = Interval.seconds(1)
+    /// After so long a queue, the path is left to drain.
+    private static let longQueue = Interval.seconds(2)
+
+    /// What the path carries, as far as the pictures have shown.
+    private(set) var estimate = ConfirmedRate.guess
+    /// The number of bytes that were sent and not confirmed.
+    private(set) var unconfirmedBytes = 0
+    /// The delay of a confirmation without any queue; nil before the first.
+    private(set) var roundTripTime: Interval?
+
+    private var sent: [Picture] = []
+    private var queue = Interval.zero
+    /// Whether a standing queue has shown the path's end.
+    private var hasEnd = false
+    private var progressAt: MonotonicTime
+    /// When the last confirmed bytes left the queue.
+    private var leftAt: MonotonicTime
+    private var run: Run
+    /// Since when no picture was without a queue, and what those that were alone meanwhile have shown of the round trip.
+    private var standing: (since: MonotonicTime, least: Interval, count: Int)?
+    private var growth: (byteCount: Int, queue: Interval, since: MonotonicTime)
+
+    /// A path about which nothing is known, to a session that begins at `now`. The viewer's confirmation of number 0 tells
+    /// the round trip.
+    init(now: MonotonicTime) {
+        progressAt = now
+        leftAt = now
+        run = Run(start: now)
+        growth = (0, .zero, now)
+        sent = [Picture(number: 0, byteCount: 0, sentAt: now, wasAlone: true)]
+    }
+
+    /// How much longer than the shortest round trip the last picture took.
+    var queueDelay: Interval { unconfirmedBytes == 0 ? .zero : queue }
+
+    /// The rate for encoders; nil if the path has shown no end below what a screen needs.
+    var target: BitRate? {
+        hasEnd && estimate.bitsPerSecond < Self.plenty ? rates.target : nil
+    }
+
+    var rates: PathRates {
+        let share = 1 - min(queueDelay.seconds, 0.5)
+        return PathRates(
+            estimate: estimate, target: BitRate(bitsPerSecond: Int(Double(estimate.bitsPerSecond) * share)))
+    }
+
+    /// Whether a picture of `byteCount` bytes may be sent now. One alone always may, however large it is.
+    func hasRoom(for byteCount: Int, now: MonotonicTime) -> Bool {
+        guard unconfirmedBytes > 0, let oldest = sent.first(where: { $0.byteCount > 0 }) else { return true }
+        guard sent.count < Self.mostPictures, !isDraining(now: now) else { return false }
+        let time = (roundTripTime ?? Self.usualRoundTrip) + Self.allowance
+        // The estimate may be too high. If nothing comes back for so long, enough is under way.
+        guard now - oldest.sentAt < time else { return false }
+        let room = min(Double(estimate.bitsPerSecond) / 8 * time.seconds, Double(Self.mostBytes))
+        return Double(unconfirmedBytes) + Double(byteCount) <= room
+    }
+
+    /// How long the viewer has confirmed nothing of what it was sent.
+    func silence(now: MonotonicTime) -> Interval {
+        guard let oldest = sent.first(where: { $0.byteCount > 0 }) else { return .zero }
+        return now - max(progressAt, oldest.sentAt)
+    }
+
+    /// Whether the viewer is so silent that its path can't be the reason.
+    func isStalled(now: MonotonicTime) -> Bool {
+        let expected = Double(unconfirmedBytes) * 8 / Double(estimate.bitsPerSecond)
+        return silence(now: now).seconds > 2 + 2 * expected
+    }
+
+    /// Notes that the picture `number`, which is higher than all before, was sent.
+    mutating func sent(_ number: UInt32, byteCount: Int, now: MonotonicTime) {
+        sent.append(Picture(number: number, byteCount: byteCount, sentAt: now, wasAlone: unconfirmedBytes == 0))
+        unconfirmedBytes += byteCount
+    }
+
+    /// Forgets what is not confirmed: it may have been left out, and tells nothing.
+    mutating func forgetUnconfirmed(now: MonotonicTime) {
+        sent = []
+        unconfirmedBytes = 0
+        (progressAt, leftAt, run) = (now, now, Run(start: now))
+    }
+
+    /// Takes the viewer's confirmation of the picture `number` and of all before it. Returns false if that is nothing new.
+    mutating func confirm(through number: UInt32, now: MonotonicTime) -> Bool {
+        guard let end = sent.lastIndex(where: { $0.number <= number }) else { return false }
+        let (first, last) = (sent[0], sent[end])
+        let byteCount = sent[...end].reduce(0) { $0 + $1.byteCount }
+        sent.removeSubrange(...end)
+        unconfirmedBytes -= byteCount
+        progressAt = now
+        let delay = now - last.sentAt
+        noteRoundTrip(delay, isAlone: last.wasAlone && end == 0, byteCount: byteCount, now: now)
+        let least = roundTripTime ?? delay
+        queue = delay - least
+        let left = now - least
+        let start = max(first.sentAt, leftAt)
+        let wasFree = first.sentAt + Self.noise >= leftAt
+        leftAt = max(left, leftAt)
+        guard byteCount > 0 else { return true }
+        if wasFree {
+            run = Run(start: start)
+            noteAtLeast(byteCount, in: left - start)
+        }
+        run.byteCount += byteCount
+        if first.byteCount > 0, end > 0, left - start > Self.noise * 2 {
+            // A path that is slow delivers one picture after the other. This one, or the viewer, has paused.
+            run = Run(start: leftAt)
+        } else {
+            takeRun()
+        }
+        grow(by: byteCount, now: now)
+        return true
+    }
+
+    /// Short delays count at once. A longer round trip is believed if the delay stays long although nothing of ours waits:
+    /// two pictures that were alone on the path show that, when a queue seems to stand for long.
+    private mutating func noteRoundTrip(_ delay: Interval, isAlone: Bool, byteCount: Int, now: MonotonicTime) {
+        roundTripTime = min(roundTripTime ?? delay, delay)
+        guard delay - (roundTripTime ?? delay) >= Self.noise else {
+            standing = nil
+            return
+        }
+        guard var trips = standing else {
+            standing = (now, Interval(nanoseconds: .max), 0)
+            return
+        }
+        guard isAlone, byteCount > 0, isDraining(now: now) else { return }
+        let own = min(Double(byteCount) * 8 / Double(estimate.bitsPerSecond), 10)
+        trips.least = min(trips.least, max(.zero, delay - Interval(nanoseconds: Int64(own * 1e9))))
+        trips.count += 1
+        standing = trips
+        guard trips.count == 2 else { return }
+        roundTripTime = max(roundTripTime ?? .zero, trips.least)
+        standing = nil
+    }
+
+    /// Whether the path is left to drain, to see the round trip: what seems to be a queue has stood for long.
+    private func isDraining(now: MonotonicTime) -> Bool {
+        standing.map { now - $0.since >= Self.longQueue } ?? false
+    }
+
+    /// A path that was free has carried so much in that time, or a little less.
+    private mutating func noteAtLeast(_ byteCount: Int, in time: Interval) {
+        raise(to: Double(byteCount) * 8 / (max(.zero, time) + Self.noise).seconds)
+    }
+
+    private mutating func takeRun() {
+        let time = leftAt - run.start
+        guard run.byteCount >= Self.evidence.byteCount, time >= Self.evidence.time, queue >= Self.evidence.queue else {
+            // A short queue may be the viewer's own delay; its rate is the source's.
+            if time >= .seconds(1), queue < Self.evidence.queue { run = Run(start: leftAt) }
+            return
+        }
+        let rate = Double(run.byteCount) * 8 / time.seconds
+        let present = Double(estimate.bitsPerSecond)
+        // A single short run may be wrong.
+        let bounded = time < .milliseconds(500) ? max(rate, present / 2) : rate
+        estimate = BitRate(bitsPerSecond: max(Self.lowest, Int(bounded < present ? bounded : (bounded + present) / 2)))
+        hasEnd = true
+        run = Run(start: leftAt)
+        growth = (0, .zero, leftAt)
+    }
+
+    /// What was delivered without a queue can't be the path's end: it may be asked for half as much again.
+    private mutating func grow(by byteCount: Int, now: MonotonicTime) {
+        growth.byteCount += byteCount
+        growth.queue = max(growth.queue, queue)
+        let time = now - growth.since
+        guard time >= Self.growthPeriod else { return }
+        if growth.queue < Self.noise * 2 { raise(to: Double(growth.byteCount) * 12 / time.seconds) }
+        growth = (0, .zero, now)
+    }
+
+    private mutating func raise(to rate: Double) {
+        let bounded = min(rate, Double(PathControl.highest.bitsPerSecond))
+        if bounded > Double(estimate.bitsPerSecond) { estimate = BitRate(bitsPerSecond: Int(bounded)) }
+    }
+}

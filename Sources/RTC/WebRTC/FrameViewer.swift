@@ -1,0 +1,212 @@
+import MediaSessions
+import MediaTypes
+import RTP
+import TrackHub
+
+/// What a viewer of whole pictures is opened with.
+struct FrameRequest: Sendable {
+    var id: MediaSessionID
+    var hub: TrackHub
+    /// The viewer's address in text, without the port.
+    var client: String
+    var clock: NTPClock
+    /// Gets the pictures in order, on the media thread. Must not block.
+    var sink: @Sendable (WholePicture) -> Void
+    /// Called once on the media thread with the reason in words when the session is over.
+    var onEnd: @Sendable (String) -> Void
+}
+
+/// A viewer that gets whole pictures over a reliable connection, and confirms them. It shares rungs, rates and key frames
+/// with the viewers that get packets.
+///
+/// Sans-IO: time and the sink are given. ``deadline`` is the time of the next call, and ``end`` is set when it is over.
+/// Belongs to the media thread.
+struct FrameViewer: RungFollower, TrackViewer {
+    /// A viewer that confirms nothing for this long is gone.
+    static let patience = Interval.seconds(10)
+    private static let askingInterval = Interval.milliseconds(100)
+    /// What is due without an event: the end of a silence, the return to the full rung, statistics.
+    private static let longestPause = Interval.seconds(1)
+
+    let request: FrameRequest
+    let fullFeed: TrackFeed
+    var feed: TrackFeed
+    var choice = RungChoice()
+    var rungChange: String?
+    var fullKeyFrameAskedAt: MonotonicTime?
+    var skippedAt: MonotonicTime?
+    private(set) var sentUnits = 0
+    private(set) var nextFrame: UnitNumber?
+    /// The reason that the session is over; nil while it isn't.
+    private(set) var end: String?
+    /// The time at which ``advance(now:)`` must be called even if nothing arrives.
+    private(set) var deadline = MonotonicTime.zero
+    private(set) var rate: ConfirmedRate
+
+    private var askedAt: MonotonicTime?
+    /// When it last began with a key frame.
+    private var beganAt = MonotonicTime.zero
+    private var lastNumber: UInt32 = 0
+    /// Whether the last picture may still be shown; nil if that is known not to matter.
+    private var isLastShown: (@Sendable () -> Bool)?
+    private var isStalled = false
+    private var budget = KeyFrameBudget()
+
+    /// A viewer of `feed`, where it counts until ``leave()``.
+    init(_ request: FrameRequest, feed: TrackFeed, now: MonotonicTime) {
+        self.request = request
+        fullFeed = feed
+        self.feed = feed
+        rate = ConfirmedRate(now: now)
+        feed.sessionCount += 1
+        feed.limitedSessionCount += 1
+    }
+
+    /// Ends the session's part in the feeds.
+    func leave() {
+        leaveNarrow()
+        fullFeed.sessionCount -= 1
+        fullFeed.limitedSessionCount -= 1
+    }
+
+    // MARK: Events
+
+    /// Does what is due.
+    mutating func advance(now: MonotonicTime) {
+        guard end == nil else { return }
+        feed.forgetHidden()
+        if let isLastShown, !isLastShown() {
+            // What is on its way may be left out, and then is never confirmed.
+            rate.forgetUnconfirmed(now: now)
+            self.isLastShown = nil
+        }
+        if rate.silence(now: now) >= Self.patience {
+            end = "the viewer has confirmed no picture for \(Self.patience.milliseconds / 1000) s"
+            return
+        }
+        isStalled = rate.isStalled(now: now)
+        // While nothing can be sent, the rungs don't differ, and a viewer that is away should cost no second encoder.
+        if rate.hasRoom(for: 1, now: now) { chooseRung(rate.rates, now: now) }
+        if budget.poll(at: now) { beginAnew() }
+        sendPictures(now: now)
+        schedule(now: now)
+    }
+
+    /// Takes the confirmation of the picture `number` and of all before it.
+    mutating func confirm(through number: UInt32, now: MonotonicTime) {
+        guard rate.confirm(through: number, now: now) else { return }
+        advance(now: now)
+    }
+
+    /// The viewer's decoder can't go on without a key picture.
+    mutating func requestKeyPicture(now: MonotonicTime) {
+        if budget.pictureLossIndicated(at: now) { beginAnew() }
+        advance(now: now)
+    }
+
+    // MARK: Pictures
+
+    func start(of feed: TrackFeed) -> UnitNumber? {
+        guard let start = feed.start, let format = feed.history.unit(start)?.format, Self.decodes(format) else {
+            return nil
+        }
+        return start
+    }
+
+    mutating func beginAnew() {
+        nextFrame = nil
+        askedAt = nil
+    }
+
+    func wait(target: BitRate, now: MonotonicTime) -> Interval {
+        let bits = Int64(rate.unconfirmedBytes + waitingBytes) * 8_000_000_000
+        let onPath = Interval(nanoseconds: bits / Int64(max(1, target.bitsPerSecond))) - (rate.roundTripTime ?? .zero)
+        // After a time in which nothing could be sent, what waits may be few bytes, and old all the same.
+        guard let nextFrame, let came = feed.history.time(of: nextFrame) else { return onPath }
+        return max(onPath, now - max(came, beganAt))
+    }
+
+    private static func decodes(_ format: TrackFormat) -> Bool { format.codec == .h264 && format.chroma == .yuv420 }
+
+    private mutating func sendPictures(now: MonotonicTime) {
+        while true {
+            guard let number = nextFrame else {
+                let start = start(of: feed)
+                let isLate = start.map { self.isLate($0, of: feed, at: rate.estimate) } ?? false
+                guard let start, !isLate else { return ask(isLate: isLate, now: now) }
+                nextFrame = start
+                beganAt = now
+                continue
+            }
+            guard number < feed.history.next else { return }
+            guard let frame = feed.history.unit(number), Self.decodes(frame.format) else {
+                // It is so late that the frame is gone, or the format has changed and is about to change again.
+                beginAnew()
+                continue
+            }
+            guard rate.hasRoom(for: frame.coded.bytes.count, now: now) else { return }
+            send(frame, number, now: now)
+            nextFrame = number.next
+        }
+    }
+
+    private mutating func ask(isLate: Bool, now: MonotonicTime) {
+        if let askedAt, now - askedAt < Self.askingInterval { return }
+        askedAt = now
+        feed.requestKeyFrame(isLate: isLate, now: now)
+    }
+
+    private mutating func send(_ frame: PacketizedFrame, _ number: UnitNumber, now: MonotonicTime) {
+        lastNumber &+= 1
+        let came = feed.history.time(of: number)
+        let captured = (frame.captureTime ?? came ?? now) + request.clock.unixOffset
+        let (hub, rung, first) = (feed.hub, feed.rung, feed.firstShown)
+        let isShown: @Sendable () -> Bool = { hub.firstStart(of: rung) == first }
+        request.sink(
+            WholePicture(
+                number: lastNumber, isKeyPicture: frame.isRandomAccess, isPointerDrawn: frame.coded.isPointerDrawn,
+                captureTime: captured.nanoseconds / 1000, bytes: frame.coded.bytes,
+                isShown: isShown))
+        isLastShown = isShown
+        rate.sent(lastNumber, byteCount: frame.coded.bytes.count, now: now)
+        if let came, came >= beganAt { feed.record.times.add(now - came) }
+        if frame.isRandomAccess { budget.keyFrameSent() }
+        sentUnits += 1
+    }
+
+    private mutating func schedule(now: MonotonicTime) {
+        deadline = min(now + Self.longestPause, budget.deadline ?? .distantFuture)
+        if nextFrame == nil, let askedAt { deadline = min(deadline, askedAt + Self.askingInterval) }
+    }
+
+    // MARK: For the media loop
+
+    func targetBitRate(at feed: TrackFeed) -> BitRate? {
+        // While it is away, its path says nothing, and must not hold back the others.
+        guard takes(feed), !isStalled else { return nil }
+        return max(feed.rung == .full ? WatchedTracks.leastFull : WatchedTracks.leastNarrow, targetBitRate)
+    }
+
+    func rateToReturn(to feed: TrackFeed) -> BitRate? {
+        guard fullFeed === feed, !isStalled else { return nil }
+        let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
+        return rate < WatchedTracks.leastFull ? nil : rate
+    }
+
+    private var targetBitRate: BitRate { rate.target ?? PathControl.highest }
+
+    /// The session's statistics, for monitoring.
+    var statistics: PeerStatistics {
+        var statistics = PeerStatistics(id: request.id, isConnected: true, targetBitRate: targetBitRate)
+        statistics.transport = .webSocket
+        statistics.address = request.client
+        statistics.isNarrow = choice.rung == .narrow
+        statistics.sentUnits = sentUnits
+        statistics.roundTripTime = rate.roundTripTime
+        if rate.roundTripTime != nil {
+            statistics.estimate = rate.estimate
+            statistics.queueDelay = rate.queueDelay
+        }
+        return statistics
+    }
+}

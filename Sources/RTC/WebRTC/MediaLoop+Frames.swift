@@ -1,0 +1,50 @@
+import MediaSessions
+import MediaTypes
+import Threading
+import TrackHub
+
+/// The media thread's viewers of whole pictures.
+extension MediaLoop {
+    func openFrames(_ request: FrameRequest, now: MonotonicTime) {
+        frameViewers[request.id] = FrameViewer(request, feed: feed(of: request.hub), now: now)
+        lines(of: request.client).info("viewer \(request.id) takes pictures over its WebSocket")
+        changeFrames(request.id) { $0.advance(now: now) }
+    }
+
+    /// Does `change` with a viewer. An unknown identifier is ignored.
+    func changeFrames(_ id: MediaSessionID, _ change: (inout FrameViewer) -> Void) {
+        guard var viewer = frameViewers.removeValue(forKey: id) else { return }
+        change(&viewer)
+        if let news = viewer.rungChange { lines(of: viewer.request.client).info("viewer \(id) \(news)") }
+        viewer.rungChange = nil
+        nextDeadline = viewer.end == nil ? min(nextDeadline, viewer.deadline) : .zero
+        frameViewers[id] = viewer
+    }
+
+    /// Advances every viewer that is due, and removes those whose session is over.
+    func advanceFrameViewers(now: MonotonicTime) {
+        for id in Array(frameViewers.keys) {
+            changeFrames(id) { viewer in
+                if viewer.deadline <= now { viewer.advance(now: now) }
+            }
+            if let reason = frameViewers[id]?.end { endFrames(id, reason) }
+        }
+    }
+
+    /// Ends a session. An unknown identifier is ignored.
+    func endFrames(_ id: MediaSessionID, _ reason: String) {
+        guard let viewer = frameViewers.removeValue(forKey: id) else { return }
+        viewer.leave()
+        record.ended.add(viewer.statistics)
+        lines(of: viewer.request.client).info("viewer \(id) left: \(reason)")
+        viewer.request.onEnd(reason)
+        // As after any session: see `remove`.
+        chromaDeadline = .zero
+        nextRateDecision = .zero
+    }
+
+    /// The viewers of the track of `feed`.
+    func frameViewers(at feed: TrackFeed) -> [MediaSessionID] {
+        frameViewers.values.filter { $0.fullFeed === feed }.map(\.request.id)
+    }
+}

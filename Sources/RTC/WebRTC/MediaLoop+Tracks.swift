@@ -1,0 +1,73 @@
+import MediaSessions
+import MediaTypes
+import Threading
+import TrackHub
+
+/// The tracks that the media thread's sessions watch: their feeds, their chroma format and their rates.
+extension MediaLoop {
+    func connectedSessions(at feed: TrackFeed) -> [PeerSession] {
+        sessions.all.filter { $0.isConnected && $0.watched?.contains(feed) == true }
+    }
+
+    func feed(of hub: TrackHub) -> TrackFeed {
+        let key = ObjectIdentifier(hub)
+        if let feed = feeds[key] { return feed }
+        let wake = inbox.wake
+        let feed = TrackFeed(hub: hub, record: record) { wake.signal() }
+        feeds[key] = feed
+        return feed
+    }
+
+    // MARK: Pictures
+
+    func updateFeeds(now: MonotonicTime) {
+        for (key, feed) in feeds {
+            if feed.update(now: now) {
+                for session in connectedSessions(at: feed) {
+                    session.advance(now: now)
+                    note(session)
+                }
+                for id in frameViewers(at: feed) { changeFrames(id) { $0.advance(now: now) } }
+            }
+            if feed.excludesLimitedSessions { excludeLimitedSessions(of: feed, now: now) }
+            if feed.sessionCount == 0 { feeds[key] = nil }
+        }
+    }
+
+    // MARK: Chroma
+
+    /// Ends the sessions that can't decode their track's current format.
+    func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
+        for session in sessions.all.filter({ $0.watched?.isLimited(at: feed) == true }) {
+            session.close(now: now, reason: ChromaPolicy.exclusion)
+            remove(session)
+        }
+        for id in frameViewers(at: feed) { endFrames(id, ChromaPolicy.exclusion) }
+    }
+
+    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough. A track without any
+    /// viewers is checked when the next viewer joins.
+    func pollChroma(now: MonotonicTime) {
+        chromaDeadline = .distantFuture
+        for feed in feeds.values {
+            feed.hub.pollChroma(now: now)
+            if let due = feed.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
+        }
+    }
+
+    /// Adapts the tracks' rates, and publishes the statistics, at most five times a second. It needs no wake-up of its
+    /// own, since rates change only with peers' reports, and each connected session wakes the thread once a second.
+    func adaptRates(now: MonotonicTime) {
+        nextRateDecision = now + .milliseconds(200)
+        for feed in feeds.values {
+            let viewers: [any TrackViewer] = connectedSessions(at: feed).compactMap(\.watched)
+            feed.adaptRates(to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, now: now)
+        }
+        publishStatistics()
+    }
+
+    func publishStatistics() {
+        let watching = sessions.all.filter { $0.watched != nil }.map(\.statistics)
+        published.publish(watching + frameViewers.values.map(\.statistics), record)
+    }
+}

@@ -1,0 +1,49 @@
+import Clocks
+public import MediaSessions
+import MediaTypes
+import Threading
+public import TrackHub
+
+extension MediaServer {
+    /// Opens a session that gives the pictures of `source` to `sink`, whole and in order, as fast as the viewer confirms
+    /// them. The viewer counts as one that decodes 4:2:0 alone. Quick and never blocks.
+    ///
+    /// - Parameters:
+    ///   - client: the viewer's address in text, without the port.
+    ///   - sink: called on the media thread; must not block.
+    ///   - onEnd: called once on the media thread with the reason in words when the session is over.
+    public func openFrames(
+        of source: WatchedSource, for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> MediaSessionID {
+        guard let hub = source.tracks[.video] else { throw .unsupported("this track has no pictures") }
+        // Catches up on what was due while nobody watched.
+        hub.pollChroma(now: .now())
+        guard !hub.excludes(viewerDecoding: .yuv420) else { throw .unsupported(ChromaPolicy.exclusion) }
+        let id = try nextID()
+        hub.viewerCame(decoding: .yuv420, now: .now())
+        let leave: @Sendable () -> Void = { [weak self] in
+            hub.viewerLeft(decoding: .yuv420, now: .now())
+            self?.ended(id)
+        }
+        let request = FrameRequest(
+            id: id, hub: hub, client: client, clock: clock, sink: sink,
+            onEnd: { reason in
+                leave()
+                onEnd(reason)
+            })
+        guard inbox.post(.openFrames(request)) else {
+            leave()
+            throw .stopped
+        }
+        return id
+    }
+
+    public func confirmPictures(of session: MediaSessionID, through number: UInt32) {
+        inbox.post(.confirmPictures(session, through: number))
+    }
+
+    public func requestKeyPicture(for session: MediaSessionID) {
+        inbox.post(.requestKeyFrame(session))
+    }
+}

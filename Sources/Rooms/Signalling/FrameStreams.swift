@@ -1,0 +1,105 @@
+import MediaSessions
+import MediaTypes
+import Rooms
+
+/// What a member says of the pictures that it gets on its WebSocket.
+enum FrameReply {
+    /// `__frames_seen`: its decoder has all pictures up to this number.
+    case seen(UInt32)
+    /// `__frames_key`.
+    case needsKeyPicture
+    /// `__frames_stop`.
+    case stop
+}
+
+/// The pictures that a member gets on its WebSocket.
+struct FrameStream {
+    let track: TrackName
+    /// Identifies the stream among all of the site's.
+    let key: UInt64
+    /// The number of the last picture that was handed to the WebSocket, and of the last that the member has confirmed.
+    var sent: UInt32 = 0
+    var seen: UInt32 = 0
+}
+
+/// Pictures over the members' WebSockets (`Protocol/rooms.md`): passes them on from the media layer, and the
+/// confirmations back.
+final class FrameStreams {
+    private let rooms: HostRooms
+    private let sessionEnds: SessionEnds
+    private let post: Post<FrameStreams>
+    private var lastKey: UInt64 = 0
+
+    init(rooms: HostRooms, sessionEnds: SessionEnds, post: @escaping Post<FrameStreams>) {
+        (self.rooms, self.sessionEnds, self.post) = (rooms, sessionEnds, post)
+    }
+
+    /// Opens a member's session for a track, and tells the member. The member has no other stream.
+    func open(
+        _ track: TrackName, at media: any RoomMedia, for member: RoomMember,
+        onEnd: @escaping (_ reason: String) -> Void
+    ) throws(MediaRefusal) {
+        lastKey += 1
+        let (key, id) = (lastKey, member.id)
+        let (session, endKey) = try sessionEnds.expect(onEnd) { [post] (onEnd) throws(MediaRefusal) in
+            try media.openFrames(
+                for: member.address, sink: { picture in post { $0.send(picture, to: id, key) } }, onEnd: onEnd)
+        }
+        member.sessions[track] = ClientSession(id: session, key: endKey, side: media.sessions)
+        member.frames = FrameStream(track: track, key: key)
+        member.socket.send(SkyRTCReply(frames: track).text)
+        // The answer tells the round trip, in front of the first picture, which may take long.
+        let side = media.sessions
+        member.socket.ping { side.confirmPictures(of: session, through: 0) }
+    }
+
+    private func send(_ picture: WholePicture, to id: MemberID, _ key: UInt64) {
+        guard let member = rooms[id], member.frames?.key == key else { return }
+        member.frames?.sent = picture.number
+        member.socket.send(picture)
+    }
+
+    /// Takes a member's reply. Returns the track whose stream is to end, if the member says so.
+    func take(_ reply: FrameReply, from member: RoomMember) -> TrackName? {
+        guard let stream = member.frames, let session = member.sessions[stream.track] else { return nil }
+        switch reply {
+        case .seen(let number):
+            guard number > stream.seen, number <= stream.sent else { return nil }
+            member.frames?.seen = number
+            member.socket.refundMessage()
+            session.side.confirmPictures(of: session.id, through: number)
+        case .needsKeyPicture: session.side.requestKeyPicture(for: session.id)
+        case .stop: return stream.track
+        }
+        return nil
+    }
+
+    /// Forgets a member's stream if it is of this track: its session is over.
+    func forget(_ track: TrackName, of member: RoomMember) {
+        guard member.frames?.track == track else { return }
+        member.frames = nil
+        member.socket.dropPictures()
+    }
+}
+
+extension WholePicture {
+    /// What stands in front of the picture in its message (`Protocol/rooms.md`):
+    ///
+    ///      0                   1                   2                   3
+    ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+    ///     +---------------+---------------+-------------------------------+
+    ///     |  version (1)  |         |P|K| |               0               |
+    ///     +---------------+---------------+-------------------------------+
+    ///     |                            number                             |
+    ///     +---------------------------------------------------------------+
+    ///     |         capture time, microseconds since 1970 (64 bits)       |
+    ///     |                                                               |
+    ///     +---------------------------------------------------------------+
+    var header: [UInt8] {
+        var bytes: [UInt8] = [1, (isKeyPicture ? 1 : 0) | (isPointerDrawn ? 2 : 0), 0, 0]
+        bytes += (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+        let time = UInt64(max(0, captureTime))
+        bytes += (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) }
+        return bytes
+    }
+}

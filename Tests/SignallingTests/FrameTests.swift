@@ -1,0 +1,163 @@
+import MediaSessions
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("Pictures over the page's WebSocket")
+struct FrameTests {
+    private func picture(
+        _ number: UInt32, _ bytes: [UInt8] = [0, 0, 0, 1, 0x65, 7], isKey: Bool = true, isDrawn: Bool = false,
+        time: Int64 = 0x0102_0304_0506_0708, isShown: @escaping @Sendable () -> Bool = { true }
+    ) -> WholePicture {
+        WholePicture(
+            number: number, isKeyPicture: isKey, isPointerDrawn: isDrawn, captureTime: time, bytes: bytes,
+            isShown: isShown)
+    }
+
+    /// A page that gets pictures of the first track, and where they go in.
+    private func begin(
+        _ server: borrowing RunningServer
+    ) throws -> (client: WebSocketClient, send: @Sendable (WholePicture) -> Void) {
+        let client = try WebSocketClient(port: server.port)
+        _ = try client.joinAsViewer("desk,secret")
+        return (client, try begin(client, at: server.media, track: "screen"))
+    }
+
+    private func begin(
+        _ client: WebSocketClient, at media: FakeMedia, track: String
+    ) throws -> @Sendable (WholePicture) -> Void {
+        let before = media.state.withLock { $0.sinks.count }
+        try client.send(event: "__frames", "{\"track\":\"\(track)\"}")
+        #expect(try nextEvent(client, "_frames")["track"] as? String == track)
+        return try #require(media.state.withLock { $0.sinks[UInt64(before) + 1001] })
+    }
+
+    private func nextEvent(_ client: WebSocketClient, _ name: String) throws -> [String: Any] {
+        try client.next(event: name)
+    }
+
+    /// The next binary message; a ping before it is answered.
+    private func nextPicture(_ client: WebSocketClient) throws -> [UInt8] {
+        while true {
+            switch try client.next() {
+            case .binary(let bytes): return bytes
+            case .ping: try client.send("", opcode: 0xA)
+            case let other: throw RawClient.Failure(what: "\(other) instead of a picture")
+            }
+        }
+    }
+
+    @Test("a picture is one binary message: version, flags, number, capture time, access unit")
+    func header() throws {
+        let server = try RunningServer()
+        let (client, send) = try begin(server)
+        send(picture(1))
+        #expect(
+            try nextPicture(client)
+                == [1, 1, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0x65, 7])
+        send(picture(0x0102_0304, [0, 0, 0, 1, 0x41], isKey: false, isDrawn: true, time: 5))
+        #expect(
+            try nextPicture(client) == [1, 2, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1, 0x41])
+        try eventually("the pong") { server.media.state.withLock { $0.reached.count } == 1 }
+    }
+
+    @Test("confirmations, requests and the end reach the media layer; what was never sent, or twice, doesn't")
+    func replies() throws {
+        let server = try RunningServer()
+        let (client, send) = try begin(server)
+        for number in 1...3 as ClosedRange<UInt32> {
+            send(picture(number))
+            _ = try nextPicture(client)
+        }
+        for number in ["4", "2", "1", "2", "-1", "1e99", "\"x\"", "3"] {
+            try client.send(event: "__frames_seen", "{\"number\":\(number)}")
+        }
+        try client.send(event: "__frames_key", "{}")
+        try client.send(event: "__frames_stop", "{}")
+        try eventually("the end") { server.media.state.withLock { !$0.closed.isEmpty } }
+        server.media.state.withLock { state in
+            #expect(state.confirmed == [2, 3])
+            #expect(state.keyPictureRequests == 1)
+            #expect(state.closed == [MediaSessionID(rawValue: 1001)])
+        }
+        // Nothing more comes, although the media layer doesn't know yet.
+        send(picture(4))
+        try client.send(event: "__clock", "{\"t\":1}")
+        _ = try nextEvent(client, "_clock")
+    }
+
+    @Test(
+        "confirmations don't count towards the limit of messages, unless they confirm nothing",
+        arguments: [true, false])
+    func limit(_ confirmsNew: Bool) throws {
+        let server = try RunningServer()
+        let (client, send) = try begin(server)
+        for number in 1...300 as ClosedRange<UInt32> { send(picture(number)) }
+        for _ in 1...300 { _ = try nextPicture(client) }
+        for number in 1...300 { try client.send(event: "__frames_seen", "{\"number\":\(confirmsNew ? number : 1)}") }
+        guard confirmsNew else { return #expect(try client.next() == .close(1008)) }
+        try client.send(event: "__clock", "{\"t\":1}")
+        _ = try nextEvent(client, "_clock")
+        #expect(server.media.state.withLock { $0.confirmed.count } == 300)
+    }
+
+    @Test("there is one stream on a WebSocket: another track's takes its place, and so does an offer for the same")
+    func oneStream() throws {
+        let server = try RunningServer()
+        let (client, first) = try begin(server)
+        let second = try server.addSecondTrack()
+        _ = try nextEvent(client, "_tracks")
+        let other = try begin(client, at: second, track: "desk2")
+        #expect(server.media.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1001)])
+        first(picture(1))
+        other(picture(1, [0, 0, 0, 1, 0x65, 9]))
+        #expect(try nextPicture(client).last == 9)
+
+        try client.send(offer: "v=0", to: "", track: "desk2")
+        _ = try nextEvent(client, "_answer")
+        #expect(second.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1001)])
+    }
+
+    @Test("who isn't let in gets nothing, and who can't be served hears why, as for an offer")
+    func refused() throws {
+        let server = try RunningServer()
+        let stranger = try WebSocketClient(port: server.port)
+        try stranger.send(event: "__frames", "{}")
+        let client = try WebSocketClient(port: server.port)
+        _ = try client.joinAsViewer("desk,secret")
+        #expect(server.media.state.withLock { $0.sinks.isEmpty })
+        server.media.state.withLock { $0.refusal = .unsupported("only in 4:4:4") }
+        try client.send(event: "__frames", "{}")
+        #expect(try nextEvent(client, "_refused")["reason"] as? String == "only in 4:4:4")
+        server.media.state.withLock { $0.refusal = nil }
+        try client.send(event: "__frames", "{\"track\":\"none\"}")
+        #expect(try nextEvent(client, "_refused")["reason"] as? String == "this room has no track of that name")
+        _ = try begin(client, at: server.media, track: "screen")
+        server.media.end(1001, "the viewer has confirmed no picture for 10 s")
+        let ended = try nextEvent(client, "_session_ended")
+        #expect(ended["reason"] as? String == "the viewer has confirmed no picture for 10 s")
+    }
+
+    @Test("pictures that wait may be large, go behind messages, and are left out once hidden")
+    func waiting() throws {
+        let server = try RunningServer { $0.limits.unread = 64 * 1024 }
+        let (client, send) = try begin(server)
+        let shown = Shown()
+        // The kernel takes some of the first; the rest, and all others, wait.
+        send(picture(1, [UInt8](repeating: 3, count: 8 << 20)))
+        send(picture(2, isShown: { shown.isShown.withLock { $0 } }))
+        send(picture(3, [0, 0, 0, 1, 0x65, 3]))
+        try client.send(event: "__clock", "{\"t\":1}")
+        try server.server.waitUntilTaken()
+        shown.isShown.withLock { $0 = false }
+        #expect(try nextPicture(client).count == 16 + (8 << 20))
+        _ = try nextEvent(client, "_clock")
+        #expect(try nextPicture(client)[7] == 3)
+    }
+
+    private final class Shown: Sendable {
+        let isShown = Mutex(true)
+    }
+}
