@@ -26,6 +26,7 @@ extension EndToEndInBrowser {
             try look(at: String(refused), when: "screenRelay.phase === 'failed'", on: page, axe, "refused")
             try look(at: desktop.link, when: "screenRelay.figures.includes('fps')", on: page, axe, "playing")
             try page.evaluate("document.getElementById('figures').click()")
+            try page.waitUntil("document.querySelector('.paths')?.childElementCount > 0")
             try expectNothingBroken(on: page, "charts")
             for panel in ["people-button", "meet"] {
                 try page.evaluate("document.getElementById('\(panel)').click()")

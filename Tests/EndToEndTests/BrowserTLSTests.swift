@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A self-signed certificate for this machine, made by `openssl`.
-private struct MadeCertificate {
+struct MadeCertificate {
     let text: [UInt8]
     let key: [UInt8]
 

@@ -122,7 +122,10 @@ extension EndToEndInBrowser {
             let list = "document.getElementById('charts-list').childElementCount"
             #expect(try page.evaluate(list).int == 0)
             try press("s", on: page)
-            #expect(try page.evaluate(list).int == 5)
+            // Four charts, the resolution and the connection.
+            try page.waitUntil("\(list) === 6")
+            let path = try page.evaluate("document.querySelector('.paths').innerText").string ?? ""
+            #expect(path.contains("UDP directly") && path.contains("This device: its"), "\(path)")
             try page.waitUntil("document.querySelector('.chart path').getAttribute('d').includes('L')")
             try page.evaluate("document.querySelector('.chart').focus()")
             for _ in 0..<2 { try press("ArrowLeft", on: page) }
@@ -155,6 +158,7 @@ extension EndToEndInBrowser {
             try page.waitUntil(
                 "screenRelay.figures === 'nothing moves · 640 × 480' && screenRelay.delay.own !== undefined")
             try press("s", on: page)
+            try page.waitUntil("document.querySelector('.chart')")
             try page.evaluate(
                 """
                 window.stamps = [];

@@ -43,6 +43,11 @@ extension EndToEndInBrowser {
             try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.sound + Self.relays + Self.rest)
         }
 
+        @Test("holds for pictures over the WebSocket and for paths", .timeLimit(.minutes(1)))
+        func pathModules() throws {
+            try inPage(Self.frames + Self.paths)
+        }
+
         private static let clock = [
             (
                 "the answer that was under way for the shortest time says how far the clocks are apart", "clock",
@@ -203,21 +208,23 @@ extension EndToEndInBrowser {
                   const inside = typeof value === 'object' && !Array.isArray(value) ? Object.keys(value).sort() : [];
                   return [key, typeof value, value.length && typeof value === 'function' ? value.length : 0, inside];
                 }));
-                return Promise.all(['english', 'meetingwords', 'soundwords'].map((name) => import(`/${name}.js`)))
-                  .then(([{ english }, { en, zh }, { soundWords }]) => kinds(english) === kinds(it.chinese)
-                    && kinds(en) === kinds(zh) && kinds(soundWords.en) === kinds(soundWords.zh));
+                return Promise.all(['english', 'meetingwords', 'soundwords', 'pathwords'].map((name) => import(`/${name}.js`)))
+                  .then(([{ english }, { en, zh }, { soundWords }, { pathWords }]) =>
+                    kinds(english) === kinds(it.chinese) && kinds(en) === kinds(zh)
+                    && kinds(soundWords.en) === kinds(soundWords.zh) && kinds(pathWords.en) === kinds(pathWords.zh));
                 """
             ),
             (
                 "no text in Chinese is left in English", "chinese",
                 """
-                const names = /ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|H\\.264|UDP|Ctrl|Esc|https|--lan|\\([A-Z?1]\\)/g;
+                const names = /ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|H\\.264|UDP|TCP|STUN|WebSocket|Ctrl|Esc|https|--lan|\\([A-Z?1]\\)/g;
                 const texts = (value) => typeof value === 'function' ? texts(value([3], '二')).concat(texts(value([3], '')))
                   : typeof value === 'object' ? Object.values(value).flatMap(texts) : [String(value)];
                 const reasons = it.chinese.hostSays('a reason that nobody has translated') === ''
                   && it.chinese.hostSays('The screen is locked.') !== '';
-                return Promise.all([import('/meetingwords.js'), import('/soundwords.js')])
-                  .then(([{ zh }, { soundWords }]) => reasons && [it.chinese, zh, soundWords.zh].flatMap(texts)
+                return Promise.all([import('/meetingwords.js'), import('/soundwords.js'), import('/pathwords.js')])
+                  .then(([{ zh }, { soundWords }, { pathWords }]) => reasons
+                    && [it.chinese, zh, soundWords.zh, pathWords.zh].flatMap(texts)
                     .every((text) => !/[a-z]/i.test(text.replace(names, ''))));
                 """
             ),

@@ -14,7 +14,8 @@ struct PageRuleTests {
             let answer = try server.request("GET", path, host: "127.0.0.1:\(server.port)")
             let policy = try #require(answer.headers["content-security-policy"])
             for rule in [
-                "default-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
+                "default-src 'self'", "media-src 'self' blob:", "frame-ancestors 'none'", "form-action 'none'",
+                "base-uri 'none'",
                 "object-src 'none'", "require-trusted-types-for 'script'",
                 "connect-src 'self' ws://127.0.0.1:\(server.port) wss://127.0.0.1:\(server.port)",
             ] {

@@ -21,8 +21,8 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: one document, with its style and its script in it, embedded in the program.
 ///
-/// It loads its icon, and later what the first picture doesn't need: the meeting and, if there is sound, the controls for
-/// it, each in one piece. `contentSecurityPolicy` allows the
+/// It loads its icon, and later what the first picture doesn't need: the meeting and, when they are needed, the controls
+/// for sound, the charts, and what plays pictures over the WebSocket, each in one piece. `contentSecurityPolicy` allows the
 /// scripts and the style by their hashes, and no others. The files that the page is made of are there as well, each by
 /// itself.
 public enum ViewerFiles {
@@ -58,7 +58,8 @@ public enum ViewerFiles {
             bundle.html.replacing("<html ", with: "<html data-version=\"\(version)\" ", maxReplacements: 1).utf8)
         let sources = bundle.scripts.map { " 'sha256-\(Digest.base64(of: $0))'" }.joined()
         let policy =
-            "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
+            "default-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            + "object-src 'none'; "
             + "require-trusted-types-for 'script'; trusted-types 'none'; script-src 'self'\(sources); "
             + "style-src 'self' 'sha256-\(Digest.base64(of: bundle.style))'"
         let later = bundle.later.map { name, script in
@@ -79,21 +80,26 @@ public enum ViewerFiles {
     /// By name.
     private static let files: [Substring: ViewerFile] = [
         "favicon.svg": ViewerFile(PackageResources.favicon_svg, svg),
+        "annexb.js": ViewerFile(PackageResources.annexb_js, javaScript),
         "bar.css": ViewerFile(PackageResources.bar_css, css),
         "bar.js": ViewerFile(PackageResources.bar_js, javaScript),
         "base.css": ViewerFile(PackageResources.base_css, css),
         "card.css": ViewerFile(PackageResources.card_css, css),
+        "chartlist.js": ViewerFile(PackageResources.chartlist_js, javaScript),
         "charts.css": ViewerFile(PackageResources.charts_css, css),
         "charts.js": ViewerFile(PackageResources.charts_js, javaScript),
         "chinese.js": ViewerFile(PackageResources.chinese_js, javaScript),
         "clock.js": ViewerFile(PackageResources.clock_js, javaScript),
         "controls.js": ViewerFile(PackageResources.controls_js, javaScript),
+        "decoderplayer.js": ViewerFile(PackageResources.decoderplayer_js, javaScript),
         "delay.js": ViewerFile(PackageResources.delay_js, javaScript),
         "devices.js": ViewerFile(PackageResources.devices_js, javaScript),
         "element.js": ViewerFile(PackageResources.element_js, javaScript),
         "english.js": ViewerFile(PackageResources.english_js, javaScript),
         "face.js": ViewerFile(PackageResources.face_js, javaScript),
+        "fallback.js": ViewerFile(PackageResources.fallback_js, javaScript),
         "figures.js": ViewerFile(PackageResources.figures_js, javaScript),
+        "frames.js": ViewerFile(PackageResources.frames_js, javaScript),
         "gestures.js": ViewerFile(PackageResources.gestures_js, javaScript),
         "keys.js": ViewerFile(PackageResources.keys_js, javaScript),
         "language.js": ViewerFile(PackageResources.language_js, javaScript),
@@ -106,12 +112,17 @@ public enum ViewerFiles {
         "meetingwords.js": ViewerFile(PackageResources.meetingwords_js, javaScript),
         "meshpeer.js": ViewerFile(PackageResources.meshpeer_js, javaScript),
         "messages.js": ViewerFile(PackageResources.messages_js, javaScript),
+        "mp4.js": ViewerFile(PackageResources.mp4_js, javaScript),
         "pace.js": ViewerFile(PackageResources.pace_js, javaScript),
         "page.js": ViewerFile(PackageResources.page_js, javaScript),
         "panels.css": ViewerFile(PackageResources.panels_css, css),
+        "pathlist.js": ViewerFile(PackageResources.pathlist_js, javaScript),
+        "paths.js": ViewerFile(PackageResources.paths_js, javaScript),
+        "pathwords.js": ViewerFile(PackageResources.pathwords_js, javaScript),
         "peer.js": ViewerFile(PackageResources.peer_js, javaScript),
         "people.css": ViewerFile(PackageResources.people_css, css),
         "people.js": ViewerFile(PackageResources.people_js, javaScript),
+        "pictures.js": ViewerFile(PackageResources.pictures_js, javaScript),
         "pointer.js": ViewerFile(PackageResources.pointer_js, javaScript),
         "prompt.js": ViewerFile(PackageResources.prompt_js, javaScript),
         "reach.js": ViewerFile(PackageResources.reach_js, javaScript),
@@ -126,6 +137,7 @@ public enum ViewerFiles {
         "soundview.js": ViewerFile(PackageResources.soundview_js, javaScript),
         "soundwords.js": ViewerFile(PackageResources.soundwords_js, javaScript),
         "source.js": ViewerFile(PackageResources.source_js, javaScript),
+        "sourceplayer.js": ViewerFile(PackageResources.sourceplayer_js, javaScript),
         "stage.css": ViewerFile(PackageResources.stage_css, css),
         "stage.js": ViewerFile(PackageResources.stage_js, javaScript),
         "together.js": ViewerFile(PackageResources.together_js, javaScript),

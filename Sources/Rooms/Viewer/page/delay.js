@@ -54,6 +54,7 @@ export class Delay {
     viewer.addEventListener("left", () => clearTimeout(this.#timer));
     viewer.addEventListener("_clock", ({ detail }) => this.#answered(detail));
     viewer.addEventListener("stream", ({ detail }) => this.#watch(detail));
+    viewer.addEventListener("presented", ({ detail }) => this.#presented(detail));
   }
 
   /** Returns the median delay of the pictures since the last call, in milliseconds; null if none showed anything new. */
@@ -109,7 +110,17 @@ export class Delay {
     this.#video.requestVideoFrameCallback(look);
   }
 
+  /** Handles a picture that has come over the WebSocket, with its own capture time. */
+  #presented({ captured, arrived, shown }) {
+    if (this.#clock.offset === null || captured <= this.#lastStamp) return;
+    const isKeepAlive = this.#lastStamp !== null && captured - this.#lastStamp >= KEEP_ALIVE;
+    this.#lastStamp = captured;
+    this.#add(shown, captured - this.#clock.offset, isKeepAlive);
+    this.#latest = { own: shown - captured + this.#clock.offset, browsers: null, sinceArrival: shown - arrived };
+  }
+
   #shown({ presentationTime: shown, captureTime, receiveTime, rtpTimestamp }) {
+    if (this.#viewer.reception?.isByWebSocket) return;
     // expectedDisplayTime isn't usable: if pictures are rare, Chromium sets it up to a picture interval too early or
     // too late.
     const isKeepAlive = this.#isKeepAlive(rtpTimestamp);
@@ -117,8 +128,12 @@ export class Delay {
     const captured = own ?? captureTime;
     const since = (time) => (Number.isFinite(time) ? shown - time : null);
     this.#latest = { own: since(own), browsers: since(captureTime), sinceArrival: since(receiveTime) };
+    this.#add(shown, captured, isKeepAlive);
+  }
+
+  #add(shown, captured, isKeepAlive) {
     // A picture captured before we joined had to wait for us.
-    if (!Number.isFinite(captured) || captured <= this.#since) return;
+    if (!Number.isFinite(shown - captured) || captured <= this.#since) return;
     this.isKnown = true;
     if (!isKeepAlive) this.#taken.push(Math.max(0, shown - captured));
   }

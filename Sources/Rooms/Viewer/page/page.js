@@ -34,7 +34,7 @@ const tracks = new Tracks(viewer);
 const people = new People(viewer);
 const delay = new Delay(viewer, video);
 const measurements = new Measurements(viewer, stage, delay);
-const charts = new Charts(measurements, stage);
+const charts = new Charts(viewer, stage, measurements);
 const view = new View();
 const controls = new Controls(view);
 const bar = new Bar();
@@ -67,12 +67,14 @@ for (const type of ["left", "shown"]) viewer.addEventListener(type, () => pointe
 for (const [type, take] of [
   ["_pointer_shape", (data) => pointer.shape(data)],
   ["_pointer", (data) => pointer.place(data)],
-  ["_pointer_mode", (data) => pointer.mode(data)],
+  // A picture that came over the WebSocket says itself whether the pointer is in it.
+  ["_pointer_mode", (data) => viewer.reception?.isByWebSocket || pointer.mode(data)],
 ]) {
   viewer.addEventListener(type, ({ detail }) => {
     if (viewer.tracks.isShown(detail.track)) take(detail);
   });
 }
+viewer.addEventListener("presented", ({ detail }) => pointer.mode({ drawn: detail.hasPointer }));
 let lastSound = "none";
 viewer.addEventListener("change", () => {
   if (viewer.sound !== "none") hear();
@@ -126,6 +128,12 @@ function begin() {
 
 window.addEventListener("hashchange", begin);
 window.addEventListener("online", () => viewer.hurry(true));
+// It also tells of each new estimate of the rate, which says nothing of paths.
+let medium = navigator.connection?.type;
+navigator.connection?.addEventListener?.("change", ({ target }) => {
+  if (target.type !== medium) viewer.seekPath();
+  medium = target.type;
+});
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) viewer.hurry();
 });
@@ -149,6 +157,9 @@ window.screenRelay = Object.freeze({
   },
   get reconnects() {
     return viewer.reconnects;
+  },
+  get isByWebSocket() {
+    return viewer.reception?.isByWebSocket === true;
   },
   get source() {
     return viewer.source.state;

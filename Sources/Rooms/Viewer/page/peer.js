@@ -3,6 +3,7 @@
 import { loaded } from "./loaded.js";
 
 const DISCONNECTED_PATIENCE = 5000;
+const MOST_ERRORS = 16;
 
 /**
  * One connection to the host. It doesn't recover from a failure: to get the picture again, create a new one.
@@ -18,12 +19,18 @@ export class Peer {
   #offer;
   #handlers;
   #early = [];
-  #wasConnected = false;
   #disconnected = null;
   #closed = false;
 
+  /** Whether a path to the host has been found. */
+  wasConnected = false;
   /** The UDP port in the host's first candidate, for messages. */
   hostPort = null;
+  /**
+   * What there is to know about the paths: the errors of servers, the host's answer and when it came, the browser's last
+   * statistics, and the servers that were asked.
+   */
+  traces = { errors: [], answer: "", answered: 0, report: null, servers: [] };
 
   /** `hasSound`: whether to receive the sound as well; `iceServers`: the STUN and TURN servers to find a path by. */
   constructor(handlers, hasSound, iceServers = []) {
@@ -37,6 +44,11 @@ export class Peer {
     this.#connection.onicecandidate = ({ candidate }) => {
       if (candidate?.candidate) this.#handlers.onCandidate(candidate);
     };
+    const { traces } = this;
+    traces.servers = this.#connection.getConfiguration().iceServers ?? [];
+    this.#connection.onicecandidateerror = (event) => {
+      if (traces.errors.length < MOST_ERRORS) traces.errors.push(event);
+    };
     this.#connection.onconnectionstatechange = () => this.#changed();
     this.#connection.oniceconnectionstatechange = () => this.#changed();
   }
@@ -44,6 +56,10 @@ export class Peer {
   /** Whether media can flow now. */
   get isConnected() {
     return this.#connection.connectionState === "connected";
+  }
+
+  get stream() {
+    return this.#stream;
   }
 
   /** Passes the offer to `onOffer`, when it is made. */
@@ -66,6 +82,7 @@ export class Peer {
   }
 
   async accept(description) {
+    Object.assign(this.traces, { answer: description.sdp ?? "", answered: performance.now() });
     const port = /^a=candidate:\S+ \d+ udp \d+ \S+ (\d+)/im.exec(description.sdp ?? "");
     this.hostPort = port ? Number(port[1]) : null;
     // The element for the pictures must be ready for the first one.
@@ -114,7 +131,7 @@ export class Peer {
   /** Returns the browser's counters for the incoming video and its sound; null before there are any. */
   async statistics() {
     if (this.#closed) return null;
-    const report = await this.#connection.getStats();
+    const report = this.traces.report = await this.#connection.getStats();
     let video = null;
     let sound = null;
     let roundTrip = null;
@@ -171,8 +188,8 @@ export class Peer {
     } else if (!gone) {
       clearTimeout(this.#disconnected);
       this.#disconnected = null;
-      if (connectionState === "connected" && !this.#wasConnected) {
-        this.#wasConnected = true;
+      if (connectionState === "connected" && !this.wasConnected) {
+        this.wasConnected = true;
         this.#handlers.onConnected();
       }
     }
@@ -180,7 +197,7 @@ export class Peer {
 
   #lost() {
     if (this.#closed) return;
-    if (this.#wasConnected) this.#handlers.onLost();
+    if (this.wasConnected) this.#handlers.onLost();
     else this.#handlers.onNoPath();
   }
 }

@@ -80,6 +80,16 @@ export class Reception {
     return this.#isAnswered;
   }
 
+  /** Whether it has failed or has been closed. */
+  get isOver() {
+    return this.#isOver;
+  }
+
+  /** Whether the host has answered, but no path to it was found. */
+  get hasNoPath() {
+    return this.#isAnswered && !this.#peer.wasConnected;
+  }
+
   /** Starts the reception. */
   open() {
     this.#patience.expect(ANSWER_PATIENCE, () => this.#fail(messages.noAnswer()));

@@ -1,6 +1,6 @@
 // The track that is shown: which one it is, what the host tells of it, and its reception.
 
-import { messages } from "./messages.js";
+import { language, messages } from "./messages.js";
 import { Reception } from "./reception.js";
 import { Relays } from "./retry.js";
 import { Silence } from "./silence.js";
@@ -8,11 +8,14 @@ import { Source } from "./source.js";
 import { TrackList } from "./tracklist.js";
 import { TrackMemory } from "./trackmemory.js";
 
+// In milliseconds, from the host's answer: a direct connection is there by then, or perhaps never.
+const DIRECT_PATIENCE = 3000;
 // If a session ends because its track was removed, the next message says so.
 const TRACKS_PATIENCE = 100;
 
 /**
- * Gets the pictures of the shown track from the host. It doesn't recover by itself.
+ * Gets the pictures of the shown track from the host: by WebRTC, or by the page's WebSocket until WebRTC has found a
+ * path. It doesn't recover by itself.
  *
  * Handlers: onTold(type, detail), with an event of the viewer; onNegotiation(), before a reception begins;
  * onFailure(reason), with a message.
@@ -20,13 +23,13 @@ const TRACKS_PATIENCE = 100;
 export class ShownTrack {
   /** The state of the track's source. */
   source = new Source();
-  /** "live", "muted" (by the sharer) or "none". */
-  sound = "none";
   tracks = new TrackList();
   /** The servers by which the host may be reached. */
   relays = new Relays();
-  /** The reception of the track; null if there is none. */
+  /** The reception of the track, a `Reception` or a `Fallback`; null if there is none. */
   reception = null;
+  /** The last connection by WebRTC, a `Peer`, even if it has found no path; null if there was none. */
+  peer = null;
   /** The connection to the host; null if there is none. */
   signalling = null;
 
@@ -36,11 +39,20 @@ export class ShownTrack {
   #decodedBefore = 0;
   #memory = new TrackMemory();
   #silence = new Silence();
+  #sound = "none";
+  /** Whether WebRTC found no path last time, so that nobody needs to wait for it. */
+  #isBlocked = false;
+  #waiting = null;
 
   constructor(viewer, stage, handlers) {
     this.#viewer = viewer;
     this.#stage = stage;
     this.#handlers = handlers;
+  }
+
+  /** "live", "muted" (by the sharer), or "none", also if it doesn't come the way that the pictures come. */
+  get sound() {
+    return this.reception?.isByWebSocket ? "none" : this.#sound;
   }
 
   /** The number of frames decoded, over all receptions. */
@@ -84,7 +96,10 @@ export class ShownTrack {
       this.#handlers.onTold("tracks", this.tracks.all);
       this.#handlers.onNegotiation();
       const asked = this.reception?.track;
-      if (this.reception && this.tracks.isStill(asked) && this.#goesOn(data.watching)) return;
+      if (this.reception && this.tracks.isStill(asked) && this.#goesOn(data.watching)) {
+        if (this.#isBlocked) this.#fallBack();
+        return;
+      }
       if (this.reception) this.signalling.send("__unwatch", asked === null ? {} : { track: asked });
       this.#ask();
     } else if (name === "_tracks") this.#listed(data.tracks);
@@ -97,9 +112,11 @@ export class ShownTrack {
         this.#heardSound(data);
         this.#handlers.onTold("change", {});
       } else if (name === "_session_ended") {
-        if (this.reception?.isAnswered) this.#sessionEnded();
+        if (this.reception?.isAnswered && !this.reception.sessionEnded?.()) this.#sessionEnded();
+      } else {
+        this.reception?.heard(name, data);
+        if (name === "_answer") this.#awaitPath();
       }
-      else this.reception?.heard(name, data);
     }
   }
 
@@ -108,7 +125,7 @@ export class ShownTrack {
     this.#endReception();
     this.signalling = null;
     this.source = new Source();
-    this.sound = "none";
+    this.#sound = "none";
     this.#memory.forget();
   }
 
@@ -123,7 +140,8 @@ export class ShownTrack {
   }
 
   #heardSound({ sound }) {
-    this.sound = sound === "live" || sound === "muted" ? sound : "none";
+    this.#sound = sound === "live" || sound === "muted" ? sound : "none";
+    this.reception?.lackSound?.(this.#sound !== "none");
   }
 
   #listed(list) {
@@ -140,7 +158,7 @@ export class ShownTrack {
   #turn() {
     this.#stage.hold();
     this.source = new Source();
-    this.sound = "none";
+    this.#sound = "none";
     if (this.tracks.isEmpty) this.source.told({ source: "waiting" });
     this.#handlers.onTold("shown", {});
     for (const [name, data] of this.#memory.of(this.tracks.shown)) {
@@ -164,19 +182,85 @@ export class ShownTrack {
     this.#endReception();
     // Without a track there is nothing to ask for until one is added.
     if (this.tracks.isEmpty) return;
-    const only = (action) => (...values) => {
-      if (this.reception === reception) action(...values);
+    this.reception = this.#make();
+    this.reception.open();
+    if (this.#isBlocked && this.signalling.host !== null) this.#fallBack();
+  }
+
+  /** Makes a reception by WebRTC. Beside a `Fallback`, it is an attempt, and what happens to it concerns that. */
+  #make() {
+    const tell = (name, own) => (value) => {
+      if (this.reception === reception) own(value);
+      else this.reception?.attempted?.(reception, name, value);
     };
     const { browser, link } = this.#viewer;
     const page = { browser, link, relays: this.relays };
     const reception = new Reception(this.signalling, this.tracks.asked, page, {
-      onStream: only((stream) => this.#handlers.onTold("stream", stream)),
-      onConnected: only(() => this.#awaitPicture()),
-      onFailure: only((reason) => this.#handlers.onFailure(reason)),
-      onOtherWay: only(() => this.#ask()),
+      onStream: tell("stream", (stream) => this.#handlers.onTold("stream", stream)),
+      onConnected: tell("connected", () => this.#awaitPicture()),
+      onOtherWay: tell("otherWay", () => this.#ask()),
+      onFailure: tell("failure", (reason) => {
+        if (reception.hasNoPath) this.#fallBack(reason);
+        else this.#handlers.onFailure(reason);
+      }),
     }, true);
+    this.peer = reception.peer;
+    return reception;
+  }
+
+  #awaitPath() {
+    const { reception } = this;
+    clearTimeout(this.#waiting);
+    this.#waiting = setTimeout(() => {
+      if (this.reception === reception && !reception.isConnected) this.#fallBack();
+    }, DIRECT_PATIENCE);
+  }
+
+  /** Receives the track by the WebSocket. `failure` is why WebRTC has failed; null if it may still find a path. */
+  async #fallBack(failure = null) {
+    const before = this.reception;
+    // Loaded only if it is needed, so that the page itself stays small.
+    const file = await import("./fallback.js").catch(() => null);
+    if (this.reception !== before || before.isByWebSocket || before.isConnected || before.isOver !== (failure !== null)) {
+      return;
+    }
+    if (!file) {
+      if (failure) this.#handlers.onFailure(failure);
+      return;
+    }
+    const only = (action) => (value) => {
+      if (this.reception === reception) action(value);
+    };
+    const attempt = failure ? null : before;
+    const page = { video: this.#stage.video, language, messages, attempt, failure, make: () => this.#make() };
+    const reception = new file.Fallback(this.signalling, this.tracks.asked, page, {
+      onStream: only((stream) => {
+        this.#isBlocked = true;
+        this.#handlers.onTold("stream", stream);
+        reception.lackSound(this.#sound !== "none");
+      }),
+      onConnected: only(() => this.#awaitPicture()),
+      onPresented: only((picture) => this.#handlers.onTold("presented", picture)),
+      onFailure: only((reason) => this.#handlers.onFailure(reason)),
+      onPath: only((found) => this.#changeOver(found)),
+    });
     this.reception = reception;
     reception.open();
+  }
+
+  /** Goes on with `found`, a reception by WebRTC. */
+  #changeOver(found) {
+    const { hasPicture } = this.reception;
+    this.#decodedBefore = this.framesDecoded;
+    this.#silence = new Silence();
+    this.#isBlocked = false;
+    this.reception = found;
+    if (hasPicture) this.#handlers.onTold("stream", found.peer.stream);
+    for (const [name, data] of this.#memory.of(this.tracks.shown)) {
+      if (name === "_pointer_mode") this.#handlers.onTold(name, data);
+    }
+    if (found.isConnected) this.#awaitPicture();
+    this.#handlers.onTold("change", {});
   }
 
   /** Waits for a picture. A live source has one for a new viewer; any other may have none. */
@@ -187,6 +271,7 @@ export class ShownTrack {
   #endReception() {
     this.#silence = new Silence();
     this.#decodedBefore = this.framesDecoded;
+    clearTimeout(this.#waiting);
     this.reception?.close();
     this.reception = null;
   }

@@ -19,7 +19,7 @@ const CLOSE_PATIENCE = 500;
  * One visit to the room. It ends once, by one of the end handlers, and can't be reopened: to join again, create a new
  * one.
  *
- * Handlers: onMessage(eventName, data) for each message; concerns(data), which returns whether a message about a track
+ * Handlers: onMessage(eventName, data) for each message; onBinary(buffer) for each binary one; concerns(data), which returns whether a message about a track
  * is about the shown one; and the end handlers: onHostLeft(), onFull(reason), onWrongLink(), onPasswordWanted(),
  * onSentAway(), onExpired(), onRefused(reason), onClosed().
  */
@@ -45,7 +45,8 @@ export class Signalling {
     this.#waiting = [["__join", { ...introduction, room, role: "viewer" }]];
     this.#socket.onopen = () => this.#opened();
     if (this.#socket.readyState === WebSocket.OPEN) this.#opened();
-    this.#socket.onmessage = (event) => this.#receive(event.data);
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#receive(data) : this.#handlers.onBinary(data));
     this.#socket.onclose = (event) => this.#closed(event.code);
   }
 

@@ -13,6 +13,9 @@ export class Stage {
   #slate = byId("slate");
   #card = byId("card");
   #hasPicture = false;
+  #shown = null;
+  /** The URL of the Media Source that is shown. */
+  #address = null;
 
   /** Called when the button on the card is pressed. */
   onAction = () => {};
@@ -23,6 +26,10 @@ export class Stage {
 
   constructor() {
     byId("card-action").addEventListener("click", () => this.onAction());
+  }
+
+  get video() {
+    return this.#video;
   }
 
   get pictureSize() {
@@ -39,13 +46,16 @@ export class Stage {
     return !this.#card.hidden || !this.#slate.hidden;
   }
 
-  /** Plays `stream` in place of the previous one, whose last picture stays until the first new one. */
+  /**
+   * Plays `stream`, a MediaStream or a Media Source, in place of the previous one, whose last picture stays until the
+   * first new one.
+   */
   show(stream) {
     this.hold();
     const video = this.#video;
-    video.srcObject = stream;
+    this.#attach(stream);
     const first = () => {
-      if (video.srcObject === stream) this.onFirstPicture();
+      if (this.#shown === stream) this.onFirstPicture();
     };
     if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(first);
     else video.addEventListener("loadeddata", first, { once: true });
@@ -85,7 +95,7 @@ export class Stage {
     this.#forget();
     this.#held.width = this.#held.height = 0;
     if (document.pictureInPictureElement === this.#video) document.exitPictureInPicture().catch(() => {});
-    this.#video.srcObject = null;
+    this.#attach(null);
   }
 
   /** Shows a card in the middle, with a button if `action` isn't empty; null removes the card. */
@@ -121,6 +131,19 @@ export class Stage {
     if (text !== "" || !this.isCovered) this.#speak(text);
     this.#notice.hidden = text === "";
     this.#stage.toggleAttribute("data-stale", text !== "");
+  }
+
+  #attach(stream) {
+    const video = this.#video;
+    this.#shown = stream;
+    if (this.#address) {
+      URL.revokeObjectURL(this.#address);
+      this.#address = null;
+      video.removeAttribute("src");
+    }
+    const isStream = stream === null || stream instanceof MediaStream;
+    video.srcObject = isStream ? stream : null;
+    if (!isStream) video.src = this.#address = URL.createObjectURL(stream);
   }
 
   #forget() {

@@ -148,9 +148,9 @@ class SmallTrack {
     relabel(this.#button, isShown ? words.shownTrack(this.#name) : words.showTrack(this.#name));
   }
 
-  /** Shows `stream`: its own, or that of the large picture. */
+  /** Shows `stream`: its own, or that of the large picture, unless that is a Media Source, which plays in one place. */
   mirror(stream) {
-    this.#video.srcObject = stream;
+    this.#video.srcObject = stream instanceof MediaStream ? stream : null;
     this.#video.play()?.catch(() => {});
   }
 

@@ -22,7 +22,8 @@ const ANSWER_PATIENCE = 2000;
  * | `left`              | `{}`                                    | that visit is over; `joined` may follow again |
  * | `tracks`            | `[{name, source}]`                      | the room's tracks have changed |
  * | `shown`             | `{}`                                    | another track is shown now; its known state follows |
- * | `stream`            | `MediaStream`                           | the shown track has a new stream |
+ * | `stream`            | `MediaStream` or Media Source           | the shown track has a new stream |
+ * | `presented`         | `{captured, hasPointer, arrived, shown}` | a picture that came over the WebSocket is shown |
  * | `change`            | `{}`                                    | `phase`, `reason`, `source` or `sound` may have changed |
  * | `looked`            | `{}`                                    | the browser's counters were read, twice a second |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
@@ -84,6 +85,7 @@ export class Viewer extends EventTarget {
   get reception() { return this.#shown.reception; }
   get framesDecoded() { return this.#shown.framesDecoded; }
   get silence() { return this.#shown.silence; }
+  get peer() { return this.#shown.peer; }
 
   /** Whether there is nothing to see: the share has ended, or this page isn't let in. */
   get isOver() {
@@ -122,7 +124,15 @@ export class Viewer extends EventTarget {
   hurry(isOtherNetwork = false) {
     if (this.#attempts.isDue) this.#isCutOff ? this.#renew() : this.#connect();
     else if (isOtherNetwork && this.#isAsking && !this.reception.isConnected) this.#retry(messages.lostConnection());
-    else if (isOtherNetwork) this.#ask();
+    else if (isOtherNetwork) {
+      this.#ask();
+      this.seekPath();
+    }
+  }
+
+  /** Looks for a better path if pictures come over the WebSocket. */
+  seekPath() {
+    this.reception?.tryAgain?.();
   }
 
   /** Handles the button on the card. */
@@ -184,7 +194,7 @@ export class Viewer extends EventTarget {
   }
 
   /** Takes the browser's counters, and notices that the connection is dead. */
-  #notice({ packets, soundPackets }) {
+  #notice({ packets, soundPackets = 0 }) {
     const now = performance.now();
     const count = packets + soundPackets;
     if (count !== this.#packets.count) this.#packets = { count, at: now };
@@ -218,6 +228,7 @@ export class Viewer extends EventTarget {
     };
     const signalling = new Signalling(this.link.socket, this.link.room, introduction, {
       onMessage: only((name, data) => this.#heard(name, data)),
+      onBinary: only((buffer) => this.reception?.take?.(buffer)),
       // In a room without tracks, an early offer is refused.
       concerns: ({ track }) => !this.tracks.isEmpty && this.tracks.isShown(track),
       onRefused: only((reason) => this.#stop(messages.refused(reason), true)),

@@ -1,0 +1,131 @@
+// What the page does while WebRTC finds no path: it receives the shown track over its WebSocket, and changes over as soon
+// as there is a path after all.
+//
+// The page loads this file and those it imports only then. What the page has anyway is passed in.
+
+import { FrameReception } from "./frames.js";
+
+// In milliseconds: between two attempts to find a path, and how long one of them may take, from the host's answer.
+const ATTEMPT_INTERVAL = 10_000;
+const ATTEMPT_PATIENCE = 3000;
+// If the pictures end because their track was removed, the next message says so.
+const TRACKS_PATIENCE = 200;
+
+/**
+ * A reception by the WebSocket, and at most one by WebRTC beside it, the attempt.
+ *
+ * Handlers: those of `FrameReception`, but that onFailure(reason) has a message; and onPath(reception), with the
+ * attempt: it goes on from here.
+ */
+export class Fallback extends FrameReception {
+  #handlers;
+  #attempt;
+  #failure;
+  #make;
+  #attempted = performance.now();
+  /** Whether the attempt was made while pictures came. The host may have ended them for it. */
+  #isAnother = false;
+  #timer = null;
+  /** How many pictures had come when they were asked for anew. */
+  #before = null;
+  #isOver = false;
+
+  /**
+   * `attempt` is a reception by WebRTC that goes on; null if it has failed, with the message `failure`. `make()` makes
+   * another one.
+   */
+  constructor(signalling, track, { video, language, messages, attempt, failure, make }, handlers) {
+    super(signalling, track, { video, language }, {
+      ...handlers,
+      onFailure: (key) => {
+        if (key === null && this.#attempt && !this.hasPicture) this.#goOn();
+        else handlers.onFailure(key ? messages[key]() : this.#failure ?? messages.lostConnection());
+      },
+    });
+    this.#handlers = handlers;
+    this.#attempt = attempt;
+    this.#failure = failure;
+    this.#make = make;
+  }
+
+  get isAnswered() {
+    return super.isAnswered || this.#attempt?.isAnswered === true;
+  }
+
+  heard(name, data) {
+    super.heard(name, data);
+    this.#attempt?.heard(name, data);
+    if (name !== "_answer" || !this.#isAnother) return;
+    const attempt = this.#attempt;
+    this.#expect(ATTEMPT_PATIENCE, () => {
+      if (attempt === this.#attempt && !attempt?.isConnected) this.#giveUp();
+    });
+  }
+
+  /** Handles what the reception `attempt` tells. */
+  attempted(attempt, name, value) {
+    if (attempt !== this.#attempt) return;
+    if (name === "connected" && !this.hasPicture) this.#goOn();
+    if (name !== "failure") return;
+    this.#failure = value;
+    this.#giveUp();
+  }
+
+  /** Handles the end of the host's session. Returns false if the pictures end again before any has come. */
+  sessionEnded() {
+    if (this.#before === this.packets) return false;
+    this.#before = this.packets;
+    this.#expect(TRACKS_PATIENCE, () => this.renew());
+    return true;
+  }
+
+  /** Looks for a path again, as the network may be another one now. */
+  tryAgain() {
+    const now = performance.now();
+    if (this.#attempt || !this.hasPicture || now - this.#attempted < ATTEMPT_INTERVAL) return;
+    this.#attempted = now;
+    this.#isAnother = true;
+    this.#attempt = this.#make();
+    this.#attempt.open();
+  }
+
+  /** Updates the counters, and changes over to WebRTC once that has a picture. */
+  async look() {
+    const attempt = this.#attempt;
+    const hasLooked = (await attempt?.look()) === true;
+    if (hasLooked && attempt === this.#attempt && attempt.isConnected && attempt.counted.framesDecoded > 0) {
+      this.#goOn();
+      return false;
+    }
+    return super.look();
+  }
+
+  close() {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    super.close();
+    this.#attempt?.close();
+    this.#attempt = null;
+  }
+
+  /** Ends the attempt. */
+  #giveUp() {
+    this.#attempt?.close();
+    this.#attempt = null;
+    if (this.#isAnother) this.renew();
+  }
+
+  #expect(time, action) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(action, time);
+  }
+
+  #goOn() {
+    const attempt = this.#attempt;
+    // It doesn't end with this.
+    this.#attempt = null;
+    this.close();
+    this.#handlers.onPath(attempt);
+  }
+}

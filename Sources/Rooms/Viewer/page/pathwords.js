@@ -1,0 +1,54 @@
+// Texts about the paths to the host, in both languages.
+
+export const pathWords = {
+  en: {
+    title: "Connection",
+    used: { udp: "UDP directly", tcp: "TCP directly", webSocket: "WebSocket", none: "none yet" },
+    relay: (host, protocol) => `relay at ${host} (${protocol})`,
+    ends: (local, remote) => `This device: ${local}. The host: ${remote}.`,
+    types: {
+      host: "its own address",
+      srflx: "its address as a STUN server sees it",
+      prflx: "its address as the other side sees it",
+      relay: "the relay's address",
+    },
+    kinds: { udp: "UDP", tcp: "TCP", relay: "Relay" },
+    other: (kind, reason) => `${kind}: ${reason}.`,
+    reasons: {
+      trying: "being tried",
+      noAnswer: "no answer in 3 s",
+      notOffered: "the host offers none",
+      notAllowed: "this browser allows none",
+      refused: "refused",
+      notChosen: "works, but the browser has chosen another path",
+      notConfigured: "none configured",
+    },
+    error: (code, text) => `error ${[code, text].filter(Boolean).join(", ")}`,
+    noSound: "Sound needs a direct connection or a relay.",
+  },
+  zh: {
+    title: "连接",
+    used: { udp: "UDP 直连", tcp: "TCP 直连", webSocket: "WebSocket", none: "尚未建立" },
+    relay: (host, protocol) => `经中继 ${host}（${protocol}）`,
+    ends: (local, remote) => `本设备：${local}。主机：${remote}。`,
+    types: {
+      host: "自身地址",
+      srflx: "STUN 服务器看到的地址",
+      prflx: "对方看到的地址",
+      relay: "中继的地址",
+    },
+    kinds: { udp: "UDP", tcp: "TCP", relay: "中继" },
+    other: (kind, reason) => `${kind}：${reason}。`,
+    reasons: {
+      trying: "正在尝试",
+      noAnswer: "3 秒内没有回应",
+      notOffered: "主机未提供",
+      notAllowed: "此浏览器不允许",
+      refused: "被拒绝",
+      notChosen: "可用，但浏览器选择了另一条路径",
+      notConfigured: "未配置",
+    },
+    error: (code, text) => `错误 ${[code, text].filter(Boolean).join("，")}`,
+    noSound: "声音需要直接连接或中继。",
+  },
+};

@@ -1,0 +1,166 @@
+import BrowserDriver
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEndInBrowser {
+    /// Pictures over the page's WebSocket, where WebRTC finds no path.
+    @Suite("Pictures over the WebSocket", .enabled(if: EndToEnd.hasBrowser))
+    struct BrowserFramesTests {
+        /// What the browser has to play them with: everything, no streams of decoded pictures, or, as on a page of plain
+        /// HTTP from another machine, no WebCodecs.
+        enum Player: String, CaseIterable {
+            case whole = ""
+            case canvas = "window.MediaStreamTrackGenerator = undefined;"
+            case mediaSource = "window.VideoDecoder = undefined;"
+        }
+
+        /// Hides the host's candidates from the page's connections while `hidesHost` is true; keeps the names of what the
+        /// page sends; and loses as many binary messages as `losses` says.
+        private static let obstacles = """
+            window.hidesHost = true;
+            window.sent = [];
+            window.losses = 0;
+            const accept = RTCPeerConnection.prototype.setRemoteDescription;
+            RTCPeerConnection.prototype.setRemoteDescription = function (description) {
+              const { type, sdp } = description;
+              const hidden = window.hidesHost ? sdp.replace(/^a=candidate:.*\\r\\n/gm, "") : sdp;
+              return accept.call(this, { type, sdp: hidden });
+            };
+            window.WebSocket = class extends WebSocket {
+              constructor(...values) {
+                super(...values);
+                this.addEventListener("message", (event) => {
+                  if (typeof event.data === "string" || window.losses === 0) return;
+                  window.losses -= 1;
+                  event.stopImmediatePropagation();
+                });
+              }
+              send(text) {
+                window.sent.push(JSON.parse(text).eventName);
+                super.send(text);
+              }
+            };
+            """
+
+        /// Opens a page that finds no path by WebRTC, and waits for its pictures.
+        private func open(
+            _ link: String, in browser: Browser, _ player: Player = .whole, trustsAll: Bool = false
+        ) throws -> ViewerPage {
+            let page = try browser.newPage("about:blank")
+            if trustsAll { try page.send("Security.setIgnoreCertificateErrors", ["ignore": true]) }
+            try page.send(
+                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + player.rawValue)])
+            try page.navigate(link)
+            let viewer = ViewerPage(page)
+            try viewer.waitUntilPlaying()
+            #expect(try page.evaluate("screenRelay.isByWebSocket").bool == true)
+            return viewer
+        }
+
+        @Test(
+            "are played as those by WebRTC: sharp, measured, paused, and none is late", .timeLimit(.minutes(2)),
+            arguments: Player.allCases)
+        func played(player: Player) throws {
+            let desktop = try SharedDesktop()
+            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let page = viewer.page
+            try viewer.expectMotion(by: 30)
+            expectPatches(in: try #require(try viewer.picture()), "\(player)")
+            try page.waitUntil("/^\\d+ ms · \\d+ fps · .*bit.s · 640 × 480$/.test(screenRelay.figures)")
+            try page.evaluate("document.getElementById('figures').click()")
+            try page.waitUntil("document.querySelector('.paths')?.innerText.includes('WebSocket')")
+            let words = try page.evaluate("document.querySelector('.paths').innerText").string ?? ""
+            #expect(words.contains("UDP: ") && words.contains("Relay: none configured."), "\(words)")
+
+            // A still screen's last picture is shown at once, and not only with the next one, 2.5 s later.
+            desktop.scene.freeze()
+            let last = try counter(on: desktop)
+            try viewer.waitForCounter(past: last - 1, within: .seconds(2))
+            desktop.scene.thaw()
+
+            let pid = "\(desktop.host.child.processID)"
+            #expect(try CommandLineRun(["screenrelay", "pause", "--pid", pid]).status == .exited(0))
+            try page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
+            #expect(try CommandLineRun(["screenrelay", "resume", "--pid", pid]).status == .exited(0))
+            try page.waitUntil("screenRelay.source === 'live'", within: .seconds(5))
+            try viewer.expectMotion()
+            #expect(try page.evaluate("screenRelay.isByWebSocket").bool == true)
+            #expect(try viewer.reconnects() == 0)
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        /// The scene's counter, as FFmpeg sees it on the screen.
+        private func counter(on desktop: SharedDesktop) throws -> Int {
+            let grabbed = try FFmpeg.grab(display: desktop.screen.name, width: 640, height: 480)
+            let picture = try #require(ScenePicture(bytes: grabbed.bytes, width: 640, height: 480))
+            return try #require(PatchScene.counterValue(in: picture))
+        }
+
+        @Test("one that is lost is followed by a key picture", .timeLimit(.minutes(1)), arguments: Player.allCases)
+        func lost(player: Player) throws {
+            let desktop = try SharedDesktop()
+            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            try viewer.expectMotion()
+            try viewer.page.evaluate("window.sent.length = 0; window.losses = 3")
+            try viewer.page.waitUntil("sent.includes('__frames_key') && losses === 0")
+            try viewer.expectMotion()
+            expectPatches(in: try #require(try viewer.picture()), "after a loss")
+            #expect(try viewer.page.evaluate("sent.includes('__frames_seen')").bool == true)
+            #expect(try viewer.reconnects() == 0)
+        }
+
+        @Test("give way to WebRTC when a network change opens a path", .timeLimit(.minutes(2)))
+        func way() throws {
+            let desktop = try SharedDesktop()
+            let viewer = try open(desktop.link, in: Browser.launch())
+            try viewer.expectMotion()
+            try viewer.page.evaluate("window.hidesHost = false")
+            // The page doesn't try more often than every 10 s.
+            try viewer.page.waitUntil("window.dispatchEvent(new Event('online')), !screenRelay.isByWebSocket")
+            #expect(try viewer.page.evaluate("sent.includes('__frames_stop')").bool == true)
+            try viewer.expectMotion()
+            #expect(try viewer.page.evaluate("screenRelay.phase").string == "playing")
+            #expect(try viewer.reconnects() == 0)
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+        }
+
+        @Test("go on where another attempt finds no path", .timeLimit(.minutes(2)))
+        func noWay() throws {
+            let desktop = try SharedDesktop()
+            let viewer = try open(desktop.link, in: Browser.launch())
+            try viewer.page.evaluate("window.sent.length = 0")
+            try viewer.page.waitUntil("window.dispatchEvent(new Event('online')), sent.includes('__offer')")
+            try viewer.page.waitUntil("sent.includes('__frames')")
+            try viewer.expectMotion()
+            #expect(try viewer.page.evaluate("screenRelay.isByWebSocket").bool == true)
+            #expect(try viewer.reconnects() == 0)
+        }
+
+        @Test(
+            "come by HTTPS, too", .enabled(if: ProgramLookup.path(of: "openssl") != nil), .timeLimit(.minutes(1)))
+        func secured() throws {
+            let files = try TemporaryFolder()
+            let made = try MadeCertificate()
+            let certificate = try files.write("certificate.pem", made.text)
+            let key = try files.write("key.pem", made.key)
+            let desktop = try SharedDesktop(options: ["--tls-cert", certificate, "--tls-key", key])
+            let viewer = try open(desktop.link, in: Browser.launch(), trustsAll: true)
+            try viewer.expectMotion()
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+        }
+
+        @Test("bring no sound, and the page says so", .enabled(if: PulseServer.isAvailable), .timeLimit(.minutes(1)))
+        func silent() throws {
+            let server = try PulseServer(in: TemporaryFolder())
+            let desktop = try SharedDesktop(
+                options: ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(server.address)"])
+            let viewer = try open(desktop.link, in: Browser.launch())
+            try viewer.page.waitUntil(
+                "document.getElementById('bar').innerText.includes('Sound needs a direct connection or a relay.')")
+            #expect(try viewer.page.evaluate("screenRelay.sound").string == "none")
+        }
+    }
+}
