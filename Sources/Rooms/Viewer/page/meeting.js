@@ -38,6 +38,8 @@ export class Meeting {
       onTurn: (kind, on) => this.#turn(kind, on),
     });
     this.#draw();
+    // The page has joined the room before this was loaded.
+    this.#view.available(!viewer.isOver);
   }
 
   /** A read-only view for tests and curious people. */

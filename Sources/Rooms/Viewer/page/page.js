@@ -51,9 +51,11 @@ bar.mustStay = () => stage.isCovered || charts.isOpen;
 gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
 addViewKeys(keys, { view, controls, charts, bar });
+let resumeWithMeeting;
+const withMeeting = new Promise((resume) => { resumeWithMeeting = resume; });
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
 keys.add("n", meetingWords.people, () => people.toggle());
-keys.add("m", meetingWords.meet, () => meeting?.toggle());
+keys.add("m", meetingWords.meet, () => withMeeting.then((it) => it.toggle()));
 
 let newest = null;
 viewer.addEventListener("stream", async ({ detail: stream }) => {
@@ -92,15 +94,15 @@ viewer.addEventListener("_peers", ({ detail }) => {
 
 // Loaded once there is a picture, or none soon, so that the page itself stays small.
 let meeting = null;
-async function meet() {
+viewer.addEventListener("joined", async () => {
   await Promise.race([
     new Promise((resume) => viewer.addEventListener("change", () => { if (viewer.phase === "playing") resume(); })),
     new Promise((resume) => setTimeout(resume, 2000)),
   ]);
   const { Meeting } = await import("./meeting.js");
   meeting = new Meeting(viewer);
-}
-viewer.addEventListener("joined", () => meet().catch(() => {}), { once: true });
+  resumeWithMeeting(meeting);
+}, { once: true });
 
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
 let sound = null;
