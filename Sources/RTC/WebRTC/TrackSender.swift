@@ -243,7 +243,10 @@ struct TrackSender: RungFollower {
 
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
-        if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
+        // A stalled sender doesn't ask again.
+        if case .waiting(let askedAt?) = position, !isStalled {
+            deadline = min(deadline, askedAt + Self.askingInterval)
+        }
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
         let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), pointer.heldUntil ?? .zero)
         deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
