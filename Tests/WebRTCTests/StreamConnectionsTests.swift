@@ -57,6 +57,23 @@ struct StreamConnectionsTests {
         #expect(streams.count == StreamConnections.limitPerAddress)
     }
 
+    @Test("of many connections that can be read, few are served at once, and all in turn")
+    func turns() throws {
+        let (streams, port) = try listen()
+        let count = StreamConnections.servedAtOnce * 3
+        let sockets = try (0..<count).map { _ in try StreamSocket(to: port) }
+        try serve(streams, until: count, now: now())
+        for socket in sockets { socket.write([0, 1, 2]) }
+        // What is not read stays ready.
+        var served: Set<UInt32> = []
+        try eventually("a turn of each connection") {
+            let ready = streams.takeReady(now: now())
+            #expect(ready.count <= StreamConnections.servedAtOnce)
+            served.formUnion(ready.filter(\.reads).map(\.connection.path.peer.connection))
+            return served.count == count
+        }
+    }
+
     @Test("a connection has 5 s to prove itself, and may then be silent for 60 s")
     func patience() throws {
         let (streams, port) = try listen()

@@ -22,6 +22,9 @@ final class StreamConnections {
     private static let acceptPause = Interval.seconds(1)
     /// The maximum number of connections accepted at once.
     private static let acceptsAtOnce = 64
+    /// The maximum number of connections served at once. The kernel lets those that are still ready go last the next
+    /// time, so that many connections that send all they can hold up neither pictures nor each other.
+    static let servedAtOnce = 8
     /// The listener's number in `epoll`.
     private static let listenerNumber: UInt64 = 0
 
@@ -54,7 +57,7 @@ final class StreamConnections {
     private var counts: [Client: Int] = [:]
     private var lastNumber: UInt32 = 0
     private var resumesAccepting: MonotonicTime?
-    private var ready = [shim_ready](repeating: shim_ready(), count: 64)
+    private var ready = [shim_ready](repeating: shim_ready(), count: StreamConnections.servedAtOnce)
 
     /// Accepts connections from `listener`, if there is one, for datagrams of at most `longest` bytes.
     init(_ listener: consuming StreamListener?, longest: Int) {
