@@ -68,6 +68,8 @@ struct SessionICE {
     ) -> (reply: [UInt8]?, isGenuine: Bool) {
         let ufrag = LiteAgent.localUfrag(of: check)
         var agent = formerAgent.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? self.agent
+        // The role outlives a generation, and may have changed since.
+        agent.role = self.agent.role
         guard let reply = agent.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return (nil, false) }
         let datagram = isReplied ? reply.datagram : nil
