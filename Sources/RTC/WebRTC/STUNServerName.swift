@@ -32,7 +32,7 @@ struct STUNServerName: Sendable, Hashable {
     /// The server's addresses, at most one of each family. May block for seconds, because getaddrinfo(3) has no
     /// timeout.
     func resolve() -> [TransportAddress] {
-        if let address = TransportAddress(numeric: host, port: port) { return [address] }
+        if let address = TransportAddress(numeric: host, port: port) { return [address.unmapped] }
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
