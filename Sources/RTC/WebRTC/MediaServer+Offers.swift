@@ -24,12 +24,13 @@ extension MediaServer {
     /// How long an offer of ours waits for an answer.
     static let answerPatience = Interval.seconds(30)
 
-    /// Offers a session that watches `source`, in 4:2:0 and in 4:4:4, to a viewer that expects an offer. Quick and never
-    /// blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
+    /// Offers a session that watches `source` to a viewer that expects an offer: in 4:2:0 and, unless `controlling`, in
+    /// 4:4:4. Quick and never blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
     ///
     /// - Parameters:
     ///   - controlling: whether the host looks for the path and chooses it (RFC 8445), because the peer is a server that
-    ///     may be ICE-lite. Otherwise the host is ICE-lite, and the peer chooses.
+    ///     may be ICE-lite. Such a server may accept 4:4:4 unread, and its viewers then see nothing. Otherwise the host
+    ///     is ICE-lite, and the peer chooses.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over, but not if
     ///     ``accept(answer:for:)`` threw.
     public func offer(
@@ -46,7 +47,7 @@ extension MediaServer {
         var local = localDescription(sending: source)
         local.isICELite = !controlling
         let pending = PendingOffer(
-            offer: Offer(local: local, including444: true), local: local, source: source, onEnd: onEnd)
+            offer: Offer(local: local, including444: !controlling), local: local, source: source, onEnd: onEnd)
         let id = try nextID()
         counters.withLock { $0.offers[id] = pending }
         let isPosted = inbox.post(
@@ -63,13 +64,15 @@ extension MediaServer {
     }
 
     public func accept(answer: String, for id: MediaSessionID) throws(MediaRefusal) {
-        guard let pending = counters.withLock({ $0.offers.removeValue(forKey: id) }), pending.take() else {
+        guard let pending = counters.withLock({ $0.offers[id] }), pending.take() else {
             throw .unsupported("this session waits for no answer")
         }
         do {
             let media = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
             try begin(id, local: pending.local, media: media, watching: pending.source, onEnd: pending.onEnd)
-            if !pending.candidates.isEmpty { inbox.post(.candidates(id, pending.candidates)) }
+            // Candidates are kept until the session has been posted, since it must come before them.
+            let candidates = counters.withLock { $0.offers.removeValue(forKey: id)?.candidates } ?? []
+            if !candidates.isEmpty { inbox.post(.candidates(id, candidates)) }
         } catch {
             // The media thread need not wait for an answer any longer.
             ended(id)
