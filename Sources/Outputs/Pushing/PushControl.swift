@@ -63,7 +63,16 @@ struct PushControl {
     }
 
     private mutating func handle(_ event: OutputLife.Event) {
+        if event == .restart || event == .stop && life.state == .connecting { leave() }
         perform(life.handle(event, at: MonotonicTime.now(), random: .random(in: 0..<1)))
+    }
+
+    /// Lets a server of WebRTC hear of the end before another attempt or the program's end: it may have one place for
+    /// us, or keep a session that nobody ends.
+    private func leave() {
+        guard target.takesWebRTC, let connection else { return }
+        connection.abandon()
+        connection.join(until: MonotonicTime.now() + .seconds(1))
     }
 
     private mutating func networkChanged(_ change: NetworkChange) {

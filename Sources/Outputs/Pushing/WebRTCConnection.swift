@@ -52,7 +52,12 @@ final class WebRTCConnection: PushAttempt {
         guard let subscription = shared.withLock({ $0.subscription }), !subscription.take().isEmpty else { return }
         connect()
         // Not earlier, so that the source has a viewer all the time.
-        shared.withLock { $0.subscription = nil }
+        let done = shared.withLock { shared in
+            defer { shared.subscription = nil }
+            return shared.subscription
+        }
+        // Its end tells others, which must not happen under the lock.
+        _ = done
     }
 
     private func connect() {
@@ -106,7 +111,8 @@ final class WebRTCConnection: PushAttempt {
     func abandon() {
         let (subscription, session, connection) = shared.withLock { shared in
             shared.isOver = true
-            defer { (shared.subscription, shared.session, shared.connection) = (nil, nil, nil) }
+            // The connection stays: it may be waited for.
+            defer { (shared.subscription, shared.session) = (nil, nil) }
             return (shared.subscription, shared.session, shared.connection)
         }
         connection?.abandon()
@@ -116,7 +122,8 @@ final class WebRTCConnection: PushAttempt {
     }
 
     func join(until deadline: MonotonicTime) {
-        // It holds nothing that another attempt needs.
+        let connection = shared.withLock { $0.connection }
+        connection?.join(until: deadline)
     }
 
     /// Sound that comes later goes out in the same session.

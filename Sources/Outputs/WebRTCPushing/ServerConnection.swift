@@ -1,10 +1,10 @@
-import MediaTypes
+public import MediaTypes
 public import OutputLife
 import Synchronization
 import Threading
 
 /// One attempt to have a WebRTC session taken by a server, and the server's side of that session until its end. It has
-/// a thread of its own. Methods may be called on any thread, and don't wait.
+/// a thread of its own. Methods may be called on any other thread, and don't wait unless they say so.
 public final class ServerConnection: Sendable {
     /// What comes of it.
     public enum Event: Sendable {
@@ -20,6 +20,7 @@ public final class ServerConnection: Sendable {
     private static let farewell = Interval.seconds(3)
 
     private let signal = WebClientSignal()
+    private let thread: NamedThread
 
     /// Begins to offer a session; nil if the process has no thread left. `report` is called on the attempt's thread,
     /// and not any more after ``abandon()``.
@@ -30,7 +31,8 @@ public final class ServerConnection: Sendable {
         let thread = NamedThread("push", blocksSignals: true) {
             Self.run(server, offer: offer, signal) { if !signal.isAbandoned { report($0) } }
         }
-        guard thread != nil else { return nil }
+        guard let thread else { return nil }
+        self.thread = thread
     }
 
     deinit { abandon() }
@@ -40,6 +42,9 @@ public final class ServerConnection: Sendable {
 
     /// The same, but nobody waits for it any more.
     public func abandon() { signal.abandon() }
+
+    /// Waits until the server has been told of the end, but no longer than until `deadline`. Only the first call waits.
+    public func join(until deadline: MonotonicTime) { thread.join(until: deadline) }
 
     private static func run(
         _ server: WebRTCServer, offer: String, _ signal: WebClientSignal, report: (Event) -> Void

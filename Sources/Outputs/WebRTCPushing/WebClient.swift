@@ -165,6 +165,8 @@ final class WebClient {
     func connectWebSocket(_ url: String, protocol name: String) throws(OutputFailure) -> WebSocketClient {
         let message = try message("GET", url, token: nil)
         defer { g_object_unref(UnsafeMutableRawPointer(message.pointer)) }
+        // Else a server could send the secrets that follow to a place without TLS.
+        soup_message_add_flags(message.pointer, SOUP_MESSAGE_NO_REDIRECT)
         let copy = strdup(name)
         defer { free(copy) }
         var protocols = [copy, nil]
