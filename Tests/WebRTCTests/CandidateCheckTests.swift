@@ -59,6 +59,29 @@ struct CandidateCheckTests {
         #expect(peers.count == 64)
     }
 
+    @Test("the sessions of all viewers together send 500 requests in a second")
+    func budget() throws {
+        var budget = CheckBudget()
+        var counts: [Int] = []
+        for second in Int64(0)..<4 {
+            var count = 0
+            for number in Int64(0)..<4000 {
+                if budget.take(now: start + .seconds(second) + .microseconds(250 * number)) { count += 1 }
+            }
+            counts.append(count)
+        }
+        // In the first second, what may be sent at once comes on top.
+        #expect(counts[0] > 900 && counts[0] <= 1000)
+        #expect(counts.dropFirst().allSatisfy { (499...501).contains($0) })
+
+        let rig = try Rig()
+        let viewer = try rig.addPeer(candidates: [candidate(1)])
+        let chosen = try rig.addPeer(candidates: [candidate(2)], iceRole: .controlling(tieBreaker: 1))
+        for peer in [viewer, chosen] { peer.link.admitsChecks = false }
+        rig.run(for: .seconds(1))
+        #expect(viewer.link.sent.isEmpty && !chosen.link.sent.isEmpty)
+    }
+
     @Test("what the peer prefers is tried first, and nothing twice")
     func order() {
         var checks = CandidateChecks(of: MediaSessionID(rawValue: 1))

@@ -26,6 +26,11 @@ final class TestLink: DatagramSink {
     /// Decides which media packets are lost.
     var loses: (_ packet: Sent) -> Bool = { _ in false }
 
+    /// Whether requests to a viewer's candidates may be sent.
+    var admitsChecks = true
+
+    func admitsCheck(now: MonotonicTime) -> Bool { admitsChecks }
+
     /// Decides which datagrams of any kind don't arrive.
     var blocks: (_ datagram: Sent) -> Bool = { _ in false }
 

@@ -9,7 +9,7 @@ import SecureTransport
 /// host sends requests to all candidates, even if the peer is the one that chooses the path.
 ///
 /// The peer can name the addresses of strangers. So there are few of them, each gets few packets of about 100 bytes,
-/// and a session's packets are paced.
+/// and a session's packets are paced, as are those of all viewers' sessions together (``CheckBudget``).
 ///
 /// Sans-IO. Belongs to the media thread.
 struct CandidateChecks {
@@ -155,5 +155,25 @@ struct CandidateChecks {
     private mutating func schedule() {
         let next = checks.reduce(MonotonicTime.distantFuture) { min($0, $1.due) }
         deadline = next == .distantFuture ? next : max(next, nextSlot)
+    }
+}
+
+/// Bounds the requests to the candidates of all viewers together: somebody who opens many sessions must not have the
+/// host flood a stranger whom their candidates name. A request beyond it is not sent, as if it were lost.
+struct CheckBudget {
+    /// The time for which one request counts: 500 in a second are about 0.5 Mbit/s.
+    static let share = Interval.milliseconds(2)
+    /// The requests of this time may be sent at once.
+    static let burst = Interval.seconds(1)
+
+    /// The time at which nothing counts any more.
+    private var freeAt = MonotonicTime.zero
+
+    /// Whether a request may be sent now; if so, it counts.
+    mutating func take(now: MonotonicTime) -> Bool {
+        let next = max(freeAt, now) + Self.share
+        guard next - now <= Self.burst else { return false }
+        freeAt = next
+        return true
     }
 }

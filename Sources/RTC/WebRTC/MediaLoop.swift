@@ -37,6 +37,7 @@ final class MediaLoop: DatagramSink {
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
     let publishedAddresses: PublishedAddresses
+    private var checkBudget = CheckBudget()
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private(set) var entries: [pollfd]
@@ -99,6 +100,8 @@ final class MediaLoop: DatagramSink {
         waiting.append(datagram, along: path)
         return false
     }
+
+    func admitsCheck(now: MonotonicTime) -> Bool { checkBudget.take(now: now) }
 
     /// Sends waiting datagrams as far as there is room, then lets the stalled sessions continue in turn. A session that
     /// fills the socket again gets its next turn last.

@@ -154,7 +154,10 @@ final class PeerSession {
             }
             deadline = min(deadline, answerDue)
         }
-        for request in ice.takeDue(now: now) { _ = sink.send(request.datagram, along: request.path) }
+        let sink = self.sink
+        for request in ice.takeDue(now: now, admits: { sink.admitsCheck(now: now) }) {
+            _ = sink.send(request.datagram, along: request.path)
+        }
         deadline = min(deadline, ice.deadline)
         if !handshake.isComplete {
             if handshake.deadline(now: now) <= now {
@@ -171,7 +174,6 @@ final class PeerSession {
             // It waited for room on another path.
             if path.peer != mediaAddress { watched?.isStalled = false }
             mediaAddress = path.peer
-            let sink = self.sink
             let next =
                 switch role {
                 case .watching(let tracks): tracks.advance(now: now) { sink.send($0, along: path) }

@@ -158,13 +158,13 @@ struct SessionICE {
         checks.add(candidates.filter { agent.role != .lite || !$0.address.isLoopback }, now: now)
     }
 
-    /// The time at which ``takeDue(now:)`` next returns something.
+    /// The time at which ``takeDue(now:admits:)`` next returns something.
     var deadline: MonotonicTime { min(path.deadline, checks.deadline, nomination.deadline) }
 
-    /// The requests to send now.
-    mutating func takeDue(now: MonotonicTime) -> [(datagram: [UInt8], path: NetworkPath)] {
+    /// The requests to send now. `admits` says whether one may go to a candidate of a peer that the user has not chosen.
+    mutating func takeDue(now: MonotonicTime, admits: () -> Bool) -> [(datagram: [UInt8], path: NetworkPath)] {
         var due = path.takeDue(now: now)
-        if let check = checks.takeDue(now: now) {
+        if let check = checks.takeDue(now: now), agent.role != .lite || admits() {
             let path = NetworkPath(peer: check.peer, local: .unspecified(check.peer.family))
             due.append((request(check.id), path))
         }
