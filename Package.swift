@@ -248,10 +248,16 @@ let package = Package(
         shell(
             "Programs", "CommandLine",
             ["Clocks", "CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+        shell(
+            "Programs", "Diagnosis",
+            [
+                "ByteCoding", "CGLib", "CLinux", "Clocks", "MediaTypes", "Processes", "STUN",
+                "ScreenRelayKit", "SecureTransport", "Signalling", "Threading", "WebRTC",
+            ]),
         program(
             "Programs", "screenrelay",
             [
-                "Clocks", "ByteCoding", "QRCodes",
+                "Clocks", "ByteCoding", "Diagnosis", "QRCodes",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -403,6 +409,10 @@ let package = Package(
         tests(
             "CommandLineTests",
             ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport", "Threading"]),
+        tests(
+            "DiagnosisTests",
+            ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "Signalling", "TestSupport"],
+            exclude: ["turn_server.py"]),
         tests(
             "ScreenRelayKitTests",
             [

@@ -20,6 +20,7 @@ struct CommandSettingsTests {
         commands: [
             share, Command(name: "host", summary: "Hosts.", options: [Option(long: "lan", help: "x")]).withSettings,
             Command(name: "stop", summary: "Stops."),
+            Command(name: "check", summary: "Checks.", options: share.options, settingsOf: "share"),
         ])
 
     /// The options of `share` with these words and this file.
@@ -49,6 +50,17 @@ struct CommandSettingsTests {
         #expect(try parsed.value("fps", as: .frameRate) == 15)
         #expect(parsed.values("hide") == ["Mail", "Chat; private"])
         #expect(parsed.has("lan"))
+    }
+
+    @Test("a command that takes another one's settings has no group of its own")
+    func shared() throws {
+        #expect(Self.set.takesSettings("check") && !Self.set.takesSettings("stop"))
+        let folder = try TemporaryFolder()
+        let read = try SettingsFile.read(try folder.write("config", Array("[share]\nfps=15\n".utf8)))
+        let settings = try Self.set.settings(in: try #require(read), for: "check")
+        #expect(settings.options["fps"]?.values == ["15"])
+        #expect(try problem("[check]\nfps=15\n").contains("unknown group [check]"))
+        #expect(Self.set.settingsTemplate(for: "check") == Self.set.settingsTemplate(for: "share"))
     }
 
     @Test("what the command line says wins: a value, a list as a whole, and one of several alternatives")

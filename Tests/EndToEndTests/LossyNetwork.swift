@@ -2,7 +2,7 @@ import Glibc
 import Processes
 import TestSupport
 
-/// A network of its own, which loses some of what is sent in it.
+/// A network of its own, which loses some of what is sent in it, or what other rules of a firewall say.
 ///
 /// It lives as long as a process inside it, which this object holds.
 final class LossyNetwork {
@@ -29,7 +29,15 @@ final class LossyNetwork {
     }
 
     /// Creates the network, which loses all packets that this expression of nftables is true of.
-    init(losing expression: String) throws {
+    convenience init(losing expression: String) throws {
+        try self.init(rules: [
+            "add chain inet loss out '{ type filter hook output priority 0; }'",
+            "add rule inet loss out \(expression) counter drop",
+        ])
+    }
+
+    /// Creates the network with these commands of nft, whose table is `inet loss`.
+    init(rules: [String]) throws {
         // A browser doesn't use a network that has only loopback, so add an interface, which leads nowhere.
         let script = """
             set -e
@@ -40,8 +48,7 @@ final class LossyNetwork {
             ip link set far up
             ip route add default via 192.0.2.2
             nft add table inet loss
-            nft add chain inet loss out '{ type filter hook output priority 0; }'
-            nft add rule inet loss out \(expression) counter drop
+            \(rules.map { "nft \($0)" }.joined(separator: "\n"))
             echo ready
             exec sleep 600
             """

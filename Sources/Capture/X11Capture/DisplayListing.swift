@@ -1,3 +1,4 @@
+import CXCB
 import Glibc
 public import MediaTypes
 
@@ -72,5 +73,23 @@ extension ScreenCapture {
             numbers.append(number)
         }
         return numbers.sorted().map { ":\($0)" }
+    }
+}
+
+extension ScreenCapture {
+    /// Whether the X server is on another machine.
+    public var isRemote: Bool { !connection.isLocal }
+
+    /// The extensions by which capturing would cost less or show more, and that the display doesn't have or doesn't let
+    /// us use, by their names in the X protocol.
+    public var missingExtensions: [String] {
+        let wanted = [
+            ("XFIXES", shim_xcb_xfixes_id()), ("RANDR", shim_xcb_randr_id()), ("XInputExtension", shim_xcb_input_id()),
+        ]
+        var missing = wanted.filter { connection.firstEvent(of: $0.1) == nil }.map(\.0)
+        if !reportsDamage { missing.append("DAMAGE") }
+        // Memory can't be shared with another machine, whatever its server has.
+        if grabMethod != .memoryFile, !isRemote { missing.append("MIT-SHM") }
+        return missing
     }
 }

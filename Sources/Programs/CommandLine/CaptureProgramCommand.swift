@@ -11,7 +11,11 @@ extension Command {
         options: [Option.hostLink, .linkToken] + CaptureOptions.options + [
             Option(
                 long: "legacy",
-                help: "send only NAL units, with the headers of the original ReplayKit sender, whatever the host says")
+                help: "send only NAL units, with the headers of the original ReplayKit sender, whatever the host says"),
+            Option(
+                long: "check",
+                help: "for 'screenrelay doctor': tell the size of what would be captured and what the display lacks",
+                isHidden: true),
         ] + RecordOptions.options + [
             CaptureVerbosity.option(default: .info)
         ] + Confinement.options,

@@ -13,11 +13,13 @@ public struct Command: Sendable {
     /// Groups of long option names of which only one may be given. One on the command line overrides the others in a
     /// settings file.
     public var alternatives: [[String]]
+    /// The other command whose settings this one reads in settings files, because it takes the same options.
+    public var settingsOf: String?
 
     /// A command with these properties.
     public init(
         name: String, summary: String, options: [Option] = [], operands: Operands = .none, examples: [Example] = [],
-        alternatives: [[String]] = []
+        alternatives: [[String]] = [], settingsOf: String? = nil
     ) {
         self.name = name
         self.summary = summary
@@ -25,6 +27,7 @@ public struct Command: Sendable {
         self.operands = operands
         self.examples = examples
         self.alternatives = alternatives
+        self.settingsOf = settingsOf
     }
 }
 

@@ -58,6 +58,7 @@ extension CommandSet {
         for (group, line) in document.groups where !isNamed(group) {
             try check(group: group, "\(document.path):\(line)")
         }
+        let name = groupName(of: name)
         var settings = CommandSettings()
         for group in [Self.groupForAll, name] {
             for entry in document.entries where entry.group == group {
@@ -78,11 +79,16 @@ extension CommandSet {
     }
 
     /// Whether the command `name` reads settings files.
-    public func takesSettings(_ name: String) -> Bool { commandsWithSettings.contains { $0.name == name } }
+    public func takesSettings(_ name: String) -> Bool {
+        commandsWithSettings.contains { $0.name == groupName(of: name) }
+    }
 
-    /// The commands that read settings files: those that take `--config`.
+    /// The group of a settings file that is for the command `name`.
+    func groupName(of name: String) -> String { commands.first { $0.name == name }?.settingsOf ?? name }
+
+    /// The commands that have a group in settings files: those that take `--config`.
     var commandsWithSettings: [Command] {
-        commands.filter { $0.options.contains { $0.long == Option.config.long } }
+        commands.filter { $0.settingsOf == nil && $0.options.contains { $0.long == Option.config.long } }
     }
 
     private func check(group: String, _ place: String) throws(UsageError) {

@@ -2,6 +2,7 @@ extension CommandSet {
     /// A settings file for `screenrelay config` with every option, commented out. If `name` is not nil, only with that
     /// command's options.
     public func settingsTemplate(for name: String? = nil) -> String {
+        let name = name.map { groupName(of: $0) }
         var lines = [
             "# Settings of \(program): ~/.config/\(program)/config, or a file that --config names.",
             "# The command line overrides this file. A command ignores settings in [\(Self.groupForAll)] that it has no option for.",

@@ -100,7 +100,7 @@ func decimalInteger(_ text: String) -> Int? {
 }
 
 /// The text with control characters made visible, so that it can't move the cursor or start a line.
-func printable(_ text: String) -> String {
+public func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
         switch scalar {

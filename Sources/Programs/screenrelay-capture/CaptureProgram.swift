@@ -28,6 +28,7 @@ enum CaptureProgram {
                 let wanted = try CaptureOptions(options)
                 // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
                 let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
+                if options.has("check") { return DisplayReport.show(wanted) }
                 let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
                 // Under share the variable for it isn't there: share has warned already.
                 if let warning = wanted.waylandWarning { log.warning(warning) }

@@ -131,7 +131,7 @@ enum HostOptions {
         }
     }
 
-    private static func listenAddresses(
+    static func listenAddresses(
         _ options: ParsedOptions
     ) throws(UsageError) -> [ListenAddress] {
         let wanted = try options.required("listen", as: .listenAddress)
@@ -154,7 +154,7 @@ enum HostOptions {
     }
 
     /// The address for media: the one that `--listen` names, else all addresses.
-    private static func mediaAddress(
+    static func mediaAddress(
         _ options: ParsedOptions, listen: [ListenAddress]
     ) throws(UsageError) -> TransportAddress {
         let port = try options.required("udp-port", as: .port)

@@ -11,7 +11,8 @@ enum Program {
         program: name,
         summary: "Shares an X screen in a room, where everyone who has the link sees it in a browser.",
         version: screenRelayVersion,
-        commands: commandsWithSettings + Control.commands + SetupCommands.commands, namedGroups: [PushOption.group])
+        commands: commandsWithSettings + [DoctorCommand.command.withSettings] + Control.commands
+            + SetupCommands.commands, namedGroups: [PushOption.group])
 
     /// The commands that read settings files.
     static let commandsWithSettings = [
@@ -26,6 +27,7 @@ enum Program {
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
+                case DoctorCommand.command.name: try DoctorCommand.run(options)
                 case CaptureLauncher.command.name: try CaptureLauncher.run(options)
                 case SoundLauncher.command.name: SoundLauncher.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)

@@ -34,11 +34,16 @@ struct ShareConfinement {
         arguments += ["--user", name]
     }
 
-    private static func memory(
+    static func memory(
         _ options: ParsedOptions, _ capture: CaptureOptions
     ) throws(UsageError) -> CaptureMemory {
         if options.value("capture-memory") == "none" { return .unlimited }
         if let size = try options.value("capture-memory", as: .byteCount) { return .bytes(size) }
+        return .bySize(expectation(of: capture))
+    }
+
+    /// What the memory use of a capture with these options depends on.
+    static func expectation(of capture: CaptureOptions) -> CaptureMemoryExpectation {
         var expectation = CaptureMemoryExpectation()
         expectation.hasFullChroma = capture.chroma != .yuv420
         switch capture.scale {
@@ -49,6 +54,6 @@ struct ShareConfinement {
         case .within: expectation.leastPixels = 3840 * 2160
         case nil: break
         }
-        return .bySize(expectation)
+        return expectation
     }
 }

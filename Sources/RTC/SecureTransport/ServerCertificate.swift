@@ -14,6 +14,8 @@ public struct ServerCertificate: Sendable {
     public let fingerprint: String?
     /// Whether the certificate has expired.
     public let isExpired: Bool
+    /// Whether the time from which on the certificate is valid is still to come.
+    public let isNotYetValid: Bool
 
     private let certificate: [UInt8]
     private static let limit = 1 << 20
@@ -54,6 +56,7 @@ public struct ServerCertificate: Sendable {
         names = isMadeHere ? [] : Self.dnsNames(parsed)
         fingerprint = isMadeHere ? CertificateFingerprint(of: parsed, algorithm: .sha256)?.hexadecimal : nil
         isExpired = X509_cmp_current_time(X509_get0_notAfter(parsed)) < 0
+        isNotYetValid = X509_cmp_current_time(X509_get0_notBefore(parsed)) > 0
     }
 
     /// Whether the certificate is valid for a literal IP address.

@@ -86,6 +86,18 @@ public struct ICEServer: Sendable, Equatable {
 
     /// Whether clients can use the server: browsers refuse a TURN server without credentials.
     public var isComplete: Bool { scheme == .stun || credentials != .none }
+
+    /// What a client shows to the server, or nil if it needs to show nothing. Made from a secret, it is good until
+    /// `time`, in seconds since 1970.
+    package func credentials(until time: Int) -> (user: String, password: String)? {
+        switch credentials {
+        case .none: return nil
+        case .fixed(let user, let password): return (user, password)
+        case .secret(let secret):
+            let user = "\(time):screenrelay"
+            return (user, ClientICEServer.password(of: user, secret: secret))
+        }
+    }
 }
 
 // MARK: - For one client
@@ -102,13 +114,8 @@ struct ClientICEServer: Encodable, Equatable {
     /// - Parameter now: the wall clock's time, in seconds since 1970.
     init(_ server: ICEServer, now: Int) {
         urls = [server.url]
-        switch server.credentials {
-        case .none: break
-        case .fixed(let user, let password): (username, credential) = (user, password)
-        case .secret(let secret):
-            let user = "\(now + Self.lifetime):screenrelay"
-            (username, credential) = (user, Self.password(of: user, secret: secret))
-        }
+        guard let credentials = server.credentials(until: now + Self.lifetime) else { return }
+        (username, credential) = (credentials.user, credentials.password)
     }
 
     /// The password that a server with this secret expects of `user`: base64 of its HMAC-SHA1.

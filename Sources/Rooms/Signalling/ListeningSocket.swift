@@ -4,13 +4,13 @@ import CGLib
 ///
 /// It is bound on the thread that starts the server, so that errors can be thrown there. After that only the site's
 /// thread uses it.
-final class ListeningSocket: @unchecked Sendable {
+package final class ListeningSocket: @unchecked Sendable {
     let socket: UnsafeMutablePointer<GSocket>
     /// The address, with the port that the system chose if it was asked to.
     let address: ListenAddress
 
     /// Listens on `wanted`.
-    init(_ wanted: ListenAddress) throws(SignallingError) {
+    package init(_ wanted: ListenAddress) throws(SignallingError) {
         let literal = wanted.address == "localhost" ? "127.0.0.1" : wanted.address
         guard let socketAddress = g_inet_socket_address_new_from_string(literal, guint(wanted.port)) else {
             throw .notAnAddress(wanted.address)
@@ -40,7 +40,7 @@ final class ListeningSocket: @unchecked Sendable {
     }
 
     /// Releases the port. Further calls do nothing.
-    func close() {
+    package func close() {
         g_socket_close(socket, nil)
     }
 

@@ -26,6 +26,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -375,3 +376,10 @@ static const int32_t shim_TCP_KEEPIDLE = 4;
 static const int32_t shim_TCP_KEEPINTVL = 5;
 static const int32_t shim_TCP_USER_TIMEOUT = 18;
 static const int32_t shim_TCP_NOTSENT_LOWAT = 25;
+
+/// Whether something, such as NTP, keeps the wall clock right (adjtimex(2)).
+static inline int shim_clock_is_synchronized(void) {
+    struct timex clock;
+    memset(&clock, 0, sizeof clock);
+    return adjtimex(&clock) != TIME_ERROR;
+}

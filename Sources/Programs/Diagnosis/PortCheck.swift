@@ -1,0 +1,138 @@
+import CLinux
+import Clocks
+import Glibc
+import MediaTypes
+import STUN
+import SecureTransport
+import Signalling
+import Threading
+import WebRTC
+
+/// Whether the ports can be used, by using them as a share would, and whether datagrams get through to the UDP port.
+struct PortCheck {
+    let plan: SharePlan
+
+    /// How long a datagram from this machine to itself may take.
+    private static let patience = Interval.seconds(1)
+
+    func findings() -> [Finding] {
+        var findings = plan.listen.compactMap { httpProblem($0) }
+        let media = plan.mediaAddress
+        do throws(WebRTCError) {
+            let socket = try UDPSocket(bindingTo: media)
+            findings += unreached(socket)
+        } catch {
+            findings.append(udpProblem(error))
+        }
+        // Viewers without UDP come to the TCP port of the same number.
+        if media.port != 0, !plan.listen.contains(where: { $0.port == media.port }),
+            case .occupied = listeningProblem(ListenAddress(address: media.host, port: media.port))
+        {
+            findings.append(
+                Finding(
+                    "tcp-port",
+                    "TCP port \(media.port), for viewers that UDP doesn't reach, is taken"
+                        + Self.holder(.tcp, media.port),
+                    todo: "choose another --udp-port, or end that program"))
+        }
+        return findings
+    }
+
+    // MARK: - Taken ports
+
+    /// Why nothing can listen at an address; nil if it can.
+    private func listeningProblem(_ address: ListenAddress) -> SignallingError? {
+        do throws(SignallingError) {
+            try ListeningSocket(address).close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func httpProblem(_ address: ListenAddress) -> Finding? {
+        switch listeningProblem(address) {
+        case nil: nil
+        case .occupied:
+            Finding(
+                "http-port",
+                "--listen: TCP port \(address.port) of \(address.address) is taken\(Self.holder(.tcp, address.port))",
+                todo: "choose another port with --listen, or end that program")
+        case let error?: Finding("http-port", line: "--listen: \(error)")
+        }
+    }
+
+    private func udpProblem(_ error: WebRTCError) -> Finding {
+        guard case .cannotBind(let address, let number, let reason) = error else {
+            return Finding("udp-port", line: "--udp-port: \(error)")
+        }
+        switch number {
+        case EADDRINUSE:
+            return Finding(
+                "udp-port", "--udp-port: UDP port \(address.port) is taken\(Self.holder(.udp, address.port))",
+                todo: "choose another --udp-port, or end that program")
+        case EACCES:
+            return Finding(
+                "udp-port", "--udp-port: this user may not use UDP port \(address.port)",
+                todo: "choose a port from 1024 on")
+        default:
+            return Finding(
+                "udp-port", "--udp-port: UDP port \(address.port) of \(address.host) can't be used: \(reason)",
+                todo: "choose another address with --listen, or another --udp-port")
+        }
+    }
+
+    private static func holder(_ kind: PortHolder.Kind, _ port: UInt16) -> String {
+        PortHolder.find(kind, port).map { " by \($0)" } ?? " by another user's program"
+    }
+
+    // MARK: - The way to the UDP port
+
+    /// Sends a datagram to each address of this machine at which viewers would come to `socket`, and waits for it.
+    private func unreached(_ socket: borrowing UDPSocket) -> [Finding] {
+        guard let bound = socket.localAddress else { return [] }
+        let isWildcard = !bound.bytes.contains { $0 != 0 }
+        let addresses = isWildcard ? LocalAddresses.reachable(port: bound.port) : [bound]
+        if addresses.isEmpty {
+            return [
+                Finding(
+                    "network", "this machine is in no network: nobody else can open the link",
+                    todo: "connect it, or leave --lan out")
+            ]
+        }
+        let question = SecureRandom.bytes(16)
+        var missing: [TransportAddress] = []
+        for address in addresses {
+            // An address that is only being set up (IPv6 does that for a second) can't be sent from.
+            guard let sender = try? UDPSocket(bindingTo: address.withPort(0)) else { continue }
+            if sender.send(question, along: NetworkPath(peer: address, local: address.withPort(0))) {
+                missing.append(address)
+            }
+        }
+        let deadline = MonotonicTime.now() + Self.patience
+        var buffer = [UInt8](repeating: 0, count: 2048)
+        while !missing.isEmpty, MonotonicTime.now() < deadline {
+            waitForEvents(on: socket.descriptor, until: deadline)
+            while let received = socket.receive(into: &buffer) {
+                guard buffer[..<received.count].elementsEqual(question) else { continue }
+                missing.removeAll { $0.bytes == received.path.local.bytes }
+            }
+        }
+        if missing.isEmpty { return [] }
+        let places = missing.map(\.description).joined(separator: ", ")
+        // A port that was chosen for this check needs no rule.
+        let port = plan.mediaAddress.port == 0 ? "PORT" : "\(bound.port)"
+        return [
+            Finding(
+                "udp-blocked",
+                "UDP port \(port) is blocked: what this machine sent to \(places) didn't arrive within 1 s",
+                todo: "let it through the firewall: ufw allow \(port)/udp, or firewall-cmd --add-port=\(port)/udp")
+        ]
+    }
+}
+
+extension TransportAddress {
+    fileprivate func withPort(_ port: UInt16) -> TransportAddress {
+        TransportAddress(family: family, high: high, low: low, port: port, scope: scope)
+    }
+}

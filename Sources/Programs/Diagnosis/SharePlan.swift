@@ -1,0 +1,65 @@
+import MediaTypes
+public import STUN
+public import ScreenRelayKit
+public import SecureTransport
+public import Signalling
+
+/// What a share with the user's options would need, as far as it can be checked before.
+public struct SharePlan: Sendable {
+    /// The program that captures, or nil if it isn't installed beside this one.
+    public var captureProgram: String?
+    /// The options with which it would capture.
+    public var captureArguments: [String] = []
+    /// The display that the options name, or nil for the one of the variable DISPLAY.
+    public var display: String?
+    /// How much memory the capture may use.
+    public var captureMemory = CaptureMemory.bySize(CaptureMemoryExpectation())
+    /// What its memory use depends on.
+    public var expectation = CaptureMemoryExpectation()
+    /// Where HTTP would be served.
+    public var listen: [ListenAddress] = []
+    /// The UDP port of all viewers, and its address.
+    public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
+    /// Whether other machines are to reach it.
+    public var isOpenToNetwork = false
+    /// The STUN and TURN servers that viewers would be told of.
+    public var iceServers: [ICEServer] = []
+    /// The certificate for HTTPS.
+    public var certificate: ServerCertificate?
+    /// Files that only this user may be able to read, if they are there.
+    public var secretFiles: [String] = []
+    /// Folders in which files of this user are created, if need be with the folders above them.
+    public var ownFolders: [String] = []
+
+    /// A plan of which nothing is known yet.
+    public init() {}
+
+    /// The checks of what a share needs.
+    ///
+    /// - Parameter now: the wall clock's time, in seconds since 1970.
+    public func checks(now: Int) -> [Check] {
+        var checks = [
+            Check(of: "the display") { DisplayCheck(plan: self).findings() },
+            Check(of: "the ports") { portFindings() },
+        ]
+        checks += iceServers.map { server in
+            Check(of: server.url) { ICEServerCheck(server, now: now).findings() }
+        }
+        checks += [
+            Check(of: "the clock") { ClockCheck(plan: self, now: now).findings() },
+            Check(of: "the files") { FileCheck(files: secretFiles, folders: ownFolders).findings() },
+            Check(of: "the limits") { LimitCheck().findings() },
+            Check(of: "the libraries") { LibraryCheck(needsTLS: needsTLS).findings() },
+        ]
+        return checks
+    }
+
+    /// A rule that drops what comes to a port, or the datagrams that don't come: one of them is enough.
+    private func portFindings() -> [Finding] {
+        let rules = isOpenToNetwork ? FirewallCheck(plan: self).findings() : []
+        let known = rules.map(\.id)
+        return PortCheck(plan: self).findings().filter { !known.contains($0.id) } + rules
+    }
+
+    private var needsTLS: Bool { certificate != nil || iceServers.contains { $0.scheme == .turns } }
+}

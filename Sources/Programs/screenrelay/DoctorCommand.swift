@@ -1,0 +1,122 @@
+import CommandLine
+import Diagnosis
+import Glibc
+import LinkTransport
+import MediaTypes
+import ScreenRelayKit
+import Signalling
+
+/// `screenrelay doctor`: checks what a share with the same options would need.
+enum DoctorCommand {
+    static let command = Command(
+        name: "doctor",
+        summary: "Checks what 'screenrelay share' with the same options would need, and prints a line for each thing "
+            + "that is wrong: what it is, and what to do.",
+        options: [
+            Option(
+                long: "browser", value: .optional("PROGRAM"),
+                help: "also check a browser: open a page in it that reports what it can do, by this program instead of "
+                    + "xdg-open; none: only print the page's link, which can be opened within 30 s"),
+            Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
+        ] + sharedOptions,
+        examples: [
+            Example("screenrelay doctor", "Checks this machine for sharing $DISPLAY."),
+            Example("screenrelay doctor --lan --browser", "Checks it for sharing with others, and the browser."),
+            Example(
+                "screenrelay doctor --ice-server turn:turn.example --ice-secret-file secret",
+                "Also asks the TURN server for a relay."),
+        ], alternatives: ShareCommand.command.alternatives, settingsOf: ShareCommand.command.name)
+
+    /// All options of `share`, so that its command line can be checked as it is. Help shows only those that change what
+    /// is checked.
+    private static let sharedOptions: [Option] = {
+        let checked = [
+            "display", "monitor", "window", "region", "scale", "chroma", "capture-memory", "room", "listen", "udp-port",
+            "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file", "tls-cert",
+            "tls-key", "ice-server", "ice-secret-file",
+        ]
+        return ShareCommand.command.options.filter { !["list", "json"].contains($0.long) }.map { option in
+            var option = option
+            option.isHidden = !checked.contains(option.long)
+            return option
+        }
+    }()
+
+    /// How long the checks may take, side by side.
+    private static let patience = Interval.seconds(15)
+    /// How long to wait for somebody to open the page for the browser.
+    private static let browserPatience = Interval.seconds(30)
+
+    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        var (plan, findings) = try plan(options)
+        plan.captureProgram = ProgramBeside.capture.path
+        findings += Check.run(plan.checks(now: time(nil)), within: patience)
+        if options.has("browser") {
+            let program = options.value("browser").flatMap { $0.isEmpty ? nil : $0 } ?? "xdg-open"
+            findings += BrowserCheck(program: program == "none" ? nil : program, patience: browserPatience).findings {
+                StandardStreams.printError("open this page in the browser to check: \($0)", program: Program.name)
+            }
+        }
+        let text =
+            options.has("json")
+            ? findings.json + "\n"
+            : findings.isEmpty ? "Nothing is wrong.\n" : findings.map { printable($0.line) + "\n" }.joined()
+        let code = Program.answer(text)
+        return findings.isEmpty || code != ExitCode.success.rawValue ? code : ExitCode.unavailable.rawValue
+    }
+
+    /// What a share with these options would need, and what already stands against it. Creates no file.
+    private static func plan(_ options: ParsedOptions) throws(UsageError) -> (SharePlan, [Finding]) {
+        var plan = SharePlan()
+        var findings: [Finding] = []
+        let capture = try CaptureOptions(options)
+        plan.display = capture.display
+        plan.captureArguments = capture.arguments
+        plan.expectation = ShareConfinement.expectation(of: capture)
+        plan.captureMemory = try ShareConfinement.memory(options, capture)
+        plan.isOpenToNetwork = options.has("lan")
+        plan.listen = try HostOptions.listenAddresses(options)
+        plan.mediaAddress = try HostOptions.mediaAddress(options, listen: plan.listen)
+        plan.iceServers = try sound(&findings) { () throws(UsageError) in try ICEOptions.servers(options) } ?? []
+        plan.certificate =
+            try sound(&findings) { () throws(UsageError) in try AccessOptions.certificate(options) } ?? nil
+        if let warning = capture.waylandWarning { findings.append(Finding("wayland", line: warning)) }
+        (plan.secretFiles, plan.ownFolders) = try files(options, plan)
+        return (plan, findings)
+    }
+
+    /// The value of options that name files. What is wrong with a file is a finding; a mistake on the command line is
+    /// an error as with `share`.
+    private static func sound<Value>(
+        _ findings: inout [Finding], _ read: () throws(UsageError) -> Value
+    ) throws(UsageError) -> Value? {
+        do throws(UsageError) {
+            return try read()
+        } catch  where error.exitCode != .usage {
+            findings.append(Finding(error.exitCode == .permission ? "file-mode" : "file", line: error.description))
+            return nil
+        }
+    }
+
+    /// The files that a share would keep secrets in or read them from, and the folders that it would write to.
+    private static func files(
+        _ options: ParsedOptions, _ plan: SharePlan
+    ) throws(UsageError) -> (secrets: [String], folders: [String]) {
+        let listen = plan.listen.map { "\($0)" }
+        let room = try options.required("room", as: .roomName)
+        var secrets: [String] = []
+        for option in ["token-file", "present-token-file", "password-file", "admin-token-file"] {
+            if let file = try options.value(option, as: .text) { secrets.append(file) }
+        }
+        if let file = options.value("token-file") { secrets.append(file + ".present") }
+        var folders = [SocketFolder().path]
+        if let kept = TokenFile(room: room, listen: listen), !options.has("open") {
+            if !options.has("token-file") { secrets += [kept.path, kept.path + ".present"] }
+            if let slash = kept.path.lastIndex(of: "/") { folders.append(String(kept.path[..<slash])) }
+        }
+        if !options.has("admin-token-file"), let kept = TokenFile(administrationOf: listen) {
+            secrets.append(kept.path)
+        }
+        return (secrets, folders)
+    }
+}

@@ -1,0 +1,177 @@
+import Glibc
+import MediaTypes
+import STUN
+import ScreenRelayKit
+import Signalling
+import TestSupport
+import Testing
+
+@testable import Diagnosis
+
+/// What can be checked on this machine alone.
+@Suite("Checks of this machine")
+struct LocalCheckTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("a taken port is named with the program that has it")
+    func ports() throws {
+        var plan = SharePlan()
+        plan.listen = [ListenAddress(address: "127.0.0.1", port: 0)]
+        #expect(PortCheck(plan: plan).findings() == [])
+
+        let stream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(stream) }
+        let taken = try bindToLoopback(stream)
+        #expect(listen(stream, 1) == 0)
+        plan.listen = [ListenAddress(address: "127.0.0.1", port: taken)]
+        let http = PortCheck(plan: plan).findings()
+        #expect(http.map(\.id) == ["http-port"])
+        #expect(http.first?.line.contains("(process \(getpid()))") == true)
+
+        plan.listen = []
+        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: taken)
+        #expect(PortCheck(plan: plan).findings().map(\.id) == ["tcp-port"])
+
+        let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(datagrams) }
+        let port = try bindToLoopback(datagrams)
+        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: port)
+        let udp = PortCheck(plan: plan).findings()
+        #expect(udp.map(\.id) == ["udp-port"])
+        #expect(udp.first?.line.contains("(process \(getpid()))") == true)
+    }
+
+    @Test("a file with a secret must be its user's alone; one that isn't there is made later")
+    func files() throws {
+        let file = try folder.write("token", Array("x".utf8))
+        func ids(_ files: [String], _ folders: [String] = []) -> [String] {
+            FileCheck(files: files, folders: folders).findings().map(\.id)
+        }
+        #expect(ids([file, folder.file("none")]) == [])
+        chmod(file, 0o640)
+        let open = FileCheck(files: [file], folders: []).findings()
+        #expect(open.map(\.id) == ["file-mode"])
+        #expect(open.first?.line.contains("0640") == true && open.first?.todo.contains("chmod 600 \(file)") == true)
+        #expect(ids([folder.path]) == ["file"])
+
+        #expect(ids([], [folder.path, folder.file("a/b")]) == [])
+        chmod(folder.path, 0o777)
+        #expect(ids([], [folder.path]) == ["folder-mode"])
+        chmod(folder.path, 0o700)
+        #expect(ids([], [file]) == ["folder"])
+    }
+
+    @Test("a limit below what pictures of the screen's size take is named, with one that does")
+    func memory() throws {
+        let size = PictureSize(width: 1920, height: 1080)
+        let own = try folder.write("own", Array("0::/user/service\n".utf8))
+        let information = try folder.write("meminfo", Array("MemTotal: 9 kB\nMemAvailable:    8000000 kB\n".utf8))
+        func findings(_ plan: SharePlan, _ information: String) -> [Finding] {
+            MemoryCheck(plan: plan, size: size, groups: (folder.path, own), information: information).findings()
+        }
+        var plan = SharePlan()
+        #expect(findings(plan, information) == [])
+        plan.captureMemory = .bytes(1_000_000)
+        let low = findings(plan, information)
+        #expect(low.map(\.id) == ["capture-memory"])
+        #expect(low.first?.line.contains("--capture-memory is 1M") == true)
+        plan.captureMemory = .bytes(200_000_000)
+        #expect(findings(plan, information) == [])
+
+        mkdir(folder.file("user"), 0o700)
+        try folder.write("user/memory.max", Array("max\n".utf8))
+        #expect(findings(plan, information) == [])
+        try folder.write("user/memory.max", Array("50000000\n".utf8))
+        let group = findings(plan, information)
+        #expect(group.map(\.id) == ["memory"])
+        #expect(group.first?.line.contains("control group /user ") == true)
+        try folder.write("user/memory.max", Array("500000000\n".utf8))
+        let full = try folder.write("full", Array("MemAvailable: 9000 kB\n".utf8))
+        #expect(findings(plan, full).map(\.id) == ["memory"])
+    }
+
+    @Test("limits of the process that are too low are named")
+    func limits() {
+        #expect(LimitCheck(files: 1024, addresses: .max).findings() == [])
+        #expect(LimitCheck(files: 64, addresses: .max).findings().map(\.id) == ["open-files"])
+        #expect(LimitCheck(files: 1024, addresses: 1 << 28).findings().map(\.id) == ["address-space"])
+    }
+
+    @Test(
+        "a clock that is an hour off shows by the hardware clock or by files, unless the kernel says that it is right")
+    func clock() throws {
+        let file = try folder.write("token", Array("x".utf8))
+        var plan = SharePlan()
+        plan.secretFiles = [file]
+        let now = Int(time(nil))
+        let hardware = try folder.write("rtc", Array("\(now)\n".utf8))
+        let kind = try folder.write("adjtime", Array("0.0 0 0\n0\nUTC\n".utf8))
+        func findings(_ offset: Int, isSynchronized: Bool = false, hardware: String) -> [Finding] {
+            ClockCheck(
+                plan: plan, now: now + offset, isSynchronized: isSynchronized, hardware: (hardware, kind), touched: []
+            ).findings()
+        }
+        #expect(findings(0, hardware: hardware) == [])
+        #expect(findings(600, hardware: hardware) == [])
+        let ahead = findings(3600, hardware: hardware)
+        #expect(ahead.map(\.id) == ["clock"])
+        #expect(ahead.first?.what.contains("60 minutes ahead of its hardware clock") == true)
+        #expect(findings(3600, isSynchronized: true, hardware: hardware) == [])
+        let behind = findings(-3600, hardware: folder.file("none"))
+        #expect(behind.map(\.id) == ["clock"])
+        #expect(behind.first?.what.hasPrefix("\(file) was changed") == true)
+        try folder.write("adjtime", Array("0.0 0 0\n0\nLOCAL\n".utf8))
+        #expect(findings(7200, hardware: hardware) == [])
+    }
+
+    @Test("a library of a version with a known fault is named with the version that has it no more")
+    func libraries() {
+        func lines(_ version: [Int]) -> [String] {
+            LibraryCheck(needsTLS: false, versions: ["OpenSSL": version]).findings().map(\.line)
+        }
+        #expect(lines([3, 0, 7]) == [] && lines([1, 1, 1]) == [] && lines([3, 3, 0]) == [])
+        #expect(lines([3, 0, 2]).first?.contains("3.0.7 or later") == true)
+        #expect(LibraryCheck(needsTLS: true, versions: [:], hasTLS: false).findings().map(\.id) == ["library"])
+        #expect(LibraryCheck(needsTLS: true).findings() == [])
+    }
+
+    @Test("a report of a display says what the display lacks")
+    func display() {
+        let check = DisplayCheck(plan: SharePlan())
+        #expect(check.findings(in: "size 640 480\n") == [])
+        #expect(
+            check.findings(in: "size 640 480\nlacks DAMAGE\nlacks MIT-SHM\n").map(\.id) == [
+                "display-damage", "display-mit-shm",
+            ])
+        #expect(check.findings(in: "size 640 480\nremote\n").map(\.id) == ["display-remote"])
+        #expect(check.findings(in: "").map(\.id) == ["capture-program"])
+    }
+
+    @Test("a report of a browser says what the browser lacks")
+    func browser() {
+        #expect(BrowserCheck.findings(in: "webrtc h264 webcodecs secure") == [])
+        #expect(BrowserCheck.findings(in: "webrtc webcodecs").map(\.id) == ["browser-h264"])
+        #expect(BrowserCheck.findings(in: "").map(\.id) == ["browser-webrtc"])
+    }
+
+    @Test("checks run side by side, and one that doesn't end is a finding")
+    func checks() throws {
+        let (reading, writing) = try makePipe()
+        defer { close(reading) }
+        let stuck = Check(of: "the pipe") {
+            var byte: UInt8 = 0
+            _ = read(reading, &byte, 1)
+            return []
+        }
+        let other = Check(of: "the other") { [Finding("other", "it is wrong", todo: "mend it")] }
+        let found = Check.run([stuck, other], within: .milliseconds(200))
+        #expect(found.map(\.id) == ["unfinished", "other"])
+        #expect(found.first?.line.contains("the pipe") == true)
+        #expect(
+            found.suffix(1).map { $0 }.json
+                == "{\"findings\":[{\"id\":\"other\",\"what\":\"it is wrong\",\"todo\":\"mend it\"}]}")
+        // Let the check end before the descriptor is closed.
+        close(writing)
+    }
+}

@@ -1,0 +1,155 @@
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Each test plants one fault in a machine that is sound otherwise.
+    @Suite("Doctor", .enabled(if: EndToEnd.isPossible))
+    struct DoctorTests {
+        private static let size = PictureSize(width: 640, height: 480)
+        private let folder: TemporaryFolder
+        init() throws { folder = try TemporaryFolder() }
+
+        /// Runs `screenrelay doctor` on any ports; `prefix` is a command that runs it elsewhere.
+        private func doctor(
+            _ options: [String], on display: String?, prefix: [String] = []
+        ) throws -> (status: ProcessStatus?, lines: [String], errors: String) {
+            let words = prefix + [try #require(builtProgram("screenrelay")), "doctor"] + options
+            var launch = Launch(words[0], Array(words.dropFirst()))
+            launch.environment = RunningProgram.environment
+            launch.environment["DISPLAY"] = .some(display)
+            launch.standardOutput = .text(limit: 1 << 20)
+            launch.standardError = .text(limit: 1 << 20)
+            let run = try ChildProcess.run(launch, within: .seconds(60))
+            return (run.status, run.output.split(separator: "\n").map(String.init), run.errorOutput)
+        }
+
+        /// Expects one line about one fault, which says all of `words`.
+        private func expectFault(
+            _ options: [String], on display: String?, prefix: [String] = [], says words: String...
+        ) throws {
+            let run = try doctor(options, on: display, prefix: prefix)
+            #expect(run.status == .exited(69))
+            #expect(run.errors.isEmpty, "\(run.errors)")
+            #expect(run.lines.count == 1, "\(run.lines)")
+            for word in words { #expect(run.lines.first?.contains(word) == true, "\(word) in \(run.lines)") }
+        }
+
+        @Test("nothing is wrong on a sound machine, and nothing is left behind")
+        func sound() throws {
+            let screen = try VirtualScreen(Self.size)
+            let run = try doctor(RunningProgram.anyPorts, on: screen.name)
+            #expect(run.lines == ["Nothing is wrong."] && run.errors.isEmpty)
+            #expect(run.status == .exited(0))
+            let file = folder.file("token")
+            let json = try doctor(RunningProgram.anyPorts + ["--json", "--token-file", file], on: screen.name)
+            #expect(json.lines == ["{\"findings\":[]}"])
+            #expect(json.status == .exited(0))
+            #expect(access(file, F_OK) != 0)
+        }
+
+        @Test("a display that isn't there or isn't named is one line, and so is a window that isn't there")
+        func display() throws {
+            try expectFault(RunningProgram.anyPorts, on: nil, says: "DISPLAY is not set", "--display")
+            try expectFault(RunningProgram.anyPorts, on: ":4747", says: "there is no X server", "':4747'")
+            let screen = try VirtualScreen(Self.size)
+            try expectFault(
+                RunningProgram.anyPorts + ["--window", "Nobody's"], on: screen.name, says: "there is no window")
+        }
+
+        @Test("a display without DAMAGE is named with what that costs")
+        func damage() throws {
+            let screen = try VirtualScreen(Self.size, options: ["-extension", "DAMAGE"])
+            try expectFault(RunningProgram.anyPorts, on: screen.name, says: "has no DAMAGE", "compared")
+        }
+
+        @Test("a display without shared memory is, too")
+        func sharedMemory() throws {
+            let screen = try VirtualScreen(Self.size, options: ["-extension", "MIT-SHM"])
+            try expectFault(RunningProgram.anyPorts, on: screen.name, says: "has no MIT-SHM")
+        }
+
+        @Test("a memory limit that no capture of the screen keeps is named")
+        func memory() throws {
+            let screen = try VirtualScreen(Self.size)
+            try expectFault(
+                RunningProgram.anyPorts + ["--capture-memory", "1M"], on: screen.name, says: "--capture-memory is 1M",
+                "640x480")
+        }
+
+        @Test("the ports of a running host are taken, by a process with its number")
+        func ports() throws {
+            let screen = try VirtualScreen(Self.size)
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
+            let room = try #require(RoomLink(try host.printedLink()))
+            try expectFault(
+                ["--listen", "127.0.0.1:\(room.port)", "--udp-port", "0"], on: screen.name, says: "--listen",
+                "port \(room.port)", "screenrelay (process \(host.child.processID))")
+        }
+
+        @Test("files that others can read are named: a token's, and a TURN server's secret")
+        func files() throws {
+            let screen = try VirtualScreen(Self.size)
+            let token = try folder.write("token", Array("0123456789abcdef\n".utf8))
+            chmod(token, 0o644)
+            try expectFault(
+                RunningProgram.anyPorts + ["--token-file", token], on: screen.name, says: token, "0644",
+                "chmod 600 \(token)")
+            let secret = try folder.write("secret", Array("north\n".utf8))
+            chmod(secret, 0o644)
+            try expectFault(
+                RunningProgram.anyPorts + ["--ice-server", "turn:127.0.0.1:9", "--ice-secret-file", secret],
+                on: screen.name, says: "--ice-secret-file \(secret)", "chmod 600")
+        }
+
+        @Test(
+            "a TURN server that can't be reached, has another secret or another time is named",
+            .enabled(if: TURNServer.isAvailable))
+        func relay() throws {
+            let screen = try VirtualScreen(Self.size)
+            let right = try folder.write("right", Array("north\n".utf8))
+            let wrong = try folder.write("wrong", Array("south\n".utf8))
+            func options(_ port: UInt16, _ file: String) -> [String] {
+                RunningProgram.anyPorts + ["--ice-server", "turn:127.0.0.1:\(port)", "--ice-secret-file", file]
+            }
+            let server = try TURNServer(["--secret", "north"])
+            #expect(try doctor(options(server.port, right), on: screen.name).lines == ["Nothing is wrong."])
+            try expectFault(
+                options(server.port, wrong), on: screen.name, says: "turn:127.0.0.1:\(server.port)", "401", "secret")
+            let free = try freePort(.udp)
+            try expectFault(
+                options(free, right), on: screen.name, says: "turn:127.0.0.1:\(free) can't be reached")
+            let late = try TURNServer(["--secret", "north", "--clock", "-3600"])
+            try expectFault(options(late.port, right), on: screen.name, says: "clock", "ahead")
+        }
+
+        @Test(
+            "UDP that a firewall blocks is named with the port and the chain",
+            .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
+        func firewall() throws {
+            let screen = try VirtualScreen(Self.size)
+            let options = ["--lan", "--open", "--listen", "8080", "--udp-port", "8189"]
+            let network = try LossyNetwork(rules: [
+                "add chain inet loss in '{ type filter hook input priority 0; policy accept; }'",
+                "add rule inet loss in udp dport 8189 drop",
+            ])
+            try expectFault(
+                options, on: screen.name, prefix: network.prefix, says: "inet loss in drops", "UDP port 8189",
+                "ufw allow 8189/udp")
+            let other = try LossyNetwork(losingFrom: 9)
+            let sound = try doctor(options, on: screen.name, prefix: other.prefix)
+            #expect(sound.lines == ["Nothing is wrong."])
+        }
+
+        @Test("a mistake in the options is the error that it is for share, and settings are share's")
+        func options() throws {
+            let screen = try VirtualScreen(Self.size)
+            #expect(try doctor(["--listen", "nowhere"], on: screen.name).status == .exited(64))
+            #expect(try doctor(["--push", "rtmp://live.example/app/key", "--list"], on: nil).status == .exited(64))
+            let settings = try folder.write("config", Array("[share]\ncapture-memory=1M\nlisten=0\nudp-port=0\n".utf8))
+            try expectFault(["--config", settings], on: screen.name, says: "--capture-memory is 1M")
+        }
+    }
+}
