@@ -205,6 +205,16 @@ struct ControllingTests {
 
     // MARK: On a socket
 
+    @Test("a server is not offered 4:4:4, which it might accept unread, and a viewer is", arguments: [true, false])
+    func chroma(controlling: Bool) throws {
+        let server = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { server.stop() }
+        let hub = TrackHub(origin: now())
+        let offered = try server.offer(watching: WatchedSource(video: hub), controlling: controlling) { _ in }
+        #expect(offered.offer.contains("profile-level-id=f4") != controlling)
+    }
+
     @Test(
         "an ICE-lite server gets pictures, whenever it says where it is and whoever begins DTLS",
         arguments: [SocketViewer.Disclosure.beforeAnswer, .inAnswer, .afterAnswer], ["active", "passive"])

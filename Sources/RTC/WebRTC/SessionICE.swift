@@ -161,7 +161,7 @@ struct SessionICE {
     /// The time at which ``takeDue(now:admits:)`` next returns something.
     var deadline: MonotonicTime { min(path.deadline, checks.deadline, nomination.deadline) }
 
-    /// The requests to send now. `admits` says whether one may go to a candidate of a peer that the user has not chosen.
+    /// The requests to send now. `admits` says whether one may go to a candidate of a peer that the user didn't choose.
     mutating func takeDue(now: MonotonicTime, admits: () -> Bool) -> [(datagram: [UInt8], path: NetworkPath)] {
         var due = path.takeDue(now: now)
         if let check = checks.takeDue(now: now), agent.role != .lite || admits() {
