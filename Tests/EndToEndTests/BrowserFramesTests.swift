@@ -99,7 +99,9 @@ extension EndToEndInBrowser {
             return try #require(PatchScene.counterValue(in: picture))
         }
 
-        @Test("one that is lost is followed by a key picture", .timeLimit(.minutes(1)), arguments: Player.allCases)
+        @Test(
+            "one that is lost is followed by a key picture", .timeLimit(.minutes(1)),
+            arguments: [Player.whole, .mediaSource])
         func lost(player: Player) throws {
             let desktop = try SharedDesktop()
             let viewer = try open(desktop.link, in: Browser.launch(), player)

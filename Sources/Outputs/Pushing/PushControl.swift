@@ -72,7 +72,7 @@ struct PushControl {
     private func leave() {
         guard target.takesWebRTC, let connection else { return }
         connection.abandon()
-        connection.join(until: MonotonicTime.now() + .seconds(1))
+        connection.join(until: MonotonicTime.now() + .seconds(2))
     }
 
     private mutating func networkChanged(_ change: NetworkChange) {
