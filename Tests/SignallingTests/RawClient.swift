@@ -94,6 +94,11 @@ final class RawClient {
         }
     }
 
+    /// Ends our direction, as the network does for a client that has vanished.
+    func endSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// Waits until the server has closed.
     func waitForEnd() throws {
         try eventually("the server to close") {

@@ -9,7 +9,7 @@ import Threading
 final class Attendance {
     /// Somebody who is in a room.
     private struct Presence {
-        let who: Visitor
+        var who: Visitor
         let room: String
         /// When the visitor arrived (g_get_monotonic_time).
         let since: Int
@@ -85,6 +85,11 @@ final class Attendance {
         pointers.setPlainReader(id, of: nil)
         changed(in: visitor.room)
         onEvent(RoomNews(change: .left, room: visitor.room, who: visitor.who))
+    }
+
+    /// Records that a visitor has another address now. Unknown ids are ignored.
+    func moved(_ id: String, to address: String) {
+        present[id]?.who.address = address
     }
 
     /// Counts the audience of `room` again. Must be called whenever it may have changed for another reason than that

@@ -167,6 +167,9 @@ public struct SignallingLimits: Sendable {
     public var messagesBeforeJoining = 4
     /// The time from opening a WebSocket to its first `__join`.
     public var joinTime: Duration = .seconds(10)
+    /// How long a viewer whose WebSocket broke off may take to go on by another one. A page tries again after half a
+    /// second, and its pictures go on meanwhile.
+    public var returnTime: Duration = .seconds(10)
     /// The time between pings, and for each pong.
     public var pingTime: Duration = .seconds(20)
     /// WebSocket messages per second on average; a burst may have twice as many.
@@ -197,7 +200,7 @@ public struct SignallingLimits: Sendable {
     /// How often to check the deadlines, in milliseconds.
     var tick: UInt32 {
         let shortest = min(
-            requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout,
+            requestTime, answerTime, idleTime, joinTime, returnTime, pingTime, enginePingInterval, enginePingTimeout,
             engineUpgradeTime, snapshotTime, handshakeTime)
         return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
     }

@@ -6,14 +6,18 @@ import Viewer
 /// Viewers whose WebSocket breaks off, or is dead because their address has changed, go on by another one. Their media
 /// sessions, which have a path of their own, continue.
 extension SkyRTCRooms {
-    /// How long a viewer whose WebSocket broke off may take to go on, in microseconds. A page tries again after half a
-    /// second, and its pictures go on meanwhile.
-    private static let returnTime = 10_000_000
-
     /// Takes what comes by `socket` as the member's.
     func listen(to socket: WebSocketConnection, of id: MemberID) {
         socket.onMessage = { [unowned self] text in received(text, from: id) }
         socket.onEnd = { [unowned self] in ended(id) }
+    }
+
+    /// Makes a member leave at the sharer's wish.
+    func sendAway(_ member: RoomMember) {
+        member.wasSentAwayFrom = member.room
+        member.socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
+        member.socket.close(.sentAway)
+        handle(.leave(member.id))
     }
 
     func left(_ member: RoomMember) {
@@ -31,19 +35,24 @@ extension SkyRTCRooms {
         guard member.socket.brokeOff, !member.sessions.isEmpty, rooms.directory.greetingAgain(member.id) != nil else {
             return false
         }
-        member.leaveBy = g_get_monotonic_time() + Self.returnTime
+        member.leaveBy = g_get_monotonic_time() + configuration.limits.returnTime.microseconds
         return true
     }
 
     /// Lets the viewer with the secret `resumption` go on by the WebSocket of `newcomer`, if `key` still opens its room.
     /// Returns whether there is such a viewer.
     ///
-    /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins anew.
+    /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins anew. One
+    /// who was sent away while its WebSocket was dead hears of it now.
     func resume(_ resumption: String, with key: RoomKey, by newcomer: RoomMember) -> Bool {
         guard newcomer.room == nil, let room = rooms.directory.grant(to: key).room?.name,
-            let member = rooms.members.values.first(where: { $0.resumption == resumption }), member !== newcomer,
-            rooms.directory.place(of: member.id)?.room == room
+            let member = rooms.members.values.first(where: { $0.resumption == resumption }), member !== newcomer
         else { return false }
+        if member.wasSentAwayFrom == room {
+            sendAway(newcomer)
+            return true
+        }
+        guard rooms.directory.place(of: member.id)?.room == room else { return false }
         guard let message = rooms.directory.greetingAgain(member.id) else {
             member.socket.abort()
             return false
@@ -52,6 +61,7 @@ extension SkyRTCRooms {
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
         member.goOn(by: newcomer)
+        attendance.moved(member.id.text, to: member.address)
         listen(to: member.socket, of: member.id)
         member.socket.admit()
         let watched = rooms.directory.tracksWatched(by: member.id)

@@ -170,10 +170,7 @@ extension SkyRTCRooms {
             id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)
         attendance.came(who, to: after.room, sessions: { [unowned self] in rooms[id]?.sessions ?? [:] }) {
             [unowned self] in
-            guard let socket = rooms[id]?.socket else { return }
-            socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
-            socket.close(.sentAway)
-            handle(.leave(id))
+            rooms[id].map { sendAway($0) }
         }
     }
 
