@@ -146,6 +146,7 @@ public enum ViewerFiles {
         "tracks.js": ViewerFile(PackageResources.tracks_js, javaScript),
         "view.js": ViewerFile(PackageResources.view_js, javaScript),
         "viewer.js": ViewerFile(PackageResources.viewer_js, javaScript),
+        "visit.js": ViewerFile(PackageResources.visit_js, javaScript),
         "zoom.js": ViewerFile(PackageResources.zoom_js, javaScript),
     ]
 }

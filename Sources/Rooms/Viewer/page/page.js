@@ -94,15 +94,23 @@ viewer.addEventListener("_peers", ({ detail }) => {
 
 // Loaded once there is a picture, or none soon, so that the page itself stays small.
 let meeting = null;
+let isMeetingWanted = false;
 viewer.addEventListener("joined", async () => {
+  if (isMeetingWanted) return;
+  isMeetingWanted = true;
   await Promise.race([
     new Promise((resume) => viewer.addEventListener("change", () => { if (viewer.phase === "playing") resume(); })),
     new Promise((resume) => setTimeout(resume, 2000)),
   ]);
-  const { Meeting } = await import("./meeting.js");
-  meeting = new Meeting(viewer);
-  resumeWithMeeting(meeting);
-}, { once: true });
+  try {
+    const { Meeting } = await import("./meeting.js");
+    meeting = new Meeting(viewer);
+    resumeWithMeeting(meeting);
+  } catch {
+    // It didn't come, and is asked for again with the next visit.
+    isMeetingWanted = false;
+  }
+});
 
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
 let sound = null;

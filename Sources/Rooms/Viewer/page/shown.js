@@ -100,7 +100,10 @@ export class ShownTrack {
         if (this.#isBlocked) this.#fallBack();
         return;
       }
-      if (this.reception) this.signalling.send("__unwatch", asked === null ? {} : { track: asked });
+      if (this.reception) {
+        this.#stage.hold();
+        this.signalling.send("__unwatch", asked === null ? {} : { track: asked });
+      }
       this.#ask();
     } else if (name === "_tracks") this.#listed(data.tracks);
     else if (isHosts && this.tracks.isShown(data.track)) {

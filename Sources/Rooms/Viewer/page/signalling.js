@@ -19,9 +19,9 @@ const CLOSE_PATIENCE = 500;
  * One visit to the room. It ends once, by one of the end handlers, and can't be reopened: to join again, create a new
  * one.
  *
- * Handlers: onMessage(eventName, data) for each message; onBinary(buffer) for each binary one; concerns(data), which returns whether a message about a track
- * is about the shown one; and the end handlers: onHostLeft(), onFull(reason), onWrongLink(), onPasswordWanted(),
- * onSentAway(), onExpired(), onRefused(reason), onClosed().
+ * Handlers: onMessage(eventName, data) for each message; onBinary(buffer) for each binary one; concerns(data), which
+ * returns whether a message about a track is about the shown one; and the end handlers: onHostLeft(), onFull(reason),
+ * onWrongLink(), onPasswordWanted(), onSentAway(), onExpired(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -46,7 +46,11 @@ export class Signalling {
     this.#socket.onopen = () => this.#opened();
     if (this.#socket.readyState === WebSocket.OPEN) this.#opened();
     this.#socket.binaryType = "arraybuffer";
-    this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#receive(data) : this.#handlers.onBinary(data));
+    this.#socket.onmessage = ({ data }) => {
+      this.#askedAt = null;
+      if (typeof data === "string") this.#receive(data);
+      else this.#handlers.onBinary(data);
+    };
     this.#socket.onclose = (event) => this.#closed(event.code);
   }
 
@@ -70,9 +74,9 @@ export class Signalling {
     return this.#waiting === null;
   }
 
-  /** For how many milliseconds the host has left a question unanswered. */
+  /** For how many milliseconds the host, which has let us in, has left a question unanswered. */
   get unanswered() {
-    return this.#askedAt === null ? 0 : performance.now() - this.#askedAt;
+    return this.#askedAt === null || this.#host === null || this.#ended ? 0 : performance.now() - this.#askedAt;
   }
 
   // A message without a receiver is for the host, whose id isn't known before it has let us in.
@@ -152,7 +156,6 @@ export class Signalling {
 
   #receive(text) {
     if (this.#ended) return;
-    this.#askedAt = null;
     let message;
     try {
       message = JSON.parse(text);

@@ -6,12 +6,9 @@ import { Reach } from "./reach.js";
 import { Attempts, Patience } from "./retry.js";
 import { ShownTrack } from "./shown.js";
 import { Signalling } from "./signalling.js";
+import { isDead, Visit } from "./visit.js";
 
 const JOIN_PATIENCE = 10_000;
-// The host answers a question at once. After this many milliseconds without a packet from a source that is never
-// silent, it is asked one; and after this many without an answer, the connection is taken to be dead.
-const QUIET = 3000;
-const ANSWER_PATIENCE = 2000;
 
 /**
  * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
@@ -53,14 +50,7 @@ export class Viewer extends EventTarget {
   #attempts = new Attempts();
   #patience = new Patience();
   #reach = new Reach();
-  /** The secret that lets another connection go on with our visit; null if there is none. */
-  #resumption = null;
-  /** Whether the WebSocket is dead while the pictures may go on. */
-  #isCutOff = false;
-  /** The connections before this one that our visit may still go on from. Only the host ends those. */
-  #former = [];
-  /** The number of packets so far, and when the last of them came. */
-  #packets = { count: 0, at: 0 };
+  #visit = new Visit();
   /** Whether the host has told us that it ends, and none has let us in since. */
   #hasEnded = false;
 
@@ -99,7 +89,7 @@ export class Viewer extends EventTarget {
 
   /** Whether the connection to the host has broken off, and no pictures come either. */
   get isInterrupted() {
-    return this.#isCutOff && performance.now() - this.#packets.at > QUIET;
+    return this.#visit.isCutOff && this.#visit.isQuiet;
   }
 
   /** The text of the problem; null if there is none. */
@@ -109,6 +99,8 @@ export class Viewer extends EventTarget {
 
   start() {
     this.link = readLink(location);
+    // It may be another room, or we may have another name.
+    this.#visit.forget();
     this.#attempts.succeeded();
     this.#hasEnded = false;
     this.reason = null;
@@ -122,7 +114,7 @@ export class Viewer extends EventTarget {
    * Ends a wait for the next attempt at once. After a change of network, also retries if the old connection is broken.
    */
   hurry(isOtherNetwork = false) {
-    if (this.#attempts.isDue) this.#isCutOff ? this.#renew() : this.#connect();
+    if (this.#attempts.isDue) this.#visit.isCutOff ? this.#renew() : this.#connect();
     else if (isOtherNetwork && this.#isAsking && !this.reception.isConnected) this.#retry(messages.lostConnection());
     else if (isOtherNetwork) {
       this.#ask();
@@ -179,8 +171,11 @@ export class Viewer extends EventTarget {
   /** Reads the browser's counters. */
   async look() {
     const reception = this.reception;
-    if (!(await reception?.look()) || reception !== this.reception) return;
-    this.#notice(reception.counted);
+    const hasCounted = await reception?.look();
+    if (isDead(this.#signalling, this.reception)) this.#broken();
+    if (!hasCounted || reception !== this.reception) return;
+    this.#visit.count(reception.counted);
+    if (this.source.isSteady && this.source.state === "live" && this.#visit.isQuiet) this.#ask();
     // In a hidden tab no picture is presented, but pictures are decoded.
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
@@ -193,18 +188,10 @@ export class Viewer extends EventTarget {
     return this.reception !== null && this.#signalling?.host !== null;
   }
 
-  /** Takes the browser's counters, and notices that the connection is dead. */
-  #notice({ packets, soundPackets = 0 }) {
-    const now = performance.now();
-    const count = packets + soundPackets;
-    if (count !== this.#packets.count) this.#packets = { count, at: now };
-    else if (this.source.isSteady && this.source.state === "live" && now - this.#packets.at > QUIET) this.#ask();
-    if (this.#signalling?.unanswered > ANSWER_PATIENCE) this.#broken();
-  }
-
   /** Asks the host for a sign of life. */
   #ask() {
-    if (this.#isAsking && this.#signalling.unanswered === 0) this.send("__clock", { t: performance.now() });
+    if (!this.#isAsking || this.#visit.isCutOff) return;
+    if (this.#signalling.unanswered === 0) this.send("__clock", { t: performance.now() });
   }
 
   #connect() {
@@ -220,13 +207,11 @@ export class Viewer extends EventTarget {
 
   /** Opens a connection, which goes on with our visit if there was one. */
   #join() {
-    const introduction = { ...this.introduction };
-    if (this.#resumption !== null) introduction.resume = this.#resumption;
     // Events of an abandoned connection must not affect the next one.
     const only = (action) => (...values) => {
       if (this.#signalling === signalling) action(...values);
     };
-    const signalling = new Signalling(this.link.socket, this.link.room, introduction, {
+    const signalling = new Signalling(this.link.socket, this.link.room, this.#visit.introduction(this.introduction), {
       onMessage: only((name, data) => this.#heard(name, data)),
       onBinary: only((buffer) => this.reception?.take?.(buffer)),
       // In a room without tracks, an early offer is refused.
@@ -248,46 +233,42 @@ export class Viewer extends EventTarget {
    * connection is opened beside them; otherwise everything begins anew.
    */
   #broken() {
-    if (this.#resumption !== null && this.reception?.isConnected) {
-      this.#setAside();
-      this.#isCutOff = true;
+    if (this.#visit.mayGoOn && this.reception?.isConnected) {
+      this.#visit.setAside(this.#signalling);
+      this.#visit.isCutOff = true;
       this.#patience.stop();
       this.#attempts.again(() => this.#renew());
       this.#awaitReach();
     } else {
-      this.#noHost(this.#isAsking || this.#isCutOff ? messages.lostConnection() : messages.hostAway());
+      this.#noHost(this.#isAsking || this.#visit.isCutOff ? messages.lostConnection() : messages.hostAway());
     }
   }
 
   /** Opens another connection beside the pictures. */
   #renew() {
     this.#attempts.stop();
-    this.#setAside();
+    this.#visit.setAside(this.#signalling);
     this.#join();
     this.#patience.expect(JOIN_PATIENCE, () => this.#broken());
   }
 
-  /** Takes nothing more from the connection, without telling the host that we leave. */
-  #setAside() {
-    if (!this.#signalling.wasOpen) return this.#signalling.close();
-    this.#signalling.setAside();
-    this.#former.push(this.#signalling);
-  }
-
   /** Tries again as soon as the host can be reached, as long as an attempt hasn't got through to it. */
   #awaitReach() {
-    if (this.reconnects === 0 && !this.#isCutOff) return;
+    if (this.reconnects === 0 && !this.#visit.isCutOff) return;
     this.#reach.await(() => {
       if (this.#attempts.isDue) this.hurry();
-      else if (!this.#signalling?.wasOpen) this.#isCutOff ? this.#renew() : this.#connect();
+      else if (!this.#signalling?.wasOpen) this.#visit.isCutOff ? this.#renew() : this.#connect();
     });
   }
 
   /** Handles a message, and then passes it on as an event. */
   #heard(name, data) {
-    const isRenewed = name === "_peers" && this.#isCutOff && Array.isArray(data.watching);
+    const isRenewed = name === "_peers" && this.#visit.isCutOff && Array.isArray(data.watching);
     if (name === "_peers") this.#letIn(isRenewed);
+    const { reception } = this;
     this.#shown.heard(name, data);
+    // The host had ended our session meanwhile.
+    if (isRenewed && reception !== this.reception) this.#await();
     this.#tell(name, data);
     if (name === "_peers" && !isRenewed) {
       this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
@@ -298,24 +279,30 @@ export class Viewer extends EventTarget {
   #letIn(isRenewed) {
     if (this.#hasEnded) this.#begin();
     this.#reach.stop();
-    if (this.#isCutOff && !isRenewed) {
-      // It may be another host, which knows nothing of us.
-      this.reconnects += 1;
+    // It may be another host, which knows nothing of us.
+    const isOther = this.#visit.isCutOff && !isRenewed;
+    this.#visit.letIn(this.#signalling);
+    if (isOther) {
       this.#stage.hold();
       this.#shown.leave();
       this.#shown.signalling = this.#signalling;
       this.#tell("left", {});
+      this.#await();
     }
-    this.#isCutOff = false;
-    this.#closeFormer();
-    this.#resumption = this.#signalling.resumption;
     if (isRenewed) this.#attempts.succeeded();
+  }
+
+  /** Shows that the pictures of before don't go on, until there are others. */
+  #await() {
+    this.reconnects += 1;
+    this.reason = messages.lostConnection();
+    this.#enter("reconnecting");
   }
 
   /** Handles the end of the host. Nothing it shared stays visible. If it comes back, the page continues by itself. */
   #ended() {
     this.#hasEnded = true;
-    this.#resumption = null;
+    this.#visit.forget();
     this.#close();
     this.reason = { ...messages.hostLeft(), canTryAgain: true };
     this.#attempts.again(() => this.#connect());
@@ -360,21 +347,16 @@ export class Viewer extends EventTarget {
   }
 
   #disconnect() {
-    this.#isCutOff = false;
     this.#reach.stop();
     this.#attempts.stop();
     this.#patience.stop();
     this.#stage.hold();
     this.#shown.leave();
     const wasJoined = this.#signalling !== null;
-    this.#closeFormer();
+    this.#visit.leave();
     this.#signalling?.close();
     this.#signalling = null;
     if (wasJoined) this.#tell("left", {});
-  }
-
-  #closeFormer() {
-    for (const signalling of this.#former.splice(0)) signalling.close();
   }
 
   /** Switches to another phase, and announces it. */
