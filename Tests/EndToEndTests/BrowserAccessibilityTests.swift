@@ -29,6 +29,7 @@ extension EndToEndInBrowser {
             try page.waitUntil("document.querySelector('.paths')?.childElementCount > 0")
             try expectNothingBroken(on: page, "charts")
             for panel in ["people-button", "meet"] {
+                try page.waitUntil("document.getElementById('\(panel)')?.hidden === false")
                 try page.evaluate("document.getElementById('\(panel)').click()")
                 #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
                 try expectNothingBroken(on: page, panel)

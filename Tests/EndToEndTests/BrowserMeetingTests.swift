@@ -111,7 +111,7 @@ extension EndToEndInBrowser {
                     """
                 ])
             try page.page.evaluate("window.isOld = true; location.reload()")
-            _ = try page.page.waitUntil("!window.isOld && !document.getElementById('meet')?.hidden")
+            _ = try page.page.waitUntil("!window.isOld && document.getElementById('meet')?.hidden === false")
             try page.viewer.waitUntilPlaying()
             for name in ["title", "aria-label"] {
                 let label = try page.page.evaluate("document.getElementById('meet').getAttribute('\(name)')").string

@@ -205,6 +205,7 @@ extension EndToEndInBrowser {
             try ViewerPage(page).waitUntilPlaying()
             try page.waitUntil("screenRelay.figures.includes('fps')")
             for (panel, button) in [("charts", "figures"), ("people", "people-button"), ("invitation", "meet")] {
+                try page.waitUntil("document.getElementById('\(button)')?.hidden === false")
                 try page.evaluate("document.getElementById('\(button)').click()")
                 try page.waitUntil(
                     """

@@ -38,6 +38,8 @@ struct MeetingPage {
 
     /// Asks for the camera and the microphone, as a user would.
     func join() throws {
+        // The meeting is loaded after the first picture.
+        _ = try page.waitUntil("document.getElementById('meet')?.hidden === false")
         try page.evaluate("document.getElementById('meet').click()")
         try page.evaluate("document.querySelector('#invitation .primary').click()")
     }

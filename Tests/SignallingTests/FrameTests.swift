@@ -142,19 +142,35 @@ struct FrameTests {
 
     @Test("pictures that wait may be large, go behind messages, and are left out once hidden")
     func waiting() throws {
-        let server = try RunningServer { $0.limits.unread = 64 * 1024 }
+        let looks = Looks()
+        let server = try RunningServer {
+            $0.limits.unread = 64 * 1024
+            $0.clock = {
+                looks.count.withLock {
+                    $0 += 1
+                    return Int64($0)
+                }
+            }
+        }
         let (client, send) = try begin(server)
         let shown = Shown()
         // The kernel takes some of the first; the rest, and all others, wait.
         send(picture(1, [UInt8](repeating: 3, count: 8 << 20)))
         send(picture(2, isShown: { shown.isShown.withLock { $0 } }))
         send(picture(3, [0, 0, 0, 1, 0x65, 3]))
-        try client.send(event: "__clock", "{\"t\":1}")
         try server.server.waitUntilTaken()
+        let before = looks.count.withLock { $0 }
+        try client.send(event: "__clock", "{\"t\":1}")
+        // The host looks at its clock when the question comes, and when it answers.
+        try eventually("the answer") { looks.count.withLock { $0 } >= before + 2 ? () : nil }
         shown.isShown.withLock { $0 = false }
         #expect(try nextPicture(client).count == 16 + (8 << 20))
         _ = try nextEvent(client, "_clock")
         #expect(try nextPicture(client)[7] == 3)
+    }
+
+    private final class Looks: Sendable {
+        let count = Mutex(0)
     }
 
     private final class Shown: Sendable {

@@ -1,8 +1,11 @@
+import Ingest
 public import MediaSessions
+public import MediaTypes
+import TrackHub
 import WebRTC
 
-/// A peer that gets a track with its sound over WebRTC, for an application that does the signalling itself. For as long as
-/// it lives, it counts as a reader that can't draw the pointer; once the peer has answered, it is a viewer of the track.
+/// A peer that gets a track over WebRTC, for whoever does the signalling: the same packets as a viewer. For as long as it
+/// lives, it counts as a reader that can't draw the pointer; once the peer has answered, it is a viewer of the track.
 ///
 /// The session ends when this object is released. Methods may be called on any thread, and don't block.
 public final class TrackSession: Sendable {
@@ -18,28 +21,51 @@ public final class TrackSession: Sendable {
     }
 
     deinit {
+        close()
         readers.applications(by: -1)
-        server.close(id)
     }
 
     /// Takes the peer's answer to our offer. If it can't be used, the session is over, and nobody is told so again.
     public func accept(answer: String) throws(MediaRefusal) { try server.accept(answer: answer, for: id) }
 
+    /// Asks the peer for a sign of life about once a second from now on. Called once, after the answer.
+    ///
+    /// - Parameters:
+    ///   - patience: how long the peer may be silent once the session is connected.
+    ///   - onConnect: called on the media thread when the session is connected; it must not block.
+    public func attend(patience: Interval, onConnect: @escaping @Sendable () -> Void) {
+        server.attend(id, patience: patience, onConnect: onConnect)
+    }
+
     /// Takes a candidate of the peer's, a line with or without "a=".
     public func add(candidate: String) { server.remoteCandidates(id, fragment: candidate) }
+
+    /// What was sent so far, at most about a second old; nil if the session isn't open.
+    public var statistics: PeerStatistics? { server.statistics(of: id) }
+
+    /// Ends the session before the release. Further calls do nothing.
+    public func close() { server.close(id) }
 }
 
 extension HostedTrack {
-    /// Offers the track and its sound to a peer, which has 30 s to answer.
+    /// Offers the track to a peer, which has 30 s to answer.
     ///
-    /// - Parameter onEnd: called at most once, on any thread, with the reason in words when the session ends by itself.
-    public func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> TrackSession {
-        let session = try media.server.offer(watching: media.source, onEnd: onEnd)
+    /// - Parameters:
+    ///   - withSound: whether it also gets the track's sound, if there is any now or later.
+    ///   - controlling: whether the host makes ICE's checks and nominates, as servers expect it; browsers do it
+    ///     themselves.
+    ///   - onEnd: called at most once, on any thread, with the reason in words when the session ends by itself; it must
+    ///     not block.
+    public func offer(
+        withSound: Bool = true, controlling: Bool = false, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(MediaRefusal) -> TrackSession {
+        let source = withSound ? media.source : WatchedSource(video: ingest.hub)
+        let session = try media.server.offer(watching: source, controlling: controlling, onEnd: onEnd)
         return TrackSession(session.id, session.offer, of: media.server, readers)
     }
 
     /// Answers a peer's offer, which has to take a video, by sending it the track and its sound. `onEnd` is as in
-    /// ``offer(onEnd:)``.
+    /// ``offer(withSound:controlling:onEnd:)``.
     public func answer(
         _ offer: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> TrackSession {

@@ -104,7 +104,7 @@ extension RoomMembership {
         phase = .connecting
         conversation = target.conversation(version)
         let socket = ClientWebSocket(to: target.address(version), limit: Self.limits.bytes, on: thread) {
-            [unowned self] event in take(event)
+            [weak self] event in self?.take(event)
         }
         self.socket = socket
         socket.connect()

@@ -23,7 +23,7 @@ final class WebRTCConnection: PushAttempt {
     private struct Shared {
         /// What tells of the first picture; nil once there is one.
         var subscription: TrackSubscription?
-        var session: OutgoingSession?
+        var session: TrackSession?
         var connection: ServerConnection?
         /// What had been sent when the rates were asked for last.
         var counted = (pictures: 0, sound: 0, octets: UInt32(0), at: MonotonicTime.zero)
@@ -64,12 +64,12 @@ final class WebRTCConnection: PushAttempt {
         report(.dialled(attempt: attempt))
         let (attempt, report) = (attempt, report)
         do throws(MediaRefusal) {
-            let session = try track.offerSession(withSound: settings.content == .both) { reason in
+            let session = try track.offer(withSound: settings.content == .both, controlling: true) { reason in
                 report(.failed(attempt: attempt, OutputFailure(reason)))
             }
             // The answer may come before the next line is done.
             shared.withLock { $0.session = session }
-            let connection = ServerConnection(server, offer: session.offer) { [weak self] in self?.take($0) }
+            let connection = ServerConnection(server, offer: session.description) { [weak self] in self?.take($0) }
             let isOver = shared.withLock { shared in
                 shared.connection = connection
                 return shared.isOver
@@ -97,7 +97,8 @@ final class WebRTCConnection: PushAttempt {
         let patience = settings.tries > 0 ? min(Self.patience, settings.sendTimeout) : settings.sendTimeout
         do throws(MediaRefusal) {
             let session = shared.withLock { $0.session }
-            try session?.accept(answer: answer, patience: patience) { [weak self] in
+            try session?.accept(answer: answer)
+            session?.attend(patience: patience) { [weak self] in
                 self?.shared.withLock { $0.counted.at = MonotonicTime.now() }
                 report(.opened(attempt: attempt))
             }

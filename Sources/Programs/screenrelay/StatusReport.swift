@@ -264,39 +264,3 @@ extension RecentStatistics {
         }
     }
 }
-
-extension SourceLimits {
-    /// A description such as "10 pictures and 600 kbit a second".
-    var words: String {
-        let parts = [
-            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rateWords(Double($0.bitsPerSecond)) },
-        ]
-        return parts.compactMap { $0 }.joined(separator: " and ") + " a second"
-    }
-}
-
-extension SourceState {
-    /// A description in a few words.
-    var words: String {
-        switch self {
-        case .waiting: "waiting for capture"
-        case .live: "live"
-        case .paused(.sharer): "paused"
-        case .paused(.screenLocked): "paused while the screen is locked"
-        case .paused(.windowHidden): "paused while what is shared is not on the screen"
-        case .gone: "capture is gone"
-        }
-    }
-
-    /// The state in one word, for programs.
-    var word: String {
-        switch self {
-        case .waiting: "waiting"
-        case .live: "live"
-        case .paused(.sharer): "paused"
-        case .paused(.screenLocked): "locked"
-        case .paused(.windowHidden): "hidden"
-        case .gone: "gone"
-        }
-    }
-}

@@ -181,8 +181,13 @@ export class Signalling {
         break;
       case "_refused":
         if (!this.#handlers.concerns(data)) break;
-        // If the refusal asks for a password, or has no reason, the close code tells the rest.
+        if (data.password === true) {
+          this.#end(() => this.#handlers.onPasswordWanted());
+          break;
+        }
+        // Without a reason the close code tells it; otherwise it may tell more.
         this.#refusal = String(data.reason ?? data.message ?? "");
+        if (this.#refusal === "") break;
         setTimeout(() => this.#end(() => this.#handlers.onRefused(this.#refusal)), CLOSE_PATIENCE);
         break;
       case "_remove_peer":
