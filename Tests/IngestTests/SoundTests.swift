@@ -104,8 +104,11 @@ struct SoundTests {
         try eventually("the sound", holds: { host.sound.sourceState == .live })
         let reader = host.sound.subscribe {}
         host.sound.changeViewers(by: 1)
-        try sound.send(packet(1, at: now()))
+        let start = now()
+        try sound.send(packet(1, at: start))
         var heard = try frames(1, of: reader)
+        // Packets that come faster than their sound lasts have no place on the track.
+        try eventually("the time of the packets", holds: { now() - start > .milliseconds(50) })
 
         host.sound.hold(true)
         #expect(host.sound.sourceState == .paused(.sharer))

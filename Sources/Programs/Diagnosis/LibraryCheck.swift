@@ -1,5 +1,5 @@
-import CGLib
 import SecureTransport
+import Signalling
 
 /// A fault of a range of versions of a library.
 struct LibraryFault: Sendable {
@@ -26,7 +26,7 @@ struct LibraryCheck {
     let needsTLS: Bool
     /// By name, as they are at run time.
     var versions = ["OpenSSL": OpenSSLVersion.running]
-    var hasTLS = g_tls_backend_supports_tls(g_tls_backend_get_default()) != 0
+    var hasTLS = GLibTypes.haveTLS
 
     func findings() -> [Finding] {
         var findings = LibraryFault.known.compactMap { fault -> Finding? in

@@ -24,6 +24,7 @@ final class ServerChannel {
     /// Connects to the server as a client would.
     init(_ server: ICEServer) throws(Problem) {
         isDatagram = server.scheme != .turns && server.transport != .tcp
+        GLibTypes.make()
         client = g_socket_client_new()
         g_socket_client_set_enable_proxy(client, 0)
         g_socket_client_set_timeout(client, isDatagram ? 1 : 3)

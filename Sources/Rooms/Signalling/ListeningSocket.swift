@@ -11,6 +11,7 @@ package final class ListeningSocket: @unchecked Sendable {
 
     /// Listens on `wanted`.
     package init(_ wanted: ListenAddress) throws(SignallingError) {
+        GLibTypes.make()
         let literal = wanted.address == "localhost" ? "127.0.0.1" : wanted.address
         guard let socketAddress = g_inet_socket_address_new_from_string(literal, guint(wanted.port)) else {
             throw .notAnAddress(wanted.address)

@@ -10,7 +10,7 @@ public final class TLSCertificate: @unchecked Sendable {
     /// Parses PEM with the server's certificate first, followed by its chain. The private key may be anywhere and must
     /// not be encrypted. The caller must ensure that key and certificate belong together.
     public init(pem: String, names: [String]) throws(SignallingError) {
-        guard g_tls_backend_supports_tls(g_tls_backend_get_default()) != 0 else {
+        guard GLibTypes.haveTLS else {
             throw .noTLS
         }
         var error: UnsafeMutablePointer<GError>?
