@@ -89,6 +89,14 @@ struct HostProofTests {
         #expect(host.messages.count == 1)
     }
 
+    @Test("leaves a host that encrypts its link, with a token or without", arguments: [true, false])
+    func encrypted(hasToken: Bool) throws {
+        let (capture, host) = try pair(hasToken: hasToken)
+        // An alert of TLS, which such a host sends to a capture that doesn't encrypt.
+        try host.connection.enqueue(header: [0x15, 3, 3, 0, 2, 1, 0])
+        #expect(try refusal(capture) == LinkTransportError.hostEncrypts.description)
+    }
+
     @Test("and one without a token ends where a host asks for it")
     func noToken() throws {
         let (capture, host) = try pair(hasToken: false)

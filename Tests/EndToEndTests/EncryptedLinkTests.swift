@@ -36,6 +36,7 @@ extension EndToEnd {
                 try stranger.send(bytes)
                 if bytes.count > 3 { try stranger.readToEnd("what is no handshake") }
             }
+            try host.program.waitForLog("127.0.0.1 is refused: it doesn't encrypt its link")
             try host.program.waitForLog("127.0.0.1 is refused: it has not proved that it has the token")
             let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(host.program.child.processID)"])
             #expect(status.output.contains("live; hosting tls:0.0.0.0:\(host.port) to the room screen"))
@@ -51,7 +52,7 @@ extension EndToEnd {
             try next.waitForLog(LinkBetweenPrograms.cameTogether)
         }
 
-        @Test("a capture with another token, or none, or of a host that doesn't encrypt, ends for good with one line")
+        @Test("a capture with another token, or none, or of a host that differs in encryption, ends with one line")
         func wrongToken() throws {
             let host = try NetworkHost(token, scheme: "tls")
             let plain = try NetworkHost(token)
@@ -60,6 +61,8 @@ extension EndToEnd {
                 (host.address, other, Int32(77), "the host there doesn't have the same --link-token file"),
                 (host.address, [], 64, "host and capture need the same --link-token FILE"),
                 ("tls:127.0.0.1:\(plain.port)", token, 77, "the host there doesn't encrypt its link"),
+                ("tcp:127.0.0.1:\(host.port)", token, 77, "the host there encrypts its link: use tls:"),
+                ("tcp:127.0.0.1:\(host.port)", [], 77, "the host there encrypts its link: use tls:"),
             ] {
                 let begin = now()
                 let run = try CommandLineRun(
@@ -70,6 +73,28 @@ extension EndToEnd {
                 #expect(now() - begin < .seconds(3))
             }
             #expect(host.program.occurrences(of: "link: capture") == 0)
+            try host.program.waitForLog("127.0.0.1 is a capture, it was started with tcp:, and this host with tls:")
+            try plain.program.waitForLog("127.0.0.1 encrypts its link: it was started with tls:")
+            // A replay is told the same.
+            let replay = try CommandLineRun(
+                ["screenrelay", "replay", "--link", "tcp:127.0.0.1:\(host.port)", TestStreams.small.path] + token)
+            #expect(replay.status == .exited(77))
+            #expect(replay.errorOutput.contains("the host there encrypts its link: use tls:"), "\(replay.errorOutput)")
+        }
+
+        @Test("a wrong key ends a capture within a second, its start included")
+        func wrongKeyAtOnce() throws {
+            let host = try NetworkHost(token, scheme: "tls")
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            // The best of a few, because this machine may be busy with other tests.
+            let times = try (0..<4).map { _ in
+                let begin = now()
+                let run = try CommandLineRun(
+                    ["screenrelay-capture", "--link", host.address, "--display", screen.name] + other)
+                #expect(run.status == .exited(77))
+                return now() - begin
+            }
+            #expect(try #require(times.min()) < .seconds(1), "\(times)")
         }
 
         @Test("somebody on the wire sees no picture of a replay, as without encryption", arguments: ["tls", "tcp"])

@@ -22,7 +22,7 @@ extension NetworkLinkTests {
         try stranger.enqueue(header: MessageEncoder(epoch: 99).encode(.requestKeyFrame))
         var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
         try eventually("the stranger's end", holds: { try stranger.receive(into: &buffer) == .closed })
-        try host.waitForLog("127.0.0.1 is refused: it has not proved that it has the token")
+        try host.waitForLog("127.0.0.1 is refused: it doesn't encrypt its link: it was started with tcp:, not tls:")
         let other = try #require(LinkToken(Array("another token, of some length".utf8)))
         let begin = now()
         do throws(LinkTransportError) {
@@ -40,8 +40,28 @@ extension NetworkLinkTests {
         try capture.send(picture)
         try eventually("the picture", holds: { host.hub.publishedFrames == 1 })
         try capture.wait(for: "a ping") { $0.contains { if case .ping = $0 { true } else { false } } }
-        // The one that says nothing costs nobody anything, and is closed like any other.
-        try eventually("its end", within: .seconds(15)) { try silent.receive(into: &buffer) == .closed }
+        // The one that says nothing costs nobody anything. It may be a capture that waits for the host, so it is told.
+        var heard: [UInt8] = []
+        try eventually("its end") {
+            let received = try silent.receive(into: &buffer)
+            if case .bytes(let count) = received { heard += buffer[..<count] }
+            return received == .closed
+        }
+        #expect(heard.first == 0x15)
+        try host.waitForLog("if 127.0.0.1 is a capture, it was started with tcp:, and this host with tls:")
         #expect(host.ingest.hub.sourceState == .live)
+    }
+
+    @Test("a link that isn't encrypted refuses a capture that encrypts, and both ends say so")
+    func unencrypted() throws {
+        let host = try Host(token: Self.token)
+        let (name, port) = try #require(host.address.network)
+        do throws(LinkTransportError) {
+            _ = try LinkConnection.connect(to: .tls(host: name, port: port), token: Self.token)
+            Issue.record("a connection")
+        } catch {
+            #expect(error.description.contains("doesn't encrypt its link"), "\(error)")
+        }
+        try host.waitForLog("127.0.0.1 encrypts its link: it was started with tls:, and this host with tcp:")
     }
 }

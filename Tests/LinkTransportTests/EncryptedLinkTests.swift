@@ -215,6 +215,48 @@ struct EncryptedLinkTests {
         }
     }
 
+    @Test("a peer that doesn't encrypt is told that the host does, whether it speaks first or waits", arguments: ["&", ""])
+    func unencrypted(word: String) throws {
+        let (name, port) = try #require(listener.address.network)
+        let peer = try LinkConnection.connect(to: .tcp(host: name, port: port))
+        let host = try eventually("it") { try listener.accept() }
+        #expect(host.awaitsHandshake)
+        var buffer = [UInt8](repeating: 0, count: 100)
+        if word.isEmpty {
+            host.tellEncryption()
+        } else {
+            // More than the host reads: what it has said arrives all the same.
+            try peer.enqueue(header: Array(String(repeating: word, count: 10_000).utf8))
+            let error = try eventually("the refusal") {
+                failure { () throws(LinkTransportError) in
+                    var first: [UInt8] = [0]
+                    _ = try host.receive(into: &first)
+                }
+            }
+            #expect(error.description.hasPrefix("127.0.0.1 is refused: it doesn't encrypt its link"), "\(error)")
+            #expect(error.kind == .permission)
+        }
+        host.close()
+        let told = try eventually("what it is told") { () throws -> [UInt8]? in
+            guard case .bytes(let count) = try peer.receive(into: &buffer) else { return nil }
+            return Array(buffer[..<count])
+        }
+        #expect(told == [0x15, 3, 3, 0, 2, 1, 0])
+    }
+
+    @Test("a capture that is told so before it could begin its handshake tries again")
+    func late() throws {
+        let plain = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let dial = try LinkDial(to: address(plain.address.network?.port), token: token)
+        let host = try eventually("the connection") { try plain.accept() }
+        try host.enqueue(header: [0x15, 3, 3, 0, 2, 1, 0])
+        host.close()
+        let error = try eventually("the end") {
+            failure { () throws(LinkTransportError) in _ = try dial.advance() }
+        }
+        #expect(error.isRetryable, "\(error)")
+    }
+
     @Test(
         "what is no handshake is refused, however it goes on",
         arguments: [

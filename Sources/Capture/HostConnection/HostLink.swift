@@ -95,15 +95,17 @@ public final class HostLink {
                 }
                 while let message = try decoder.next() { handle(message.body, now, introduction, body) }
             }
+        } catch let error as LinkError where error.isTLS {
+            refuse(now, .hostEncrypts)
         } catch {
             lose(now, "\(error)")
         }
     }
 
     /// Disconnects from the host for good.
-    private func refuse(_ now: MonotonicTime, _ words: String) {
-        refusal = .tokenRefused(text: words)
-        lose(now, words)
+    private func refuse(_ now: MonotonicTime, _ reason: LinkTransportError) {
+        refusal = reason
+        lose(now, "\(reason)")
     }
 
     private func handle(
@@ -115,7 +117,7 @@ public final class HostLink {
         switch greeting.take(received) {
         case .handle(let next): message = next
         case .send(let answer): return write([answer])
-        case .refuse(let words): return refuse(now, words)
+        case .refuse(let words): return refuse(now, .tokenRefused(text: words))
         case .nothing: return
         }
         switch message {
@@ -136,7 +138,7 @@ public final class HostLink {
             refusal = .tokenRefused(text: notice.text)
         case .challenge:
             // A legacy sender sends nothing but frames; the host decides whether it accepts them.
-            if !configuration.isLegacy { refuse(now, HostCheck.refusal) }
+            if !configuration.isLegacy { refuse(now, .tokenRefused(text: HostCheck.refusal)) }
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log.info("\(notice.text); waiting for it to go") }
             isTurnedAway = true
@@ -205,7 +207,9 @@ public final class HostLink {
     public func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
         if !greeting.isOver {
-            return lose(now, "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s")
+            var line = "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s"
+            if case .tcp = configuration.link { line += "; if it was started with tls:, use that here, too" }
+            return lose(now, line)
         }
         let reason = "the host has read nothing for \(Int64(configuration.readPatience.seconds.rounded())) s"
         log.warning("\(reason); the link is given up")
@@ -235,10 +239,15 @@ public final class HostLink {
         for _ in 0..<16 {
             guard case .bytes(let count)? = try? connection.receive(into: &buffer) else { break }
             decoder.push(buffer[..<count])
-            while let message = try? decoder.next() {
-                guard case .end(let notice) = message.body else { continue }
-                text = "the host ends the link: \(notice.text)"
-                if notice.reason == .unauthorised { refusal = .tokenRefused(text: notice.text) }
+            do throws(LinkError) {
+                while let message = try decoder.next() {
+                    guard case .end(let notice) = message.body else { continue }
+                    text = "the host ends the link: \(notice.text)"
+                    if notice.reason == .unauthorised { refusal = .tokenRefused(text: notice.text) }
+                }
+            } catch {
+                if error.isTLS { return refuse(now, .hostEncrypts) }
+                break
             }
         }
         lose(now, text)

@@ -39,6 +39,8 @@ final class LinkPeer {
     private let isFromListener: Bool
     /// How long it may be silent before its first message.
     private static let strangersPatience = Interval.seconds(8)
+    /// How long it may wait before the handshake of an encrypted link.
+    private static let handshakePatience = Interval.seconds(1)
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     /// Called if the peer would be a second source of sound.
@@ -98,9 +100,14 @@ final class LinkPeer {
 
     var deadline: MonotonicTime? {
         if let farewell { return farewell.deadline }
-        let firstWord = isFromListener && isFirstMessage ? came + Self.strangersPatience : nil
         let silenceReport = watcher != nil && isToBeHeard ? silence.deadline : nil
-        return [pictures.deadline, firstWord, silenceReport].compactMap { $0 }.min()
+        return [pictures.deadline, firstWordDeadline, silenceReport].compactMap { $0 }.min()
+    }
+
+    /// When its first message is due; nil once that has come, or if it isn't a stranger.
+    private var firstWordDeadline: MonotonicTime? {
+        guard isFromListener, isFirstMessage else { return nil }
+        return came + (connection.awaitsHandshake ? Self.handshakePatience : Self.strangersPatience)
     }
 
     /// Whether it is expected to send something while it runs. Sound may be silent for hours.
@@ -139,7 +146,10 @@ final class LinkPeer {
             }
         } catch let error as LinkError {
             deliver(now: now)
-            if case .endedInsideMessage = error {
+            if error.isTLS, let remote {
+                log.error("link: \(remote) encrypts its link: it was started with tls:, and this host with tcp:")
+                end(.protocolError, "this host doesn't encrypt its link")
+            } else if case .endedInsideMessage = error {
                 // Only report this: the peer may simply have died.
                 lose(error)
             } else {
@@ -165,8 +175,12 @@ final class LinkPeer {
             if farewell.deadline <= now { finish() }
             return
         }
-        if isFromListener, isFirstMessage, came + Self.strangersPatience <= now {
-            log.warning("link: a connection that says nothing is closed")
+        if let due = firstWordDeadline, due <= now {
+            let doubt =
+                connection.awaitsHandshake
+                ? "; if \(remote ?? "it") is a capture, it was started with tcp:, and this host with tls:" : ""
+            log.warning("link: a connection that says nothing is closed\(doubt)")
+            connection.tellEncryption()
             finish()
             return
         }

@@ -15,6 +15,12 @@ public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The connection ended inside the message that begins at `offset`.
     case endedInsideMessage(offset: UInt64, missing: Int)
 
+    /// Whether the connection begins as one of TLS does: with a handshake's record, or with that of an alert (RFC 8446
+    /// section 5.1).
+    public var isTLS: Bool {
+        if case .notAMessage(offset: 0, found: 0x15...0x16) = self { true } else { false }
+    }
+
     public var description: String {
         switch self {
         case .notAMessage(let offset, let found):

@@ -38,6 +38,8 @@ final class EncryptedStream {
     private(set) var isEstablished = false
     /// Whether the last call waits until the socket is writable.
     private(set) var wantsWrite = false
+    /// The first byte that the peer has sent; nil before it has come.
+    private(set) var firstByte: UInt8?
     /// Whether the socket's stream has ended during the current call.
     private var hasEnded = false
     /// The errno of the socket's failure during the current call, or 0.
@@ -153,10 +155,25 @@ final class EncryptedStream {
         throw LinkEncryption.failure()
     }
 
+    /// Tells a peer that doesn't encrypt that this end does: writes TLS's `close_notify`, as it is before a handshake
+    /// (RFC 8446 section 6.1). To a peer that does encrypt, it is the orderly end of the connection. If the socket
+    /// doesn't take it, nothing happens.
+    func tellEncryption() {
+        let (number, alert) = (socket, Self.closeNotify)
+        _ = retryingInterrupted { Glibc.send(number, alert, alert.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    /// A record of an alert: its kind and version, its length, the alert's level and its number.
+    private static let closeNotify: [UInt8] = [0x15, 3, 3, 0, 2, 1, 0]
+
     /// The error for a handshake that failed because of what the peer sent.
     private func refusal(reason: Int32) -> LinkTransportError {
         ERR_clear_error()
         switch end {
+        case .host where firstByte == UInt8(ascii: "&"):
+            tellEncryption()
+            return .tokenRefused(
+                text: "\(remote) is refused: it doesn't encrypt its link: it was started with tcp:, not tls:")
         case .host: return .tokenRefused(text: "\(remote) is refused: it has not proved that it has the token")
         // What a host on tcp: sends first is no TLS record.
         case .capture where reason == SSL_R_WRONG_VERSION_NUMBER:
@@ -171,6 +188,7 @@ final class EncryptedStream {
         let (count, code) = retryingInterrupted { recv(number, bytes, Int(max(0, limit)), 0) }
         note(code, bio, retrying: BIO_FLAGS_READ)
         if code == 0, count == 0 { hasEnded = true }
+        if count > 0, firstByte == nil { firstByte = bytes?.load(as: UInt8.self) }
         return code == 0 ? Int32(clamping: count) : -1
     }
 

@@ -35,7 +35,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     case tokenFile(path: String, reason: String, kind: Kind)
     /// TLS failed on an encrypted link: what came was changed on its way, or this process lacks something.
     case encryption(reason: String)
-    /// Host and capture don't have the same token; `text` is the message.
+    /// Host and capture don't have the same token, or only one of them encrypts; `text` is the message.
     case tokenRefused(text: String)
     /// The process on the other end belongs to neither this user nor root.
     case foreignPeer(peerUser: UInt32, ourUser: UInt32)
@@ -63,6 +63,10 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         /// The system failed (exit 71).
         case system
     }
+
+    /// The error of a capture that doesn't encrypt, for a host that does.
+    public static let hostEncrypts = LinkTransportError.tokenRefused(
+        text: "the host there encrypts its link: use tls: instead of tcp:, and the host's --link-token file")
 
     /// The category of the error.
     public var kind: Kind {

@@ -129,6 +129,8 @@ final class ReplayOutlet {
                     }
                 }
             }
+        } catch let error as LinkError where error.isTLS {
+            ending = Ending(words: LinkTransportError.hostEncrypts.description, reason: .unauthorised)
         } catch {
             ending = Ending(words: "\(error)")
         }
