@@ -215,7 +215,8 @@ struct EncryptedLinkTests {
         }
     }
 
-    @Test("a peer that doesn't encrypt is told that the host does, whether it speaks first or waits", arguments: ["&", ""])
+    @Test(
+        "a peer that doesn't encrypt is told that the host does, if it speaks first or waits", arguments: ["&", ""])
     func unencrypted(word: String) throws {
         let (name, port) = try #require(listener.address.network)
         let peer = try LinkConnection.connect(to: .tcp(host: name, port: port))

@@ -1,9 +1,11 @@
 import Glibc
+import MediaTypes
 import Processes
 import ScreenRelayKit
 import SecureTransport
 import TestSupport
 import Testing
+import Threading
 
 @Suite("A certificate that is made and kept")
 struct CertificateFileTests {
@@ -72,6 +74,43 @@ struct CertificateFileTests {
         #expect(try openssl(["pkey", "-pubout", "-in", after]) == openssl(["pkey", "-pubout", "-in", before]))
         #expect(certificate.ends(withinSeconds: 40 * 86_400) != isNew)
         #expect(try file.certificate().fingerprint == certificate.fingerprint)
+    }
+
+    /// The fingerprints that hosts get which start at once.
+    private func fingerprints(of count: Int) throws -> [String] {
+        let results = try (0..<count).map { _ in try #require(HandOver<String>()) }
+        for result in results {
+            let thread = NamedThread("host") { result.give((try? file.certificate().fingerprint) ?? "none") }
+            try #require(thread != nil)
+        }
+        let deadline = now() + .seconds(20)
+        return results.compactMap { $0.wait(until: deadline) }
+    }
+
+    @Test("is the same for hosts that start at once")
+    func together() throws {
+        for _ in 0..<10 {
+            let found = try fingerprints(of: 6)
+            let kept = try #require(try file.certificate().fingerprint)
+            #expect(found == [String](repeating: kept, count: 6))
+            unlink(file.path)
+        }
+    }
+
+    @Test("is renewed once by hosts that start at once", .enabled(if: ProgramLookup.path(of: "openssl") != nil))
+    func renewedTogether() throws {
+        let state = try StateFolder(folder)
+        try openssl([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "29",
+            "-subj", "/CN=ScreenRelay", "-keyout", folder.file("key"), "-out", folder.file("certificate"),
+        ])
+        let old = try fileBytes(folder.file("certificate")) + fileBytes(folder.file("key"))
+        for _ in 0..<10 {
+            try state.write(old)
+            let found = try fingerprints(of: 6)
+            let kept = try #require(try file.certificate().fingerprint)
+            #expect(found == [String](repeating: kept, count: 6))
+        }
     }
 
     @discardableResult

@@ -1,4 +1,5 @@
 import Glibc
+import LinkTransport
 import STUN
 public import SecureTransport
 import WebRTC
@@ -28,11 +29,15 @@ public struct CertificateFile: Sendable {
     ///
     /// - Parameter addresses: numeric addresses for which a new one is made, besides this machine's own.
     public func certificate(for addresses: [String] = []) throws(CertificateFileError) -> ServerCertificate {
-        let kept = try read()
-        if let kept, !kept.ends(withinSeconds: Self.secondsOfRenewal) { return kept }
-        let new = try Self.unkept(for: addresses, keeping: kept)
+        if let kept = try kept(), !isNearItsEnd(kept) { return kept }
         let file = PrivateFile(path: path)
         file.makeFolders()
+        // Of hosts that start at once, one makes it. The others find it here.
+        let lock = file.lock()
+        defer { lock?.release() }
+        let kept = try kept()
+        if let kept, !isNearItsEnd(kept) { return kept }
+        let new = try Self.unkept(for: addresses, keeping: kept)
         do throws(TokenFileError) {
             try file.write(new.pem)
         } catch {
@@ -61,8 +66,12 @@ public struct CertificateFile: Sendable {
         }
     }
 
-    /// Nil if there is no file.
-    private func read() throws(CertificateFileError) -> ServerCertificate? {
+    private func isNearItsEnd(_ certificate: ServerCertificate) -> Bool {
+        certificate.ends(withinSeconds: Self.secondsOfRenewal)
+    }
+
+    /// The certificate in the file, however long it is still valid; nil if there is no file.
+    public func kept() throws(CertificateFileError) -> ServerCertificate? {
         let text: [UInt8]?
         do throws(TokenFileError) {
             text = try PrivateFile(path: path).read(limit: Self.limit)

@@ -1,4 +1,5 @@
 import Glibc
+import LinkTransport
 
 /// A small file with a secret, which only its user can read.
 struct PrivateFile {
@@ -14,22 +15,16 @@ struct PrivateFile {
 
     /// The file's first `limit` bytes, or nil if there is no file.
     func read(limit: Int) throws(TokenFileError) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if file < 0 {
-            if errno == ENOENT { return nil }
-            throw .notReadable(path: path, errno: errno)
+        do throws(SmallFileError) {
+            return try SmallFile(secret: path, limit: limit).bytes
+        } catch {
+            switch error {
+            case .notReadable(ENOENT): return nil
+            case .notReadable(let code): throw .notReadable(path: path, errno: code)
+            case .notRegular: throw .notAFile(path: path)
+            case .openToOthers, .foreign: throw .notPrivate(path: path)
+            }
         }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .notReadable(path: path, errno: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
-        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
-            throw .notPrivate(path: path)
-        }
-        var buffer = [UInt8](repeating: 0, count: limit)
-        let count = Glibc.read(file, &buffer, buffer.count)
-        guard count >= 0 else { throw .notReadable(path: path, errno: errno) }
-        return Array(buffer.prefix(count))
     }
 
     /// Written under another name first, so that a reader always finds a whole secret, even after a crash.
@@ -46,6 +41,11 @@ struct PrivateFile {
             unlink(early)
             throw .notWritable(path: path, errno: reason)
         }
+    }
+
+    /// Waits until no other host is between reading and writing a file of this folder. Nil if one takes too long.
+    func lock() -> FolderLock? {
+        path.lastIndex(of: "/").flatMap { try? FolderLock(folder: String(path[..<$0])) }
     }
 
     /// Creates missing folders, with access for this user only. If this fails, writing the file reports why.

@@ -187,31 +187,3 @@ public final class LinkListener {
         }
     }
 }
-
-/// An advisory lock on a folder (flock(2)). If the folder can't be opened for reading, there is no lock.
-private struct FolderLock {
-    /// Two hosts need the lock only for a moment each. But any process that can read the folder can hold it forever, so
-    /// the wait is limited.
-    private static let attempts = 50
-    private static let pause: UInt32 = 20_000
-
-    private let number: Int32
-
-    init(folder: String) throws(LinkTransportError) {
-        let number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        self.number = number
-        if number < 0 { return }
-        for _ in 0..<Self.attempts {
-            let (_, code) = retryingInterrupted { flock(number, LOCK_EX | LOCK_NB) }
-            // Any other error means that the file system has no locks.
-            if code != EWOULDBLOCK { return }
-            usleep(Self.pause)
-        }
-        Glibc.close(number)
-        throw .folderLocked(folder: folder)
-    }
-
-    func release() {
-        if number >= 0 { Glibc.close(number) }
-    }
-}

@@ -18,37 +18,14 @@ public struct LinkToken: Sendable {
     ///
     /// - Throws: `tokenFile` with the reason.
     public init(file path: String) throws(LinkTransportError) {
-        // Without O_NONBLOCK, opening a FIFO would block until it has a writer.
-        let (number, code) = retryingInterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
-        if code != 0 {
-            throw .tokenFile(
-                path: path, reason: String(cString: strerror(code)), kind: Self.kind(code))
+        let file: SmallFile
+        do throws(SmallFileError) {
+            file = try SmallFile(secret: path, limit: Self.lengths.upperBound + 3)
+        } catch {
+            throw Self.problem(error, with: path)
         }
-        let file = FileDescriptor(owning: number)
-        var status = stat()
-        try systemCall("fstat", on: path) { fstat(number, &status) }
-        if status.st_mode & S_IFMT != S_IFREG {
-            throw .tokenFile(path: path, reason: "it is no regular file", kind: .usage)
-        }
-        if status.st_mode & 0o077 != 0 {
-            throw .tokenFile(
-                path: path, reason: "other users may read or write it; run chmod 600 on it", kind: .permission)
-        }
-        if status.st_uid != geteuid(), status.st_uid != 0 {
-            throw .tokenFile(path: path, reason: "it belongs to user \(status.st_uid)", kind: .permission)
-        }
-        var bytes = [UInt8](repeating: 0, count: Self.lengths.upperBound + 3)
-        var count = 0
-        while count < bytes.count {
-            let taken = try systemCall("read", on: path) {
-                bytes.withUnsafeMutableBytes {
-                    read(file.rawValue, $0.baseAddress.map { $0 + count }, $0.count - count)
-                }
-            }
-            if taken == 0 { break }
-            count += taken
-        }
-        bytes.removeSubrange(count...)
+        let count = file.bytes.count
+        var bytes = file.bytes
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let token = LinkToken(bytes) else {
@@ -60,6 +37,17 @@ public struct LinkToken: Sendable {
                 kind: .data)
         }
         self = token
+    }
+
+    private static func problem(_ error: SmallFileError, with path: String) -> LinkTransportError {
+        switch error {
+        case .notReadable(let code):
+            .tokenFile(path: path, reason: String(cString: strerror(code)), kind: kind(code))
+        case .notRegular: .tokenFile(path: path, reason: "it is no regular file", kind: .usage)
+        case .openToOthers:
+            .tokenFile(path: path, reason: "other users may read or write it; run chmod 600 on it", kind: .permission)
+        case .foreign(let user): .tokenFile(path: path, reason: "it belongs to user \(user)", kind: .permission)
+        }
     }
 
     /// The category of the error when a token's file can't be opened.

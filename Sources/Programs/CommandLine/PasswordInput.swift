@@ -1,4 +1,5 @@
 import Glibc
+import LinkTransport
 
 /// Reads a password that a user types on a terminal, pipes in or keeps in a file.
 public enum PasswordInput {
@@ -8,7 +9,7 @@ public enum PasswordInput {
     /// Asks on the terminal at standard input, without showing what is typed. If standard input is not a terminal,
     /// reads its first line.
     public static func ask(_ question: String) throws(PasswordProblem) -> String {
-        guard isatty(0) == 1 else { return try check(firstLine(of: 0)) }
+        guard isatty(0) == 1 else { return try check(firstLineOfInput()) }
         let first = try typed(after: "\(question): ")
         guard try typed(after: "\(question), once more: ") == first else { throw .unlike }
         return try check(first)
@@ -16,14 +17,20 @@ public enum PasswordInput {
 
     /// Reads the first line of a file that only its owner can read.
     public static func read(file path: String) throws(PasswordProblem) -> String {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else { throw .notReadable(errno: errno) }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .notReadable(errno: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
-        guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() || status.st_uid == 0 else { throw .notPrivate }
-        return try check(firstLine(of: file))
+        let file: SmallFile
+        do throws(SmallFileError) {
+            // A line that is too long may be cut off, as long as it still is.
+            file = try SmallFile(secret: path, limit: longest + 2)
+        } catch {
+            switch error {
+            case .notReadable(let code): throw .notReadable(errno: code)
+            case .notRegular: throw .notAFile
+            case .openToOthers, .foreign: throw .notPrivate
+            }
+        }
+        var line = file.bytes.prefix { $0 != UInt8(ascii: "\n") }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return try check(Array(line))
     }
 
     private static func check(_ bytes: [UInt8]) throws(PasswordProblem) -> String {
@@ -34,11 +41,12 @@ public enum PasswordInput {
         return text
     }
 
-    private static func firstLine(of file: Int32) throws(PasswordProblem) -> [UInt8] {
+    /// Reads no more of standard input than that line.
+    private static func firstLineOfInput() throws(PasswordProblem) -> [UInt8] {
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while line.count <= longest + 1 {
-            let count = Glibc.read(file, &byte, 1)
+            let count = Glibc.read(0, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .notReadable(errno: errno) }
             guard count > 0, byte != UInt8(ascii: "\n") else { break }

@@ -1,4 +1,5 @@
 import Glibc
+import LinkTransport
 
 /// Reads settings files, which are key files.
 public enum SettingsFile {
@@ -19,37 +20,23 @@ public enum SettingsFile {
 
     /// The file's groups and keys, or nil if there is no such file.
     public static func read(_ path: String) throws(SettingsFileError) -> SettingsDocument? {
-        guard let (bytes, isPrivate) = try contents(of: path) else { return nil }
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+        let file: SmallFile
+        do throws(SmallFileError) {
+            file = try SmallFile(path, limit: limit + 1)
+        } catch {
+            guard case .notReadable(let code) = error else { throw .malformed(path: path, reason: "it is no file") }
+            if code == ENOENT { return nil }
+            throw .notReadable(path: path, errno: code)
+        }
+        guard file.bytes.count <= limit else {
+            throw .malformed(path: path, reason: "it is larger than \(limit) bytes")
+        }
+        guard let text = String(validating: file.bytes, as: UTF8.self), !file.bytes.contains(0) else {
             throw .malformed(path: path, reason: "it is not UTF-8 text")
         }
         var document = try KeyFileReader(text, path: path).document
-        document.isPrivate = isPrivate
+        document.isPrivate = file.isPrivate
         return document
-    }
-
-    private static func contents(of path: String) throws(SettingsFileError) -> (bytes: [UInt8], isPrivate: Bool)? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        if file < 0 {
-            if errno == ENOENT { return nil }
-            throw .notReadable(path: path, errno: errno)
-        }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .notReadable(path: path, errno: errno) }
-        let isPrivate = status.st_mode & 0o077 == 0 && (status.st_uid == geteuid() || status.st_uid == 0)
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        while true {
-            let count = Glibc.read(file, &buffer, buffer.count)
-            if count == 0 { return (bytes, isPrivate) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .notReadable(path: path, errno: errno)
-            }
-            bytes += buffer[..<count]
-            if bytes.count > limit { throw .malformed(path: path, reason: "it is larger than \(limit) bytes") }
-        }
     }
 }
 
