@@ -62,6 +62,15 @@ struct LocalCheckTests {
         #expect(ids([], [file]) == ["folder"])
     }
 
+    @Test("a file or a folder of another user is named with its owner", .enabled(if: geteuid() == 0))
+    func owners() throws {
+        let file = try folder.write("token", Array("x".utf8))
+        #expect(chown(file, 4747, 4747) == 0 && chown(folder.path, 4747, 4747) == 0)
+        let found = FileCheck(files: [file], folders: [folder.path]).findings()
+        #expect(found.map(\.id) == ["file-owner", "folder-owner"])
+        #expect(found.allSatisfy { $0.what.contains("belongs to user 4747") && $0.todo.contains("chown") })
+    }
+
     @Test("a limit below what pictures of the screen's size take is named, with one that does")
     func memory() throws {
         let size = PictureSize(width: 1920, height: 1080)
@@ -146,6 +155,22 @@ struct LocalCheckTests {
             ])
         #expect(check.findings(in: "size 640 480\nremote\n").map(\.id) == ["display-remote"])
         #expect(check.findings(in: "").map(\.id) == ["capture-program"])
+    }
+
+    @Test("a report of a sound server says which devices are missing, and nothing is asked if none is wanted")
+    func sound() {
+        var plan = SharePlan()
+        #expect(SoundCheck(plan: plan).findings() == [])
+        plan.soundSource = "both"
+        let check = SoundCheck(plan: plan)
+        #expect(check.findings().map(\.id) == ["sound-program"])
+        #expect(check.findings(in: "has sink\nhas microphone\n") == [])
+        #expect(
+            check.findings(in: "lacks sink\nlacks microphone\n").map(\.id) == ["sound-sink", "sound-microphone"])
+        let other = check.findings(in: "has sink\nother microphone mic 1\n")
+        #expect(other.map(\.id) == ["sound-microphone"])
+        #expect(other.first?.todo.contains("pactl set-default-source mic 1") == true)
+        #expect(check.findings(in: "").map(\.id) == ["sound-program"])
     }
 
     @Test("a report of a browser says what the browser lacks")

@@ -8,18 +8,19 @@ extension EndToEnd {
     /// Each test plants one fault in a machine that is sound otherwise.
     @Suite("Doctor", .enabled(if: EndToEnd.isPossible))
     struct DoctorTests {
-        private static let size = PictureSize(width: 640, height: 480)
-        private let folder: TemporaryFolder
+        static let size = PictureSize(width: 640, height: 480)
+        let folder: TemporaryFolder
         init() throws { folder = try TemporaryFolder() }
 
-        /// Runs `screenrelay doctor` on any ports; `prefix` is a command that runs it elsewhere.
-        private func doctor(
-            _ options: [String], on display: String?, prefix: [String] = []
+        /// Runs `screenrelay doctor` with changes to its environment; `prefix` is a command that runs it elsewhere.
+        func doctor(
+            _ options: [String], on display: String?, prefix: [String] = [], environment: [String: String] = [:]
         ) throws -> (status: ProcessStatus?, lines: [String], errors: String) {
             let words = prefix + [try #require(builtProgram("screenrelay")), "doctor"] + options
             var launch = Launch(words[0], Array(words.dropFirst()))
             launch.environment = RunningProgram.environment
             launch.environment["DISPLAY"] = .some(display)
+            for (name, value) in environment { launch.environment[name] = .some(value) }
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)
             let run = try ChildProcess.run(launch, within: .seconds(60))
@@ -27,10 +28,11 @@ extension EndToEnd {
         }
 
         /// Expects one line about one fault, which says all of `words`.
-        private func expectFault(
-            _ options: [String], on display: String?, prefix: [String] = [], says words: String...
+        func expectFault(
+            _ options: [String], on display: String?, prefix: [String] = [], environment: [String: String] = [:],
+            says words: String...
         ) throws {
-            let run = try doctor(options, on: display, prefix: prefix)
+            let run = try doctor(options, on: display, prefix: prefix, environment: environment)
             #expect(run.status == .exited(69))
             #expect(run.errors.isEmpty, "\(run.errors)")
             #expect(run.lines.count == 1, "\(run.lines)")
@@ -87,21 +89,6 @@ extension EndToEnd {
             try expectFault(
                 ["--listen", "127.0.0.1:\(room.port)", "--udp-port", "0"], on: screen.name, says: "--listen",
                 "port \(room.port)", "screenrelay (process \(host.child.processID))")
-        }
-
-        @Test("files that others can read are named: a token's, and a TURN server's secret")
-        func files() throws {
-            let screen = try VirtualScreen(Self.size)
-            let token = try folder.write("token", Array("0123456789abcdef\n".utf8))
-            chmod(token, 0o644)
-            try expectFault(
-                RunningProgram.anyPorts + ["--token-file", token], on: screen.name, says: token, "0644",
-                "chmod 600 \(token)")
-            let secret = try folder.write("secret", Array("north\n".utf8))
-            chmod(secret, 0o644)
-            try expectFault(
-                RunningProgram.anyPorts + ["--ice-server", "turn:127.0.0.1:9", "--ice-secret-file", secret],
-                on: screen.name, says: "--ice-secret-file \(secret)", "chmod 600")
         }
 
         @Test(

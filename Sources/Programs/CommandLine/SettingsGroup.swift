@@ -108,7 +108,7 @@ extension SettingsDocument {
         guard option.isSecret, !isPrivate else { return }
         throw UsageError(
             "\(place) may have a secret, and others can read the file, or it belongs to another user; "
-                + "make it your own (chown), and run chmod 600 on it", exitCode: .permission)
+                + "make it your own (chown), and run chmod 600 \(path)", exitCode: .permission)
     }
 }
 

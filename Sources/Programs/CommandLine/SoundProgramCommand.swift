@@ -8,8 +8,12 @@ extension Command {
             "Records what programs play, a microphone or both, encodes it to Opus and gives it to a screenrelay host, "
             + "while a page or a player is connected, also if its sound is off. Silence of programs costs nothing; an "
             + "unmuted microphone is always recorded while somebody watches.",
-        options: [Option.hostLink, .linkToken] + SoundOptions.options + [EventLog.option(default: .info)]
-            + Confinement.options,
+        options: [Option.hostLink, .linkToken] + SoundOptions.options + [
+            Option(
+                long: "check", help: "for 'screenrelay doctor': tell whether there are default devices to share",
+                isHidden: true),
+            EventLog.option(default: .info),
+        ] + Confinement.options,
         examples: [
             Example("screenrelay-sound", "Shares what programs play with the host of this user."),
             Example(

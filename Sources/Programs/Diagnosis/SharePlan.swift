@@ -12,6 +12,10 @@ public struct SharePlan: Sendable {
     public var captureArguments: [String] = []
     /// The display that the options name, or nil for the one of the variable DISPLAY.
     public var display: String?
+    /// What of this machine's sound would be shared, as `screenrelay-sound --source` takes it, or nil for none.
+    public var soundSource: String?
+    /// The program that captures sound, or nil if it isn't installed beside this one.
+    public var soundProgram: String?
     /// How much memory the capture may use.
     public var captureMemory = CaptureMemory.bySize(CaptureMemoryExpectation())
     /// What its memory use depends on.
@@ -24,8 +28,10 @@ public struct SharePlan: Sendable {
     public var isOpenToNetwork = false
     /// The STUN and TURN servers that viewers would be told of.
     public var iceServers: [ICEServer] = []
-    /// The certificate for HTTPS.
+    /// The certificate for HTTPS that was given.
     public var certificate: ServerCertificate?
+    /// Whether one would be made otherwise.
+    public var makesCertificate = false
     /// Files that only this user may be able to read, if they are there.
     public var secretFiles: [String] = []
     /// Folders in which files of this user are created, if need be with the folders above them.
@@ -40,6 +46,7 @@ public struct SharePlan: Sendable {
     public func checks(now: Int) -> [Check] {
         var checks = [
             Check(of: "the display") { DisplayCheck(plan: self).findings() },
+            Check(of: "the sound") { SoundCheck(plan: self).findings() },
             Check(of: "the ports") { portFindings() },
         ]
         checks += iceServers.map { server in
@@ -61,5 +68,5 @@ public struct SharePlan: Sendable {
         return PortCheck(plan: self).findings().filter { !known.contains($0.id) } + rules
     }
 
-    private var needsTLS: Bool { certificate != nil || iceServers.contains { $0.scheme == .turns } }
+    private var needsTLS: Bool { certificate != nil || makesCertificate || iceServers.contains { $0.scheme == .turns } }
 }

@@ -23,6 +23,9 @@ enum SoundProgram {
                 try Confinement.enter(options)
                 let level: EventLog.Level = try options.required("log", as: .choice)
                 if options.wantsList { return Listing.show(program: program) }
+                if options.has("check") {
+                    return SoundReport.show(try options.required("source", as: .choice), program: program)
+                }
                 // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
                 let configuration = try settings(options)
                 return capture(configuration, log: .standardError(program: program, level: level))

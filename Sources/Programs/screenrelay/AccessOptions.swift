@@ -63,13 +63,19 @@ enum AccessOptions {
         case selfSigned = "self-signed"
     }
 
+    /// Whether `--tls self-signed` is given.
+    static func makesCertificate(_ options: ParsedOptions) throws(UsageError) -> Bool {
+        guard let how = try options.value("tls", as: ValueFormat<Making>.choice) else { return false }
+        if let other = ["tls-cert", "tls-key"].first(where: { !options.values($0).isEmpty }) {
+            throw UsageError(
+                "--tls \(how.rawValue) and --\(other) can't go together: give a certificate, or let one be made")
+        }
+        return true
+    }
+
     /// The certificate from `--tls-cert` and `--tls-key`, or from `--tls`, or nil if none of them is given.
     static func certificate(_ options: ParsedOptions) throws(UsageError) -> ServerCertificate? {
-        if let how = try options.value("tls", as: ValueFormat<Making>.choice) {
-            if let other = ["tls-cert", "tls-key"].first(where: { !options.values($0).isEmpty }) {
-                throw UsageError(
-                    "--tls \(how.rawValue) and --\(other) can't go together: give a certificate, or let one be made")
-            }
+        if try makesCertificate(options) {
             return try selfSigned(for: options.values("advertise", as: .ipAddress).map(\.host))
         }
         switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {

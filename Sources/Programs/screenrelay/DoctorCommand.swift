@@ -17,6 +17,9 @@ enum DoctorCommand {
                 long: "browser", value: .optional("PROGRAM"),
                 help: "also check a browser: open a page in it that reports what it can do, by this program instead of "
                     + "xdg-open; none: only print the page's link, which can be opened within 30 s"),
+            Option(
+                long: "link-token", value: .required("FILE"),
+                help: "also check this file, which a host and a capture on two machines have"),
             Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
         ] + sharedOptions,
         examples: [
@@ -31,9 +34,9 @@ enum DoctorCommand {
     /// is checked.
     private static let sharedOptions: [Option] = {
         let checked = [
-            "display", "monitor", "window", "region", "scale", "chroma", "capture-memory", "room", "listen", "udp-port",
-            "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file", "tls-cert",
-            "tls-key", "ice-server", "ice-secret-file",
+            "display", "monitor", "window", "region", "scale", "chroma", "capture-memory", "sound", "room", "listen",
+            "udp-port", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file", "tls",
+            "tls-cert", "tls-key", "ice-server", "ice-secret-file",
         ]
         return ShareCommand.command.options.filter { !["list", "json"].contains($0.long) }.map { option in
             var option = option
@@ -47,9 +50,13 @@ enum DoctorCommand {
     /// How long to wait for somebody to open the page for the browser.
     private static let browserPatience = Interval.seconds(30)
 
-    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+    /// `given` is without the settings file.
+    static func run(_ given: ParsedOptions) throws(UsageError) -> Int32 {
+        let (options, leak) = try SettingsLookup.examine(given, of: command.name)
         var (plan, findings) = try plan(options)
+        if let leak { findings.insert(Finding("file-mode", line: leak.description), at: 0) }
         plan.captureProgram = ProgramBeside.capture.path
+        plan.soundProgram = ProgramBeside.sound.path
         findings += Check.run(plan.checks(now: time(nil)), within: patience)
         if options.has("browser") {
             let program = options.value("browser").flatMap { $0.isEmpty ? nil : $0 } ?? "xdg-open"
@@ -77,9 +84,22 @@ enum DoctorCommand {
         plan.isOpenToNetwork = options.has("lan")
         plan.listen = try HostOptions.listenAddresses(options)
         plan.mediaAddress = try HostOptions.mediaAddress(options, listen: plan.listen)
-        plan.iceServers = try sound(&findings) { () throws(UsageError) in try ICEOptions.servers(options) } ?? []
-        plan.certificate =
-            try sound(&findings) { () throws(UsageError) in try AccessOptions.certificate(options) } ?? nil
+        // These also hide keys from those who list processes.
+        _ = try PushOption(options)
+        _ = try JoinOption(options)
+        plan.soundSource = try SoundOption.source(options)
+        plan.iceServers = try usable(&findings) { () throws(UsageError) in try ICEOptions.servers(options) } ?? []
+        plan.makesCertificate = try AccessOptions.makesCertificate(options)
+        if plan.makesCertificate {
+            if let problem = brokenCertificate { findings.append(problem) }
+        } else {
+            plan.certificate =
+                try usable(&findings) { () throws(UsageError) in try AccessOptions.certificate(options) } ?? nil
+        }
+        if options.has("password-file") {
+            _ = try usable(&findings) { () throws(UsageError) in try AccessOptions.password(options) }
+        }
+        _ = try usable(&findings) { () throws(UsageError) in try linkToken(options) }
         if let warning = capture.waylandWarning { findings.append(Finding("wayland", line: warning)) }
         (plan.secretFiles, plan.ownFolders) = try files(options, plan)
         return (plan, findings)
@@ -87,7 +107,7 @@ enum DoctorCommand {
 
     /// The value of options that name files. What is wrong with a file is a finding; a mistake on the command line is
     /// an error as with `share`.
-    private static func sound<Value>(
+    private static func usable<Value>(
         _ findings: inout [Finding], _ read: () throws(UsageError) -> Value
     ) throws(UsageError) -> Value? {
         do throws(UsageError) {
@@ -96,27 +116,5 @@ enum DoctorCommand {
             findings.append(Finding(error.exitCode == .permission ? "file-mode" : "file", line: error.description))
             return nil
         }
-    }
-
-    /// The files that a share would keep secrets in or read them from, and the folders that it would write to.
-    private static func files(
-        _ options: ParsedOptions, _ plan: SharePlan
-    ) throws(UsageError) -> (secrets: [String], folders: [String]) {
-        let listen = plan.listen.map { "\($0)" }
-        let room = try options.required("room", as: .roomName)
-        var secrets: [String] = []
-        for option in ["token-file", "present-token-file", "password-file", "admin-token-file"] {
-            if let file = try options.value(option, as: .text) { secrets.append(file) }
-        }
-        if let file = options.value("token-file") { secrets.append(file + ".present") }
-        var folders = [SocketFolder().path]
-        if let kept = TokenFile(room: room, listen: listen), !options.has("open") {
-            if !options.has("token-file") { secrets += [kept.path, kept.path + ".present"] }
-            if let slash = kept.path.lastIndex(of: "/") { folders.append(String(kept.path[..<slash])) }
-        }
-        if !options.has("admin-token-file"), let kept = TokenFile(administrationOf: listen) {
-            secrets.append(kept.path)
-        }
-        return (secrets, folders)
     }
 }

@@ -23,7 +23,7 @@ enum Program {
 
     static func main() {
         exit(
-            commands.run(complete: { try SettingsLookup.complete($1, of: $0) }) { command, options in
+            commands.run(complete: completed) { command, options in
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
@@ -37,6 +37,12 @@ enum Program {
                 default: try SetupCommands.run(command, options) ?? Control.run(command, options)
                 }
             })
+    }
+
+    /// The options of a command with those of the settings file. `doctor` reads that itself.
+    private static func completed(_ command: String, _ options: ParsedOptions) throws(UsageError) -> ParsedOptions {
+        if command == DoctorCommand.command.name { return options }
+        return try SettingsLookup.complete(options, of: command)
     }
 
     /// The path of the program, or nil if the system doesn't report it.

@@ -17,6 +17,12 @@ struct SoundOption {
         case none, desktop, microphone, both
     }
 
+    /// What is to be heard, as `screenrelay-sound --source` takes it; nil for none.
+    static func source(_ options: ParsedOptions) throws(UsageError) -> String? {
+        let source = try options.required("sound", as: ValueFormat<Source>.choice)
+        return source == .none ? nil : source.rawValue
+    }
+
     private let program: SupervisedProgram?
     private let confinement: CaptureConfinement
 
@@ -24,19 +30,19 @@ struct SoundOption {
     init(
         _ options: ParsedOptions, confinedAs capture: ShareConfinement, log level: EventLog.Level
     ) throws(UsageError) {
-        let source = try options.required("sound", as: ValueFormat<Source>.choice)
+        let source = try Self.source(options)
         var confinement = CaptureConfinement.sound
         confinement.copiesCredentials = capture.confinement.copiesCredentials
         self.confinement = confinement
-        guard source != .none else {
+        guard let source else {
             program = nil
             return
         }
         guard let path = ProgramBeside.sound.path else {
-            throw UsageError("--sound \(source.rawValue): \(ProgramBeside.sound.missing)", exitCode: .unavailable)
+            throw UsageError("--sound \(source): \(ProgramBeside.sound.missing)", exitCode: .unavailable)
         }
         program = .sound(
-            path, ["--source", source.rawValue, "--log", level.rawValue] + capture.arguments)
+            path, ["--source", source, "--log", level.rawValue] + capture.arguments)
     }
 
     /// Starts to capture sound for `link`, if that was asked for. If it can't, logs why: pictures are shared without
