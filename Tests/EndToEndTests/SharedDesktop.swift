@@ -8,7 +8,7 @@ import Testing
 
 /// The tests that run the real programs without a browser. They take most of a core, so one runs at a time, beside one
 /// of `EndToEndInBrowser`.
-@Suite("End to end", .serialized, OwnThread())
+@Suite("End to end", .serialized, OwnThreads())
 enum EndToEnd {
     /// Whether the programs are built and an X server is available.
     static var isPossible: Bool {
@@ -21,7 +21,7 @@ enum EndToEnd {
 }
 
 /// The tests that run the real programs, most of them with a browser, one at a time.
-@Suite("End to end in a browser", .serialized, OwnThread())
+@Suite("End to end in a browser", .serialized, OwnThreads())
 enum EndToEndInBrowser {}
 
 /// A desktop with a scene on it, and the programs that share it: `share`, or `host` and `capture` apart.

@@ -54,7 +54,6 @@ final class WebClient {
     init(_ signal: WebClientSignal) throws(OutputFailure) {
         self.signal = signal
         g_main_context_push_thread_default(signal.context)
-        GLibTypes.make()
         session = shim_soup_session_new_direct(0)
         if let file = getenv("SSL_CERT_FILE"), file.pointee != 0 {
             let path = g_canonicalize_filename(file, nil)
