@@ -25,6 +25,9 @@ final class FakeMedia: RoomMedia, SessionServer {
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
         /// Where the pictures of sessions go that send them whole, by their numbers.
         var sinks: [UInt64: @Sendable (WholePicture) -> Void] = [:]
+        /// Where their sound goes, and what viewers have said of it: whether they want it.
+        var soundSinks: [UInt64: @Sendable (WholeSound) -> Void] = [:]
+        var wantsSound: [Bool] = []
         /// What viewers of these have confirmed, without the beginning, and how often they asked for a key picture.
         var confirmed: [UInt32] = []
         var keyPictureRequests = 0
@@ -55,12 +58,14 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> MediaSessionID {
         let result = state.withLock { state -> Result<MediaSessionID, MediaRefusal> in
             if let refusal = state.refusal { return .failure(refusal) }
             let id = MediaSessionID(rawValue: UInt64(state.sinks.count) + 1001)
             state.sinks[id.rawValue] = sink
+            state.soundSinks[id.rawValue] = soundSink
             state.ends[id] = onEnd
             return .success(id)
         }
@@ -71,6 +76,10 @@ final class FakeMedia: RoomMedia, SessionServer {
         state.withLock { state in
             if number == 0 { state.reached.append(session) } else { state.confirmed.append(number) }
         }
+    }
+
+    func hear(_ isOn: Bool, in session: MediaSessionID) {
+        state.withLock { $0.wantsSound.append(isOn) }
     }
 
     func requestKeyPicture(for session: MediaSessionID) {
@@ -128,6 +137,7 @@ extension RoomMedia {
     }
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> MediaSessionID {
         throw .unsupported("this host sends no whole pictures")
@@ -147,6 +157,7 @@ extension SessionServer {
     func hold(_ session: MediaSessionID, for delay: Interval) {}
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {}
     func confirmPictures(of session: MediaSessionID, through number: UInt32) {}
+    func hear(_ isOn: Bool, in session: MediaSessionID) {}
     func requestKeyPicture(for session: MediaSessionID) {}
     func statistics(of session: MediaSessionID) -> PeerStatistics? { nil }
 }

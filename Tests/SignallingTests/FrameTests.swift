@@ -103,6 +103,87 @@ struct FrameTests {
         #expect(server.media.state.withLock { $0.confirmed.count } == 300)
     }
 
+    private func sound(
+        _ bytes: [UInt8], time: Int64 = 5, isHeard: @escaping @Sendable () -> Bool = { true }
+    ) -> WholeSound {
+        WholeSound(captureTime: time, bytes: bytes, isHeard: isHeard)
+    }
+
+    @Test("sound comes when it is asked for, as binary messages with numbers of their own, in front of pictures")
+    func sounds() throws {
+        let server = try RunningServer { $0.limits.soundTime = .seconds(60) }
+        let (client, send) = try begin(server)
+        let play = try #require(server.media.state.withLock { $0.soundSinks[1001] })
+        play(sound([0xFC, 1]))
+        try server.server.waitUntilTaken()
+        try client.send(event: "__frames_sound", "{\"on\":true}")
+        try client.send(event: "__frames_sound", "{\"on\":true}")
+        try client.send(event: "__frames_sound", "{}")
+        try eventually("the request") { server.media.state.withLock { $0.wantsSound == [true] } ? () : nil }
+        // The kernel takes some of the first, behind which all others wait.
+        let large = [UInt8](repeating: 3, count: 8 << 20)
+        send(picture(1, large))
+        send(picture(2))
+        play(sound([0xFC, 2], time: 7))
+        play(sound([0xFC, 3], isHeard: { false }))
+        play(sound([0xFC, 4]))
+        try server.server.waitUntilTaken()
+        #expect(try nextPicture(client).count == 16 + large.count)
+        #expect(try nextPicture(client) == [1, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 7, 0xFC, 2])
+        #expect(try nextPicture(client) == [1, 4, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5, 0xFC, 4])
+        #expect(try nextPicture(client)[7] == 2)
+
+        try client.send(event: "__frames_sound", "{\"on\":false}")
+        try eventually("the end") { server.media.state.withLock { $0.wantsSound == [true, false] } ? () : nil }
+        play(sound([0xFC, 5]))
+        send(picture(3))
+        #expect(try nextPicture(client)[7] == 3)
+    }
+
+    @Test("sound that has waited for too long is left out")
+    func oldSound() throws {
+        let server = try RunningServer { $0.limits.soundTime = .milliseconds(1) }
+        let (client, send) = try begin(server)
+        let play = try #require(server.media.state.withLock { $0.soundSinks[1001] })
+        try client.send(event: "__frames_sound", "{\"on\":true}")
+        try eventually("the request") { server.media.state.withLock { $0.wantsSound == [true] } ? () : nil }
+        send(picture(1, [UInt8](repeating: 3, count: 8 << 20)))
+        play(sound([0xFC, 1]))
+        send(picture(2))
+        try server.server.waitUntilTaken()
+        #expect(try nextPicture(client).count == 16 + (8 << 20))
+        #expect(try nextPicture(client)[1] == 1)
+    }
+
+    @Test("confirmations of sound don't count towards the limit of messages")
+    func heard() throws {
+        let server = try RunningServer()
+        let (client, _) = try begin(server)
+        let play = try #require(server.media.state.withLock { $0.soundSinks[1001] })
+        try client.send(event: "__frames_sound", "{\"on\":true}")
+        try eventually("the request") { server.media.state.withLock { $0.wantsSound == [true] } ? () : nil }
+        for number in 1...300 as ClosedRange<UInt32> {
+            play(sound([0xFC, 1]))
+            #expect(try nextPicture(client)[4..<8] == [0, 0, UInt8(number >> 8), UInt8(truncatingIfNeeded: number)])
+            try client.send(event: "__frames_heard", "{\"number\":\(number)}")
+        }
+        try client.send(event: "__clock", "{\"t\":1}")
+        _ = try nextEvent(client, "_clock")
+    }
+
+    @Test("no more sound is under way than a round trip and 300 ms, and a confirmation makes room for the newest")
+    func soundFlow() throws {
+        var flow = SoundFlow(longestWait: 300_000)
+        #expect((0..<25).map { flow.next(at: $0 * 20_000) } == (1...25).map { UInt32($0) })
+        #expect(flow.next(at: 500_000) == 26 && flow.next(at: 520_000) == nil && flow.next(at: 9_000_000) == nil)
+        #expect(!flow.confirm(through: 27, at: 9_000_000) && !flow.confirm(through: 0, at: 9_000_000))
+        #expect(flow.confirm(through: 26, at: 9_000_000) && !flow.confirm(through: 26, at: 9_000_000))
+        // Who confirms late has no round trip of nine seconds.
+        #expect(flow.next(at: 10_000_000) == 27 && flow.confirm(through: 27, at: 10_050_000))
+        #expect(flow.next(at: 11_000_000) == 28 && flow.next(at: 11_350_000) == 29)
+        #expect(flow.next(at: 11_351_000) == nil)
+    }
+
     @Test("there is one stream on a WebSocket: another track's takes its place, and so does an offer for the same")
     func oneStream() throws {
         let server = try RunningServer()

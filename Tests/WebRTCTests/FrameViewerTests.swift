@@ -31,7 +31,8 @@ private final class FrameRig {
         let received = self.received
         let request = FrameRequest(
             id: MediaSessionID(rawValue: 1), hub: track.hub, client: "192.0.2.1", clock: Rig.clock,
-            sink: { picture in received.pictures.withLock { $0.append(picture) } }, onEnd: { _ in })
+            sink: { picture in received.pictures.withLock { $0.append(picture) } }, soundSink: { _ in },
+            onEnd: { _ in })
         viewer = FrameViewer(request, feed: track.feed, now: now)
         path.send(0, byteCount: 0, now: now)
         step()
@@ -154,7 +155,7 @@ struct FrameViewerTests {
         #expect(rig.viewer.end == nil)
         rig.run(for: .milliseconds(1_200))
         #expect(rig.viewer.end == "the viewer has confirmed no picture for 10 s")
-        rig.viewer.leave()
+        rig.viewer.leave(now: rig.now)
         #expect(rig.feed.sessionCount == 0 && rig.feed.limitedSessionCount == 0)
     }
 
@@ -215,6 +216,7 @@ struct FrameViewerTests {
         let seen = Seen()
         let id = try server.openFrames(of: WatchedSource(video: hub), for: "192.0.2.1") { picture in
             seen.pictures.withLock { $0.append(picture) }
+        } soundSink: { _ in
         } onEnd: { reason in
             seen.end.withLock { $0 = reason }
         }

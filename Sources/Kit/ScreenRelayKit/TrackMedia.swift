@@ -31,9 +31,10 @@ struct TrackMedia: RoomMedia {
 
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> MediaSessionID {
-        try server.openFrames(of: source, for: client, sink: sink, onEnd: onEnd)
+        try server.openFrames(of: source, for: client, sink: sink, soundSink: soundSink, onEnd: onEnd)
     }
 
     var isSteady: Bool {

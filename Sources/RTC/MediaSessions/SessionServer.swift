@@ -38,6 +38,10 @@ public protocol SessionServer: Sendable {
     /// ids are ignored.
     func requestKeyPicture(for session: MediaSessionID)
 
+    /// Begins to send a viewer of whole pictures the sound beside them, from now on, or ends that. Without a call, it gets
+    /// none. Unknown ids are ignored.
+    func hear(_ isOn: Bool, in session: MediaSessionID)
+
     /// The statistics of a viewer's session, at most about a second old; nil if there is no such session.
     func statistics(of session: MediaSessionID) -> PeerStatistics?
 }

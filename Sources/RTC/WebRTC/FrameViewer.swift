@@ -7,11 +7,15 @@ import TrackHub
 struct FrameRequest: Sendable {
     var id: MediaSessionID
     var hub: TrackHub
+    /// The sound of the same source, if it has a track for that.
+    var sound: TrackHub?
     /// The viewer's address in text, without the port.
     var client: String
     var clock: NTPClock
     /// Gets the pictures in order, on the media thread. Must not block.
     var sink: @Sendable (WholePicture) -> Void
+    /// Gets the sound in the same way, while the viewer wants it.
+    var soundSink: @Sendable (WholeSound) -> Void
     /// Called once on the media thread with the reason in words when the session is over.
     var onEnd: @Sendable (String) -> Void
 }
@@ -42,6 +46,9 @@ struct FrameViewer: RungFollower, TrackViewer {
     /// The time at which ``advance(now:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
     private(set) var rate: ConfirmedRate
+    /// The sound that the viewer hears; nil while it wants none.
+    private(set) var sound: FrameSound?
+    private var sentSoundPackets = 0
 
     private var askedAt: MonotonicTime?
     /// When it last began with a key frame.
@@ -63,7 +70,8 @@ struct FrameViewer: RungFollower, TrackViewer {
     }
 
     /// Ends the session's part in the feeds.
-    func leave() {
+    func leave(now: MonotonicTime) {
+        sound?.leave(now: now)
         leaveNarrow()
         fullFeed.sessionCount -= 1
         fullFeed.limitedSessionCount -= 1
@@ -74,6 +82,8 @@ struct FrameViewer: RungFollower, TrackViewer {
     /// Does what is due.
     mutating func advance(now: MonotonicTime) {
         guard end == nil else { return }
+        // Sound goes before pictures.
+        sentSoundPackets += sound?.advance(clock: request.clock, now: now, sink: request.soundSink) ?? 0
         feed.forgetHidden()
         if let isLastShown, !isLastShown() {
             // What is on its way may be left out, and then is never confirmed.
@@ -102,6 +112,13 @@ struct FrameViewer: RungFollower, TrackViewer {
     mutating func requestKeyPicture(now: MonotonicTime) {
         if budget.pictureLossIndicated(at: now) { beginAnew() }
         advance(now: now)
+    }
+
+    /// Sends the sound of `feed` from now on, and none if it is nil.
+    mutating func hear(_ feed: TrackFeed?, now: MonotonicTime) {
+        guard end == nil, sound?.feed !== feed else { return }
+        sound?.leave(now: now)
+        sound = feed.map { FrameSound($0, now: now) }
     }
 
     // MARK: Pictures
@@ -202,6 +219,7 @@ struct FrameViewer: RungFollower, TrackViewer {
         statistics.address = request.client
         statistics.isNarrow = choice.rung == .narrow
         statistics.sentUnits = sentUnits
+        statistics.sentSoundPackets = sentSoundPackets
         statistics.roundTripTime = rate.roundTripTime
         if rate.roundTripTime != nil {
             statistics.estimate = rate.estimate

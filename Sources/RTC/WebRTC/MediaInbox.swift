@@ -17,6 +17,8 @@ enum MediaCommand: Sendable {
     case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
     case openFrames(FrameRequest)
     case confirmPictures(MediaSessionID, through: UInt32)
+    /// Sound for a viewer of whole pictures, or none.
+    case hear(Bool, MediaSessionID)
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)
     case hold(MediaSessionID, Interval)

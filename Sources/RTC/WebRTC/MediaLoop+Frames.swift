@@ -1,3 +1,4 @@
+import Clocks
 import MediaSessions
 import MediaTypes
 import Threading
@@ -34,7 +35,7 @@ extension MediaLoop {
     /// Ends a session. An unknown identifier is ignored.
     func endFrames(_ id: MediaSessionID, _ reason: String) {
         guard let viewer = frameViewers.removeValue(forKey: id) else { return }
-        viewer.leave()
+        viewer.leave(now: .now())
         record.ended.add(viewer.statistics)
         lines(of: viewer.request.client).info("viewer \(id) left: \(reason)")
         viewer.request.onEnd(reason)
@@ -43,8 +44,15 @@ extension MediaLoop {
         nextRateDecision = .zero
     }
 
-    /// The viewers of the track of `feed`.
+    /// Begins or ends the sound of a viewer. An unknown identifier is ignored.
+    func hear(_ isOn: Bool, _ id: MediaSessionID, now: MonotonicTime) {
+        let hub = isOn ? frameViewers[id]?.request.sound : nil
+        let feed = hub.map { self.feed(of: $0) }
+        changeFrames(id) { $0.hear(feed, now: now) }
+    }
+
+    /// The viewers of the track of `feed`, be it of pictures or of sound.
     func frameViewers(at feed: TrackFeed) -> [MediaSessionID] {
-        frameViewers.values.filter { $0.fullFeed === feed }.map(\.request.id)
+        frameViewers.values.filter { $0.fullFeed === feed || $0.sound?.feed === feed }.map(\.request.id)
     }
 }

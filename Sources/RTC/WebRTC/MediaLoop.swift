@@ -189,6 +189,8 @@ final class MediaLoop: DatagramSink {
                 openFrames(request, now: now)
             case .confirmPictures(let id, let number):
                 changeFrames(id) { $0.confirm(through: number, now: now) }
+            case .hear(let isOn, let id):
+                hear(isOn, id, now: now)
             case .requestKeyFrame(let id):
                 changeFrames(id) { $0.requestKeyPicture(now: now) }
                 guard let session = sessions[id] else { continue }
@@ -239,7 +241,7 @@ final class MediaLoop: DatagramSink {
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .openFrames(let request): request.onEnd(Self.ending)
         case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .attend, .requestKeyFrame,
-            .confirmPictures, .stop:
+            .confirmPictures, .hear, .stop:
             break
         }
     }

@@ -6,14 +6,16 @@ public import TrackHub
 
 extension MediaServer {
     /// Opens a session that gives the pictures of `source` to `sink`, whole and in order, as fast as the viewer confirms
-    /// them. The viewer counts as one that decodes 4:2:0 alone. Quick and never blocks.
+    /// them, and its sound to `soundSink` while the viewer wants it (``hear(_:in:)``). The viewer counts as one that
+    /// decodes 4:2:0 alone. Quick and never blocks.
     ///
     /// - Parameters:
     ///   - client: the viewer's address in text, without the port.
-    ///   - sink: called on the media thread; must not block.
+    ///   - sink, soundSink: called on the media thread; must not block.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
     public func openFrames(
         of source: WatchedSource, for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> MediaSessionID {
         guard let hub = source.tracks[.video] else { throw .unsupported("this track has no pictures") }
@@ -27,7 +29,8 @@ extension MediaServer {
             self?.ended(id)
         }
         let request = FrameRequest(
-            id: id, hub: hub, client: client, clock: clock, sink: sink,
+            id: id, hub: hub, sound: source.tracks[.audio], client: client, clock: clock, sink: sink,
+            soundSink: soundSink,
             onEnd: { reason in
                 leave()
                 onEnd(reason)
@@ -41,6 +44,10 @@ extension MediaServer {
 
     public func confirmPictures(of session: MediaSessionID, through number: UInt32) {
         inbox.post(.confirmPictures(session, through: number))
+    }
+
+    public func hear(_ isOn: Bool, in session: MediaSessionID) {
+        inbox.post(.hear(isOn, session))
     }
 
     public func requestKeyPicture(for session: MediaSessionID) {

@@ -8,11 +8,15 @@ enum FrameReply {
     case seen(UInt32)
     /// `__frames_key`.
     case needsKeyPicture
+    /// `__frames_sound`: whether it wants the sound, too.
+    case wantsSound(Bool)
+    /// `__frames_heard`: it has the sound up to this number.
+    case heard(UInt32)
     /// `__frames_stop`.
     case stop
 }
 
-/// The pictures that a member gets on its WebSocket.
+/// The pictures, and the sound if it wants that, that a member gets on its WebSocket.
 struct FrameStream {
     let track: TrackName
     /// Identifies the stream among all of the site's.
@@ -20,10 +24,12 @@ struct FrameStream {
     /// The number of the last picture that was handed to the WebSocket, and of the last that the member has confirmed.
     var sent: UInt32 = 0
     var seen: UInt32 = 0
+    /// Whether the member wants the sound.
+    var hasSound = false
 }
 
-/// Pictures over the members' WebSockets (`Protocol/rooms.md`): passes them on from the media layer, and the
-/// confirmations back.
+/// Pictures and sound over the members' WebSockets (`Protocol/rooms.md`): passes them on from the media layer, and the
+/// confirmations of pictures back.
 final class FrameStreams {
     private let rooms: HostRooms
     private let sessionEnds: SessionEnds
@@ -43,10 +49,12 @@ final class FrameStreams {
         let (key, id) = (lastKey, member.id)
         let (session, endKey) = try sessionEnds.expect(onEnd) { [post] (onEnd) throws(MediaRefusal) in
             try media.openFrames(
-                for: member.address, sink: { picture in post { $0.send(picture, to: id, key) } }, onEnd: onEnd)
+                for: member.address, sink: { picture in post { $0.send(picture, to: id, key) } },
+                soundSink: { sound in post { $0.send(sound, to: id, key) } }, onEnd: onEnd)
         }
         member.sessions[track] = ClientSession(id: session, key: endKey, side: media.sessions)
         member.frames = FrameStream(track: track, key: key)
+        member.socket.beginSound()
         member.socket.send(SkyRTCReply(frames: track).text)
         // The answer tells the round trip, in front of the first picture, which may take long.
         let side = media.sessions
@@ -59,6 +67,11 @@ final class FrameStreams {
         member.socket.send(picture)
     }
 
+    private func send(_ sound: WholeSound, to id: MemberID, _ key: UInt64) {
+        guard let member = rooms[id], let stream = member.frames, stream.key == key, stream.hasSound else { return }
+        member.socket.send(sound)
+    }
+
     /// Takes a member's reply. Returns the track whose stream is to end, if the member says so.
     func take(_ reply: FrameReply, from member: RoomMember) -> TrackName? {
         guard let stream = member.frames, let session = member.sessions[stream.track] else { return nil }
@@ -68,6 +81,12 @@ final class FrameStreams {
             member.frames?.seen = number
             member.socket.refundMessage()
             session.side.confirmPictures(of: session.id, through: number)
+        case .wantsSound(let isOn):
+            guard isOn != stream.hasSound else { return nil }
+            member.frames?.hasSound = isOn
+            if !isOn { member.socket.dropSound() }
+            session.side.hear(isOn, in: session.id)
+        case .heard(let number): if member.socket.confirmSound(through: number) { member.socket.refundMessage() }
         case .needsKeyPicture: session.side.requestKeyPicture(for: session.id)
         case .stop: return stream.track
         }
@@ -78,28 +97,38 @@ final class FrameStreams {
     func forget(_ track: TrackName, of member: RoomMember) {
         guard member.frames?.track == track else { return }
         member.frames = nil
-        member.socket.dropPictures()
+        member.socket.dropFrames()
     }
 }
 
 extension WholePicture {
-    /// What stands in front of the picture in its message (`Protocol/rooms.md`):
-    ///
-    ///      0                   1                   2                   3
-    ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-    ///     +---------------+---------------+-------------------------------+
-    ///     |  version (1)  |         |P|K| |               0               |
-    ///     +---------------+---------------+-------------------------------+
-    ///     |                            number                             |
-    ///     +---------------------------------------------------------------+
-    ///     |         capture time, microseconds since 1970 (64 bits)       |
-    ///     |                                                               |
-    ///     +---------------------------------------------------------------+
+    /// What stands in front of the picture in its message.
     var header: [UInt8] {
-        var bytes: [UInt8] = [1, (isKeyPicture ? 1 : 0) | (isPointerDrawn ? 2 : 0), 0, 0]
-        bytes += (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
-        let time = UInt64(max(0, captureTime))
-        bytes += (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) }
-        return bytes
+        frameHeader(flags: (isKeyPicture ? 1 : 0) | (isPointerDrawn ? 2 : 0), number, captureTime)
     }
+}
+
+extension WholeSound {
+    /// What stands in front of the packet in its message.
+    func header(number: UInt32) -> [UInt8] { frameHeader(flags: 4, number, captureTime) }
+}
+
+/// The header of a message with a picture or with sound (`Protocol/rooms.md`):
+///
+///      0                   1                   2                   3
+///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+///     +---------------+---------------+-------------------------------+
+///     |  version (1)  |         |S|P|K|               0               |
+///     +---------------+---------------+-------------------------------+
+///     |                            number                             |
+///     +---------------------------------------------------------------+
+///     |         capture time, microseconds since 1970 (64 bits)       |
+///     |                                                               |
+///     +---------------------------------------------------------------+
+private func frameHeader(flags: UInt8, _ number: UInt32, _ captureTime: Int64) -> [UInt8] {
+    var bytes: [UInt8] = [1, flags, 0, 0]
+    bytes += (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    let time = UInt64(max(0, captureTime))
+    bytes += (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) }
+    return bytes
 }

@@ -19,10 +19,12 @@ public protocol RoomMedia: Sendable {
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
     /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them (see
-    /// ``SessionServer/confirmPictures(of:through:)``). Returns quickly and never blocks. Called on the signalling thread;
-    /// `sink` is called on any thread and must not block, and `onEnd` is as in `open`.
+    /// ``SessionServer/confirmPictures(of:through:)``), and `soundSink` the sound while the viewer wants it (see
+    /// ``SessionServer/hear(_:in:)``). Returns quickly and never blocks. Called on the signalling thread; the sinks are
+    /// called on any thread and must not block, and `onEnd` is as in `open`.
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
+        soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> MediaSessionID
 

@@ -176,6 +176,8 @@ public struct SignallingLimits: Sendable {
     public var messagesPerSecond = 50
     /// Data that is queued for a WebSocket client that doesn't read it.
     public var unread = 512 * 1024
+    /// How long sound may wait for a WebSocket client before it is left out.
+    public var soundTime: Duration = .milliseconds(300)
     /// Simultaneous sessions of socket.io clients, in rooms or not.
     public var engineSessions = 256
     /// The time between heartbeats of a socket.io session.

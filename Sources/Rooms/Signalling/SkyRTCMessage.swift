@@ -88,6 +88,8 @@ package struct SkyRTCMessage: Decodable {
         return switch eventName.drop(while: { $0 == "_" }) {
         case "frames_seen": data?.number.flatMap { UInt32(exactly: $0) }.map { .seen($0) }
         case "frames_key": .needsKeyPicture
+        case "frames_sound": data?.isOn.map { .wantsSound($0) }
+        case "frames_heard": data?.number.flatMap { UInt32(exactly: $0) }.map { .heard($0) }
         case "frames_stop": .stop
         default: nil
         }

@@ -3,23 +3,47 @@ import MediaSessions
 
 /// What is written to the client.
 extension WebSocketConnection {
-    /// Queues a picture as a binary message. Messages of text go first. There is no limit here: no more pictures come than
-    /// the client confirms. One that may no longer be shown when its turn comes is left out.
+    /// Queues a picture as a binary message. Messages of text and sound go first. There is no limit here: no more pictures
+    /// come than the client confirms. One that may no longer be shown when its turn comes is left out.
     func send(_ picture: WholePicture) {
         guard case .open = state else { return }
         pictures.append(picture)
         if writing == nil { writeAll() }
     }
 
-    /// Forgets the pictures of which nothing has been written.
-    func dropPictures() { pictures = [] }
+    /// Queues a packet of sound as a binary message, behind those of text. It is left out when its turn comes if it has
+    /// waited for too long, if too much sound is under way, or if it may no longer be heard.
+    func send(_ sound: WholeSound) {
+        guard case .open = state else { return }
+        let now = g_get_monotonic_time()
+        sounds.removeAll { now - $0.since > limits.soundTime.microseconds }
+        sounds.append((sound, now))
+        if writing == nil { writeAll() }
+    }
+
+    /// Counts sound from 1 again, for another stream.
+    func beginSound() { soundFlow = SoundFlow(longestWait: limits.soundTime.microseconds) }
+
+    /// Takes the client's confirmation of sound. Returns false if that is nothing new.
+    func confirmSound(through number: UInt32) -> Bool {
+        soundFlow.confirm(through: number, at: g_get_monotonic_time())
+    }
+
+    /// Forgets the pictures and the sound of which nothing has been written.
+    func dropFrames() {
+        pictures = []
+        dropSound()
+    }
+
+    /// Forgets the sound of which nothing has been written.
+    func dropSound() { sounds = [] }
 
     func queue(_ frame: [UInt8]) {
         guard unsentCount + frame.count <= limits.unread else { return abort() }
         // A client that always leaves a little unread must not make the buffer keep everything it has read.
         if unreadStart > limits.unread {
             unread.removeFirst(unreadStart)
-            pictureEnd = max(0, pictureEnd - unreadStart)
+            frameEnd = max(0, frameEnd - unreadStart)
             unreadStart = 0
         }
         unread += frame
@@ -30,7 +54,7 @@ extension WebSocketConnection {
     @discardableResult
     private func writeAll() -> Bool {
         guard let output = g_io_stream_get_output_stream(stream) else { return false }
-        while unreadStart < unread.count || beginPicture() {
+        while unreadStart < unread.count || beginFrame() {
             var error: UnsafeMutablePointer<GError>?
             let count = unread.withUnsafeBytes { bytes in
                 g_pollable_output_stream_write_nonblocking(
@@ -54,27 +78,40 @@ extension WebSocketConnection {
         return false
     }
 
-    /// Moves the next picture to the bytes that are written, all of which have been. Returns false if there is none.
-    private func beginPicture() -> Bool {
+    /// Moves the next packet of sound, or else the next picture, to the bytes that are written, all of which have been.
+    /// Returns false if there is none.
+    private func beginFrame() -> Bool {
         clear()
+        while !sounds.isEmpty {
+            let (sound, since) = sounds.removeFirst()
+            let now = g_get_monotonic_time()
+            guard now - since <= limits.soundTime.microseconds, sound.isHeard(), let number = soundFlow.next(at: now) else {
+                continue
+            }
+            begin(sound.header(number: number), sound.bytes)
+            return true
+        }
         while !pictures.isEmpty {
             let picture = pictures.removeFirst()
             guard picture.isShown() else { continue }
-            let header = picture.header
-            unread.reserveCapacity(header.count + picture.bytes.count + WebSocketFrame.mostHeaderBytes)
-            unread += WebSocketFrame.binaryHeader(of: header.count + picture.bytes.count)
-            unread += header
-            unread += picture.bytes
-            pictureEnd = unread.count
+            begin(picture.header, picture.bytes)
             return true
         }
         return false
     }
 
+    private func begin(_ header: [UInt8], _ bytes: [UInt8]) {
+        unread.reserveCapacity(header.count + bytes.count + WebSocketFrame.mostHeaderBytes)
+        unread += WebSocketFrame.binaryHeader(of: header.count + bytes.count)
+        unread += header
+        unread += bytes
+        frameEnd = unread.count
+    }
+
     private func clear() {
         unread.removeAll(keepingCapacity: unread.capacity <= 16 * 1024)
         unreadStart = 0
-        pictureEnd = 0
+        frameEnd = 0
     }
 
     /// Ends now if our close frame has been sent; otherwise `tick` will.

@@ -57,9 +57,12 @@ final class WebSocketConnection {
     var writing: EventSource?
     var unread: [UInt8] = []
     var unreadStart = 0
-    /// The pictures that wait behind `unread`, and the end of the one in `unread`, which is in front of all messages.
+    /// The pictures that wait behind `unread`, and the sound, which waits in front of them, since when.
     var pictures: [WholePicture] = []
-    var pictureEnd = 0
+    var sounds: [(sound: WholeSound, since: Int)] = []
+    var soundFlow: SoundFlow
+    /// The end of the picture or sound in `unread`, which is in front of all messages.
+    var frameEnd = 0
     private var lastPing: Int
     private var awaitsPong = false
     private var onPong: (() -> Void)?
@@ -75,6 +78,7 @@ final class WebSocketConnection {
     ) {
         (self.stream, self.client, self.limits, self.context) = (stream, client, limits, context)
         decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
+        soundFlow = SoundFlow(longestWait: limits.soundTime.microseconds)
         allowance = limits.messagesBeforeJoining
         lastPing = g_get_monotonic_time()
         messagesPaid = lastPing - Self.burstTime
@@ -118,8 +122,8 @@ final class WebSocketConnection {
 
     /// Whether data waits for the client to read it.
     var hasUnsent: Bool { unreadStart < unread.count }
-    /// The number of bytes that wait, without pictures.
-    var unsentCount: Int { unread.count - max(unreadStart, pictureEnd) }
+    /// The number of bytes that wait, without pictures and sound.
+    var unsentCount: Int { unread.count - max(unreadStart, frameEnd) }
 
     private var isDeaf: Bool {
         if case .closing(_, isDeaf: true) = state { return true }
@@ -131,7 +135,7 @@ final class WebSocketConnection {
     func close(_ code: CloseCode, isDeaf: Bool = false) {
         guard case .open = state else { return }
         state = .closing(deadline: g_get_monotonic_time() + 2_000_000, isDeaf: isDeaf)
-        dropPictures()
+        dropFrames()
         queue(WebSocketFrame.close(code.rawValue))
     }
 
@@ -143,7 +147,7 @@ final class WebSocketConnection {
         reading = nil
         writing = nil
         unread = []
-        dropPictures()
+        dropFrames()
         client?.endSending()
         g_io_stream_close(stream, nil, nil)
         onEnd()

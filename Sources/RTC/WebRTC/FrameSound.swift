@@ -1,0 +1,50 @@
+import MediaSessions
+import MediaTypes
+import RTP
+import TrackHub
+
+/// The sound that a viewer of whole pictures gets beside them: each packet as the track has it, as soon as it is there.
+/// What the viewer's path can't carry in time is left out later, in front of its WebSocket.
+///
+/// Belongs to the media thread.
+struct FrameSound {
+    let feed: TrackFeed
+    /// The frame to hand on next; it may not have come yet.
+    private var next: UnitNumber
+
+    /// The sound of `feed` that comes from now on. The viewer counts there until ``leave(now:)``.
+    init(_ feed: TrackFeed, now: MonotonicTime) {
+        self.feed = feed
+        next = feed.history.next
+        feed.sessionCount += 1
+        feed.hub.viewerCame(decoding: .yuv444, now: now)
+    }
+
+    /// Ends the viewer's part in the feed.
+    func leave(now: MonotonicTime) {
+        feed.sessionCount -= 1
+        feed.hub.viewerLeft(decoding: .yuv444, now: now)
+    }
+
+    /// Hands the sound that has come to `sink`, unless it is old: a track keeps its last packet through a silence. Returns
+    /// the number of packets.
+    mutating func advance(clock: NTPClock, now: MonotonicTime, sink: (WholeSound) -> Void) -> Int {
+        feed.forgetHidden()
+        let (hub, rung, first) = (feed.hub, feed.rung, feed.firstShown)
+        var count = 0
+        next = max(next, feed.history.oldest)
+        while next < feed.history.next {
+            defer { next = next.next }
+            guard let frame = feed.history.unit(next), let came = feed.history.time(of: next),
+                now - came <= SoundSender.longestWait, frame.format.codec == .opus, let unit = frame.coded.units.first
+            else { continue }
+            let captured = (frame.captureTime ?? came) + clock.unixOffset
+            count += 1
+            sink(
+                WholeSound(
+                    captureTime: captured.nanoseconds / 1000, bytes: Array(frame.coded.bytes[unit]),
+                    isHeard: { hub.firstStart(of: rung) == first }))
+        }
+        return count
+    }
+}
