@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// Pictures over the page's WebSocket, where WebRTC finds no path.
+    /// Pictures and sound over the page's WebSocket, where WebRTC finds no path.
     @Suite("Pictures over the WebSocket", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserFramesTests {
         /// What the browser has to play them with: everything, no streams of decoded pictures, or, as on a page of plain
@@ -14,7 +14,7 @@ extension EndToEndInBrowser {
         enum Player: String, CaseIterable {
             case whole = ""
             case canvas = "window.MediaStreamTrackGenerator = undefined;"
-            case mediaSource = "window.VideoDecoder = undefined;"
+            case mediaSource = "window.VideoDecoder = window.AudioDecoder = undefined;"
         }
 
         /// Hides the host's candidates from the page's connections while `hidesHost` is true; keeps the names of what the
@@ -154,15 +154,41 @@ extension EndToEndInBrowser {
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
 
-        @Test("bring no sound, and the page says so", .enabled(if: PulseServer.isAvailable), .timeLimit(.minutes(1)))
-        func silent() throws {
+        @Test(
+            "bring their sound once it is turned on, in step with them", .enabled(if: PulseServer.isAvailable),
+            .timeLimit(.minutes(1)), arguments: [Player.whole, .mediaSource])
+        func sound(player: Player) throws {
             let server = try PulseServer(in: TemporaryFolder())
+            let tone = try server.playTone()
+            defer { tone.stop(within: .seconds(1)) }
             let desktop = try SharedDesktop(
                 options: ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(server.address)"])
-            let viewer = try open(desktop.link, in: Browser.launch())
-            try viewer.page.waitUntil(
-                "document.getElementById('bar').innerText.includes('Sound needs a direct connection or a relay.')")
-            #expect(try viewer.page.evaluate("screenRelay.sound").string == "none")
+            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let page = viewer.page
+            try page.waitUntil("screenRelay.sound === 'live' && document.getElementById('listen')?.checkVisibility()")
+            #expect(try page.evaluate("sent.includes('__frames_sound')").bool == false, "it costs nothing until then")
+            try page.evaluate("document.getElementById('listen').click()")
+            try page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.3", within: .seconds(10))
+            #expect(try page.evaluate("sent.includes('__frames_heard')").bool == true)
+
+            // Media Source plays some 0.2 s later, for which pictures don't wait to the end.
+            if player == .whole {
+                try page.evaluate("document.getElementById('figures').click()")
+                try page.waitUntil(
+                    """
+                    [...document.querySelectorAll('.chart')].some((one) => {
+                      const [title, value] = one.querySelectorAll('p span');
+                      const lag = Number.parseInt(value.textContent.replace('−', '-'), 10);
+                      return title.textContent === 'Sound' && Math.abs(lag) <= 40;
+                    })
+                    """)
+            }
+            try page.evaluate("document.getElementById('speaker').click()")
+            try page.waitUntil(
+                "sent.filter((name) => name === '__frames_sound').length >= 2 && screenRelay.audioLevel === 0")
+            try viewer.expectMotion()
+            #expect(try viewer.reconnects() == 0)
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import CaptureLink
 import Foundation
 import Glibc
 import MediaTypes
@@ -51,6 +52,85 @@ extension EndToEnd {
             try viewer.tell("stop")
             try viewer.event("obeyed")
             #expect(host.stop() == .exited(0))
+        }
+
+        @Test(
+            "sound comes packet by packet, byte for byte, while it is asked for; one that freezes gets the newest",
+            .timeLimit(.minutes(2)))
+        func sound() throws {
+            let path = folder.file("s.sock")
+            let host = try RunningProgram.host("unix:" + path)
+            let viewer = try viewer(of: host.printedLink())
+            try viewer.event("begun")
+            let source = try SoundSource(at: path)
+            try viewer.tell("sound")
+            try source.wait(for: .watched)
+            let packets = try source.play(20)
+            try viewer.event("sound") { $0["number"] as? Int == 20 }
+            let heard = viewer.events.filter { $0["event"] as? String == "sound" }
+            #expect(heard.map { $0["packet"] as? String } == packets)
+            let times = heard.compactMap { $0["time"] as? Int }
+            #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 20_000) <= 1 })
+
+            try viewer.tell("freeze")
+            try viewer.event("obeyed") { $0["command"] as? String == "freeze" }
+            // What is under way fills up within half a second, and then nothing more is sent.
+            for _ in 0..<100 {
+                _ = try source.play(1)
+                usleep(20_000)
+            }
+            try viewer.tell("go")
+            try eventually("the newest sound") {
+                let newest = try source.play(1)
+                usleep(20_000)
+                return viewer.events.contains { $0["packet"] as? String == newest[0] } ? () : nil
+            }
+            let count = viewer.events.count { $0["event"] as? String == "sound" }
+            #expect(count < source.played - 50, "\(count) of \(source.played)")
+            #expect(!viewer.events.contains { $0["event"] as? String == "wrong" })
+
+            try viewer.tell("silence")
+            try source.wait(for: .unwatched)
+            #expect(host.stop() == .exited(0))
+        }
+
+        /// A source of sound at a host's link, which sends packets of 20 ms, each another one.
+        private final class SoundSource {
+            private let socket: UnixSocket
+            private let encoder = MessageEncoder(epoch: 9, stream: 1)
+            private var decoder = MessageDecoder()
+            private let begin = now()
+            private(set) var played = 0
+
+            init(at path: String) throws {
+                socket = try UnixSocket.connected(to: path)
+                let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
+                try socket.send(encoder.encode(.hello(hello)) + encoder.encode(.format(.opus)))
+            }
+
+            /// Sends so many packets, and returns them in hexadecimal.
+            func play(_ count: Int) throws -> [String] {
+                try (0..<count).map { _ in
+                    played += 1
+                    let packet: [UInt8] = [0xFC, UInt8(played >> 8), UInt8(truncatingIfNeeded: played), 9]
+                    let payload = [0, 0, 0, 1] + packet
+                    let captured = begin + .milliseconds(Int64(played) * 20)
+                    let header = try encoder.unitHeader(
+                        payloadCount: payload.count, captureTime: captured, endsFrame: true)
+                    try socket.send(header + payload)
+                    return packet.map { String(format: "%02x", $0) }.joined()
+                }
+            }
+
+            /// Waits until the host says `body`.
+            func wait(for body: LinkMessage) throws {
+                try eventually("\(body)") { () throws -> Void? in
+                    guard let bytes = try socket.receive(), !bytes.isEmpty else { return nil }
+                    decoder.push(bytes)
+                    while let message = try decoder.next() { if message.body == body { return () } }
+                    return nil
+                }
+            }
         }
 
         @Test(

@@ -8,14 +8,16 @@ import Testing
 extension EndToEndInBrowser.PageLogicTests {
     static let frames = [
         (
-            "a message with a picture is read; others are left out", "pictures",
+            "a message with a picture or with sound is read; others are left out", "pictures",
             """
             const bytes = [1, 3, 0, 0, 0, 0, 1, 2, 0, 6, 10, 24, 30, 139, 64, 1, 0, 0, 0, 1, 103];
-            const read = (list) => it.readPicture(Uint8Array.from(list).buffer);
+            const read = (list) => it.readFrame(Uint8Array.from(list).buffer);
             const picture = read(bytes);
             const others = [[], bytes.slice(0, 16), [2, ...bytes.slice(1)]].every((list) => read(list) === null);
             const time = (0x00060a18 * 2 ** 32 + 0x1e8b4001) / 1000;
-            return others && picture.number === 258 && picture.isKey && picture.hasPointer && picture.captured === time
+            const sound = read([1, 4, ...bytes.slice(2, 16), 252, 9]);
+            return others && sound.isSound && !sound.isKey && sound.captured === time && [...sound.unit].join() === '252,9'
+              && !picture.isSound && picture.number === 258 && picture.isKey && picture.hasPointer && picture.captured === time
               && [...picture.unit].join() === '0,0,0,1,103' && !read([1, 0, ...bytes.slice(2)]).isKey
               && it.isNext(1, 0) && it.isNext(0, 2 ** 32 - 1) && !it.isNext(3, 1);
             """

@@ -43,9 +43,9 @@ extension EndToEndInBrowser {
             try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.sound + Self.relays + Self.rest)
         }
 
-        @Test("holds for pictures over the WebSocket, for paths and for visits", .timeLimit(.minutes(1)))
+        @Test("holds for pictures and sound over the WebSocket, for paths and for visits", .timeLimit(.minutes(1)))
         func pathModules() throws {
-            try inPage(Self.frames + Self.paths + Self.visit)
+            try inPage(Self.frames + Self.frameSound + Self.paths + Self.visit)
         }
 
         private static let clock = [

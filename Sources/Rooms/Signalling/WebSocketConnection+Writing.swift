@@ -85,7 +85,8 @@ extension WebSocketConnection {
         while !sounds.isEmpty {
             let (sound, since) = sounds.removeFirst()
             let now = g_get_monotonic_time()
-            guard now - since <= limits.soundTime.microseconds, sound.isHeard(), let number = soundFlow.next(at: now) else {
+            guard now - since <= limits.soundTime.microseconds, sound.isHeard(), let number = soundFlow.next(at: now)
+            else {
                 continue
             }
             begin(sound.header(number: number), sound.bytes)

@@ -1,11 +1,11 @@
-"""A viewer of pictures over the WebSocket, after `Protocol/rooms.md` alone.
+"""A viewer of pictures and sound over the WebSocket, after `Protocol/rooms.md` alone.
 
     frames_client.py ADDRESS ROOM FILE
 
 It joins, asks for the pictures of the first track, writes their access units to FILE one after the other, and confirms each.
-Says what happens, one JSON object a line: `begun`, each `picture` with what its header says and the host's clock, `event` for
-other messages. Commands on standard input: `stall` (reads on, but confirms nothing), `freeze` (reads nothing), `go`, `key`,
-`stop`; its end ends the client.
+Says what happens, one JSON object a line: `begun`, each `picture` and each `sound` with what its header says, and the packet of
+sound in hexadecimal, `event` for other messages. Commands on standard input: `stall` (reads on, but confirms nothing), `freeze`
+(reads nothing), `go`, `key`, `sound` and `silence` (asks for the sound, and for no more of it), `stop`; its end ends the client.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ class Viewer:
         self.socket = socket
         self.file = open(path, "wb")
         self.last = 0
+        self.heard = 0
         self.confirms = True
         self.reads = asyncio.Event()
         self.reads.set()
@@ -54,6 +55,8 @@ class Viewer:
     async def take(self, message):
         version, flags, zero, number, time = struct.unpack(">BBHIQ", message[:16])
         picture = message[16:]
+        if flags == 4:
+            return await self.listen(version, zero, number, time, picture)
         if (version, zero) != (1, 0) or flags > 3 or not picture.startswith(b"\0\0\0\1") or number <= self.last:
             say("wrong", header=list(message[:20]))
         self.last = number
@@ -62,6 +65,14 @@ class Viewer:
         say("picture", number=number, key=bool(flags & 1), pointer=bool(flags & 2), time=time, count=len(picture))
         if self.confirms:
             await self.send("__frames_seen", number=number)
+
+    async def listen(self, version, zero, number, time, packet):
+        if (version, zero) != (1, 0) or number != self.heard + 1 or not packet:
+            say("wrong", number=number)
+        self.heard = number
+        say("sound", number=number, time=time, packet=packet.hex())
+        if self.confirms:
+            await self.send("__frames_heard", number=number)
 
     async def obey(self, line):
         if line == "stall":
@@ -73,6 +84,10 @@ class Viewer:
             self.reads.set()
             if self.last:
                 await self.send("__frames_seen", number=self.last)
+            if self.heard:
+                await self.send("__frames_heard", number=self.heard)
+        elif line in ("sound", "silence"):
+            await self.send("__frames_sound", on=line == "sound")
         elif line in ("key", "stop"):
             await self.send(f"__frames_{line}")
         say("obeyed", command=line)

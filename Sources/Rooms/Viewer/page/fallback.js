@@ -34,8 +34,8 @@ export class Fallback extends FrameReception {
    * `attempt` is a reception by WebRTC that goes on; null if it has failed, with the message `failure`. `make()` makes
    * another one.
    */
-  constructor(signalling, track, { video, language, messages, attempt, failure, make }, handlers) {
-    super(signalling, track, { video, language }, {
+  constructor(signalling, track, { video, messages, attempt, failure, make }, handlers) {
+    super(signalling, track, video, {
       ...handlers,
       onFailure: (key) => {
         if (key === null && this.#attempt && !this.hasPicture) this.#goOn();

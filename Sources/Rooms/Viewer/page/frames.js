@@ -3,8 +3,8 @@
 // The page loads this file and those it imports only if WebRTC finds no path. What the page has anyway is passed in.
 
 import { DecoderPlayer, decoderSupport } from "./decoderplayer.js";
-import { pathWords } from "./pathwords.js";
-import { Confirmations, isNext, readPicture } from "./pictures.js";
+import { FrameSound } from "./framesound.js";
+import { Confirmations, isNext, readFrame } from "./pictures.js";
 import { SourcePlayer, sourceSupport } from "./sourceplayer.js";
 
 // In milliseconds. A host that knows nothing of this doesn't answer.
@@ -33,12 +33,14 @@ export class FrameReception {
   hasPicture = false;
   /** The number of pictures that have come. */
   packets = 0;
-  /** In place of a `Peer`: no sound comes this way, and the pictures have no RTP timestamps. */
+  /** Whether this browser can't play the sound that comes this way. */
+  isMute = false;
+  /** In place of a `Peer`: the pictures have no RTP timestamps. */
   peer = {
     synchronizationSources: [],
     playedTimestamp: undefined,
-    playSound() {},
-    soundFigures: async () => ({ level: 0, packets: 0 }),
+    playSound: (isPlayed) => this.#sound.play(isPlayed),
+    soundFigures: async () => ({ level: this.#sound.level, packets: this.#sound.packets }),
   };
 
   #signalling;
@@ -55,22 +57,22 @@ export class FrameReception {
   #bytes = 0;
   #undecoded = null;
   #timer = null;
-  #note;
-  #noSound;
+  #sound;
+  /** How long pictures are held back, those that are, and how much later than its capture the last one was shown. */
+  #hold = 0;
+  #held = [];
+  #release = null;
+  #delay = NaN;
   #isOver = false;
 
   /** `track` is null for the room's first track. `video` is the page's large one. */
-  constructor(signalling, track, { video, language }, handlers) {
+  constructor(signalling, track, video, handlers) {
     this.#signalling = signalling;
     this.#track = track;
     this.#video = video;
     this.#handlers = handlers;
     this.#confirmations = new Confirmations((number) => signalling.send("__frames_seen", { number }));
-    this.#note = document.createElement("span");
-    this.#note.className = "sound-note";
-    this.#note.setAttribute("role", "status");
-    this.#noSound = pathWords[language].noSound;
-    document.getElementById("figures").after(this.#note);
+    this.#sound = new FrameSound(video, (name, data) => signalling.send(name, data));
   }
 
   get track() {
@@ -85,8 +87,9 @@ export class FrameReception {
   /** Asks for the pictures. */
   async open() {
     this.#expect(ANSWER_PATIENCE, null);
-    const decoder = await decoderSupport();
+    const [decoder, hasSound] = await Promise.all([decoderSupport(), this.#sound.open()]);
     const source = decoder ? null : sourceSupport();
+    this.isMute = !hasSound;
     if (this.#isOver) return;
     if (!decoder && !source) return this.#fail(null);
     const handlers = {
@@ -111,7 +114,9 @@ export class FrameReception {
     // Its numbers count from 1.
     this.#last = 0;
     this.#needsKey = true;
+    this.#held = [];
     this.#confirmations.reset();
+    this.#sound.begin();
     if (this.isConnected) return;
     this.isConnected = true;
     clearTimeout(this.#timer);
@@ -120,15 +125,16 @@ export class FrameReception {
 
   /** Handles a binary message. */
   take(buffer) {
-    const picture = this.isConnected && !this.#isOver ? readPicture(buffer) : null;
-    if (!picture) return;
-    picture.arrived = performance.now();
-    this.packets += 1;
+    const frame = this.isConnected && !this.#isOver ? readFrame(buffer) : null;
+    if (!frame) return;
     this.#bytes += buffer.byteLength;
-    if (!isNext(picture.number, this.#last)) this.#needsKey = true;
-    this.#last = picture.number;
-    if (picture.isKey || !this.#needsKey) this.#play(picture);
-    if (this.#needsKey) this.#wish();
+    if (frame.isSound) return this.#sound.take(frame);
+    frame.arrived = performance.now();
+    this.packets += 1;
+    frame.hasGap = !isNext(frame.number, this.#last);
+    this.#last = frame.number;
+    this.#held.push({ frame, due: frame.arrived + this.#hold });
+    this.#playHeld();
     this.#confirm();
   }
 
@@ -142,13 +148,10 @@ export class FrameReception {
     clearTimeout(this.#timer);
   }
 
-  /** Pictures can't be held back here, since no sound comes with them. */
-  hold() {}
-
-  /** Tells the viewer that there is sound, which doesn't come this way, or that there is none. */
-  lackSound(isLacking) {
-    const text = isLacking ? this.#noSound : "";
-    if (this.#note.textContent !== text) this.#note.textContent = text;
+  /** Holds the pictures back for `delay` milliseconds, so that they come with their sound. */
+  hold(delay) {
+    this.#hold = delay;
+    this.#playHeld();
   }
 
   /** Updates the counters, and detects a stuck decoder. Returns whether there are any counters yet. */
@@ -156,7 +159,8 @@ export class FrameReception {
     if (!this.#player || this.#isOver) return false;
     const now = {
       time: performance.now(), framesDecoded: this.#player.decoded, packets: this.packets, lost: 0, bytes: this.#bytes,
-      captured: this.#newest?.captured ?? null, roundTrip: null, soundLevel: 0, soundPackets: 0, soundLag: NaN,
+      captured: this.#newest?.captured ?? null, roundTrip: null, soundLevel: this.#sound.level,
+      soundPackets: this.#sound.packets, soundLag: this.#sound.delay - this.#delay,
     };
     this.counted = now;
     const last = this.#undecoded;
@@ -178,9 +182,25 @@ export class FrameReception {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#note.remove();
+    clearTimeout(this.#release);
+    this.#sound.close();
     this.#player?.close();
     this.#signalling.send("__frames_stop", {});
+  }
+
+  /** Plays the pictures that are due. */
+  #playHeld() {
+    clearTimeout(this.#release);
+    if (this.#isOver) return;
+    // A hidden page's timers are late.
+    const now = this.#hold === 0 || document.hidden ? Infinity : performance.now();
+    while (this.#held[0]?.due <= now) {
+      const { frame } = this.#held.shift();
+      if (frame.hasGap) this.#needsKey = true;
+      if (frame.isKey || !this.#needsKey) this.#play(frame);
+      if (this.#needsKey) this.#wish();
+    }
+    if (this.#held.length > 0) this.#release = setTimeout(() => this.#playHeld(), this.#held[0].due - now);
   }
 
   #play(picture) {
@@ -202,6 +222,7 @@ export class FrameReception {
       const picture = this.#player?.isIn(this.#video) ? this.#player.presented(mediaTime) : null;
       if (!picture) return;
       const { captured, hasPointer, arrived } = picture;
+      this.#delay = shown - captured;
       this.#handlers.onPresented({ captured, hasPointer, arrived, shown });
     };
     this.#video.requestVideoFrameCallback?.(look);

@@ -1,7 +1,9 @@
-// Fragmented MP4 with one H.264 track (ISO/IEC 14496-12 and -15), for Media Source. Nothing here accesses the page.
+// Fragmented MP4 with one track, of H.264 (ISO/IEC 14496-12 and -15) or of Opus ("Encapsulation of Opus in ISO Base Media
+// File Format"), for Media Source. Nothing here accesses the page.
 
-/** The clock rate of times and durations, in ticks per second. */
+/** The clock rate of the times and durations of pictures, in ticks per second. Those of sound are in samples. */
 export const TIMESCALE = 90_000;
+const SOUND_TIMESCALE = 48_000;
 
 const TRACK = 1;
 // Sample flags (ISO/IEC 14496-12 section 8.8.3.1): what the sample depends on, and whether it is no sync sample.
@@ -45,21 +47,36 @@ export function initSegment(sps, pps, facts) {
   const entry = box("avc1",
     u32(0), u16(0, 1), new Uint8Array(16), u16(width, height), u32(0x480000, 0x480000, 0), u16(1), new Uint8Array(32),
     u16(24, 0xffff), configuration(sps, pps, facts));
+  const header = fullBox("vmhd", 0, 1, u32(0, 0));
+  return movie(entry, { header, handler: "vide", name: "video", timescale: TIMESCALE, volume: 0, width, height });
+}
+
+/** Returns the initialization segment of sound: Opus in mono and stereo, whose decoders give two channels. */
+export function soundInitSegment() {
+  const entry = box("Opus",
+    u32(0), u16(0, 1), new Uint8Array(8), u16(2, 16, 0, 0), u32(SOUND_TIMESCALE * 65_536),
+    box("dOps", u8(0, 2), u16(0), u32(SOUND_TIMESCALE), u16(0), u8(0)));
+  const header = fullBox("smhd", 0, 0, u32(0));
+  const facts = { handler: "soun", name: "sound", timescale: SOUND_TIMESCALE, volume: 0x100, width: 0, height: 0 };
+  return movie(entry, { header, ...facts });
+}
+
+function movie(entry, { header, handler, name, timescale, volume, width, height }) {
   const table = box("stbl",
     fullBox("stsd", 0, 0, u32(1), entry), fullBox("stts", 0, 0, u32(0)), fullBox("stsc", 0, 0, u32(0)),
     fullBox("stsz", 0, 0, u32(0, 0)), fullBox("stco", 0, 0, u32(0)));
   const information = box("minf",
-    fullBox("vmhd", 0, 1, u32(0, 0)), box("dinf", fullBox("dref", 0, 0, u32(1), fullBox("url ", 0, 1))), table);
+    header, box("dinf", fullBox("dref", 0, 0, u32(1), fullBox("url ", 0, 1))), table);
   const media = box("mdia",
-    fullBox("mdhd", 0, 0, u32(0, 0, TIMESCALE, 0), u16(0x55c4, 0)),
-    fullBox("hdlr", 0, 0, u32(0), text("vide"), u32(0, 0, 0), text("video\0")), information);
+    fullBox("mdhd", 0, 0, u32(0, 0, timescale, 0), u16(0x55c4, 0)),
+    fullBox("hdlr", 0, 0, u32(0), text(handler), u32(0, 0, 0), text(`${name}\0`)), information);
   const track = box("trak",
-    fullBox("tkhd", 0, 3, u32(0, 0, TRACK, 0, 0, 0, 0), u16(0, 0, 0, 0), u32(...IDENTITY, width * 65_536, height * 65_536)),
+    fullBox("tkhd", 0, 3, u32(0, 0, TRACK, 0, 0, 0, 0), u16(0, 0, volume, 0), u32(...IDENTITY, width * 65_536, height * 65_536)),
     media);
-  const movie = box("moov",
-    fullBox("mvhd", 0, 0, u32(0, 0, TIMESCALE, 0, 0x10000), u16(0x100, 0), u32(0, 0, ...IDENTITY, 0, 0, 0, 0, 0, 0, TRACK + 1)),
+  const all = box("moov",
+    fullBox("mvhd", 0, 0, u32(0, 0, timescale, 0, 0x10000), u16(0x100, 0), u32(0, 0, ...IDENTITY, 0, 0, 0, 0, 0, 0, TRACK + 1)),
     track, box("mvex", fullBox("trex", 0, 0, u32(TRACK, 1, 0, 0, 0))));
-  return join([box("ftyp", text("iso6"), u32(1), text("iso6avc1mp41")), movie]);
+  return join([box("ftyp", text("iso6"), u32(1), text("iso6avc1mp41")), all]);
 }
 
 /** AVCDecoderConfigurationRecord (ISO/IEC 14496-15 section 5.3.3.1), with lengths of four bytes. */
@@ -77,11 +94,20 @@ function configuration(sps, pps, { profile, chroma, lumaDepth, chromaDepth }) {
  */
 export function mediaSegment({ sequence, time, duration, units, isKey }) {
   const data = join(units.flatMap((unit) => [u32(unit.length), unit]));
+  return segment(sequence, time, duration, data, isKey ? KEY_FLAGS : OTHER_FLAGS);
+}
+
+/** Returns a media segment with one packet of Opus, whose time and duration are in samples. */
+export function soundSegment({ sequence, time, duration, packet }) {
+  return segment(sequence, time, duration, packet, KEY_FLAGS);
+}
+
+function segment(sequence, time, duration, data, flags) {
   const fragment = (offset) => box("moof",
     fullBox("mfhd", 0, 0, u32(sequence)),
     box("traf",
       // Offsets count from the beginning of this box.
       fullBox("tfhd", 0, 0x20000, u32(TRACK)), fullBox("tfdt", 1, 0, u64(time)),
-      fullBox("trun", 0, 0x701, u32(1, offset, duration, data.length, isKey ? KEY_FLAGS : OTHER_FLAGS))));
+      fullBox("trun", 0, 0x701, u32(1, offset, duration, data.length, flags))));
   return join([fragment(fragment(0).length + 8), box("mdat", data)]);
 }

@@ -39,7 +39,6 @@ export class PathList {
     for (const { kind, key, code, text } of others) {
       lines.push(words.other(words.kinds[kind], key === "error" ? words.error(code, text) : words.reasons[key]));
     }
-    if (used?.kind === "webSocket") lines.push(words.noSound);
     return lines;
   }
 

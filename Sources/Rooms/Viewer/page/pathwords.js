@@ -24,7 +24,6 @@ export const pathWords = {
       notConfigured: "none configured",
     },
     error: (code, text) => `error ${[code, text].filter(Boolean).join(", ")}`,
-    noSound: "Sound needs a direct connection or a relay.",
   },
   zh: {
     title: "连接",
@@ -49,6 +48,5 @@ export const pathWords = {
       notConfigured: "未配置",
     },
     error: (code, text) => `错误 ${[code, text].filter(Boolean).join("，")}`,
-    noSound: "声音需要直接连接或中继。",
   },
 };

@@ -1,6 +1,6 @@
 // The track that is shown: which one it is, what the host tells of it, and its reception.
 
-import { language, messages } from "./messages.js";
+import { messages } from "./messages.js";
 import { Reception } from "./reception.js";
 import { Relays } from "./retry.js";
 import { Silence } from "./silence.js";
@@ -50,9 +50,9 @@ export class ShownTrack {
     this.#handlers = handlers;
   }
 
-  /** "live", "muted" (by the sharer), or "none", also if it doesn't come the way that the pictures come. */
+  /** "live", "muted" (by the sharer), or "none", also if this browser can't play it as it comes. */
   get sound() {
-    return this.reception?.isByWebSocket ? "none" : this.#sound;
+    return this.reception?.isMute ? "none" : this.#sound;
   }
 
   /** The number of frames decoded, over all receptions. */
@@ -144,7 +144,6 @@ export class ShownTrack {
 
   #heardSound({ sound }) {
     this.#sound = sound === "live" || sound === "muted" ? sound : "none";
-    this.reception?.lackSound?.(this.#sound !== "none");
   }
 
   #listed(list) {
@@ -235,12 +234,11 @@ export class ShownTrack {
       if (this.reception === reception) action(value);
     };
     const attempt = failure ? null : before;
-    const page = { video: this.#stage.video, language, messages, attempt, failure, make: () => this.#make() };
+    const page = { video: this.#stage.video, messages, attempt, failure, make: () => this.#make() };
     const reception = new file.Fallback(this.signalling, this.tracks.asked, page, {
       onStream: only((stream) => {
         this.#isBlocked = true;
         this.#handlers.onTold("stream", stream);
-        reception.lackSound(this.#sound !== "none");
       }),
       onConnected: only(() => this.#awaitPicture()),
       onPresented: only((picture) => this.#handlers.onTold("presented", picture)),
