@@ -2,7 +2,6 @@ import MediaSessions
 import MediaTypes
 import RTP
 import Synchronization
-import TestSupport
 import Testing
 import TrackHub
 
