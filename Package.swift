@@ -298,7 +298,8 @@ let package = Package(
 
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],
+            name: "TestSupport",
+            dependencies: ["CGLib", "CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         // What SRTP is compared with. Nothing else uses it.

@@ -12,7 +12,7 @@ import Threading
 final class RoomMembership: @unchecked Sendable {
     /// The largest message that a server may send, in bytes, and the most of them within a second.
     private static let limits = (bytes: 64 * 1024, messages: 200)
-    /// How long a server may take to let us in, once the connection is open.
+    /// How long a server may take to open the connection, and then to let us in.
     private static let patience = Interval.seconds(10)
     /// The first and the longest wait before another try.
     private static let waits = (first: Interval.seconds(1), longest: Interval.seconds(30))
@@ -20,7 +20,8 @@ final class RoomMembership: @unchecked Sendable {
     private static let lasting = Interval.seconds(30)
 
     private enum Phase {
-        case connecting
+        /// To be connected by the deadline.
+        case connecting(deadline: MonotonicTime)
         /// Connected, and to be inside by the deadline.
         case entering(deadline: MonotonicTime)
         case inside(since: MonotonicTime)
@@ -89,6 +90,8 @@ final class RoomMembership: @unchecked Sendable {
         let now = MonotonicTime.now()
         switch phase {
         case .waiting(let until): if now >= until { connect() }
+        case .connecting(let deadline) where now >= deadline:
+            fail(.broken("no answer within \(Self.patience.milliseconds / 1000) s"))
         case .entering(let deadline) where now >= deadline:
             fail(.broken("the server hasn't let us in within \(Self.patience.milliseconds / 1000) s"))
         case .entering, .inside: perform(conversation.poll(at: now))
@@ -101,9 +104,9 @@ final class RoomMembership: @unchecked Sendable {
 
 extension RoomMembership {
     private func connect() {
-        phase = .connecting
+        phase = .connecting(deadline: .now() + Self.patience)
         conversation = target.conversation(version)
-        let socket = ClientWebSocket(to: target.address(version), limit: Self.limits.bytes, on: thread) {
+        let socket = ClientWebSocket(to: target.address(version), limit: Self.limits.bytes, on: thread.context) {
             [weak self] event in self?.take(event)
         }
         self.socket = socket

@@ -1,10 +1,11 @@
 import CGLib
 import MediaTypes
 
-/// A WebSocket to somebody's server: GLib connects and does TLS, with the system's authorities, and the frames are read
-/// as those of our own clients are, so that a server can't make us keep more than `limit` bytes.
+/// A WebSocket to somebody's server: GLib connects and does TLS, with the certificates that `ServerTrust` accepts, and the
+/// frames are read as those of our own clients are, so that a server can't make us keep more than `limit` bytes.
 ///
-/// It uses no proxy and follows no redirect. It belongs to its thread.
+/// It uses no proxy and follows no redirect: what is said on it may be secret, and is meant for that server alone. It
+/// belongs to the thread of its context.
 package final class ClientWebSocket {
     package enum Event: Sendable, Equatable {
         case opened
@@ -18,8 +19,6 @@ package final class ClientWebSocket {
         case connecting, shakingHands, open, ended
     }
 
-    /// The longest that it may take until it is open.
-    private static let patience = 10
     /// How often a ping is sent, and after what silence the server is given up, in seconds.
     private static let pingTime = (every: 15, most: 35)
     /// The most bytes that the server may leave unread.
@@ -27,7 +26,7 @@ package final class ClientWebSocket {
     private static let chunksAtOnce = 4
 
     private let address: WebSocketAddress
-    private let thread: ConnectionThread
+    private let context: MainContext
     private let onEvent: (Event) -> Void
     private let cancellable: UnsafeMutablePointer<GCancellable>
     private var phase = Phase.connecting
@@ -40,19 +39,23 @@ package final class ClientWebSocket {
     private var writing: EventSource?
     private var ticking: EventSource?
     private var unsent: [UInt8] = []
-    private let begun = g_get_monotonic_time()
+    /// What shows TLS the authorities, and the connection that it was shown last.
+    private var trust: ServerTrust?
+    private var secured: UnsafeMutablePointer<GTlsConnection>?
+    private var watching: gulong = 0
     private var lastHeard = g_get_monotonic_time()
     private var lastPing = g_get_monotonic_time()
 
     /// Prepares a connection; `connect` begins it.
     ///
     /// - Parameters:
-    ///   - limit: the largest message that the server may send, in bytes.
+    ///   - limit: the largest message that the server may send, in bytes, whether whole or in fragments.
+    ///   - context: the one of the calling thread, which uses it now.
     ///   - onEvent: called on the thread, at most until `close`.
     package init(
-        to address: WebSocketAddress, limit: Int, on thread: ConnectionThread, onEvent: @escaping (Event) -> Void
+        to address: WebSocketAddress, limit: Int, on context: MainContext, onEvent: @escaping (Event) -> Void
     ) {
-        (self.address, self.thread, self.onEvent) = (address, thread, onEvent)
+        (self.address, self.context, self.onEvent) = (address, context, onEvent)
         let nonce = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         handshake = ClientHandshake(to: address, nonce: nonce)
         decoder = WebSocketDecoder(limit: limit, isMasked: false)
@@ -61,19 +64,22 @@ package final class ClientWebSocket {
 
     deinit {
         if let connection { g_object_unref(connection) }
+        if let secured { g_object_unref(UnsafeMutableRawPointer(secured)) }
         g_object_unref(cancellable)
     }
 
-    /// Begins to connect. May be called once.
+    /// Begins to connect. May be called once. How long that may take is the caller's business.
     package func connect() {
         guard let client = g_socket_client_new() else { return }
         defer { g_object_unref(client) }
         g_socket_client_set_enable_proxy(client, 0)
-        g_socket_client_set_tls(client, address.isSecure ? 1 : 0)
-        ticking = EventSource.timer(every: 500, on: thread.context, of: self) { socket in
-            socket.tick()
-            return true
+        if address.isSecure {
+            trust = ServerTrust()
+            guard trust != nil else { return fail(.unreachable(ServerTrust.unreadable)) }
+            g_socket_client_set_tls(client, 1)
+            watchTLS(of: client)
         }
+        context.awaitCall()
         g_socket_client_connect_to_host_async(
             client, address.host, address.port, cancellable,
             { client, result, data in
@@ -81,6 +87,23 @@ package final class ClientWebSocket {
                 Unmanaged<ClientWebSocket>.fromOpaque(data).takeRetainedValue().connected(
                     UnsafeMutableRawPointer(client).assumingMemoryBound(to: GSocketClient.self), result)
             }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Has each connection checked before its handshake, until `connected`, before which this object isn't released.
+    private func watchTLS(of client: UnsafeMutablePointer<GSocketClient>) {
+        let happens: @convention(c) (gpointer?, GSocketClientEvent, gpointer?, gpointer?, gpointer?) -> Void = {
+            _, event, _, stream, data in
+            guard event == G_SOCKET_CLIENT_TLS_HANDSHAKING, let stream, let data else { return }
+            let socket = Unmanaged<ClientWebSocket>.fromOpaque(data).takeUnretainedValue()
+            let connection = stream.assumingMemoryBound(to: GTlsConnection.self)
+            g_object_ref(stream)
+            if let before = socket.secured { g_object_unref(UnsafeMutableRawPointer(before)) }
+            socket.secured = connection
+            socket.trust?.check(connection)
+        }
+        watching = shim_g_signal_connect(
+            UnsafeMutableRawPointer(client), "event", unsafeBitCast(happens, to: GCallback.self),
+            Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Sends a text message; does nothing unless it is open.
@@ -97,6 +120,8 @@ package final class ClientWebSocket {
     }
 
     private func connected(_ client: UnsafeMutablePointer<GSocketClient>, _ result: OpaquePointer) {
+        context.gotCall()
+        if watching > 0 { g_signal_handler_disconnect(UnsafeMutableRawPointer(client), watching) }
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
         let made = g_socket_client_connect_to_host_finish(client, result, &error)
@@ -106,33 +131,36 @@ package final class ClientWebSocket {
         }
         guard let made, let stream = shim_stream_of_connection(made), let input = g_io_stream_get_input_stream(stream)
         else {
-            return fail(.unreachable(Self.reason(error)))
+            return fail(.unreachable(reason(error)))
         }
         (connection, self.stream, phase) = (made, stream, .shakingHands)
-        reading = EventSource.readable(input, on: thread.context, of: self) { $0.readAll() }
+        reading = EventSource.readable(input, on: context.pointer, of: self) { $0.readAll() }
         write(handshake.request)
     }
 
-    /// Why there is no connection. What GLib says of certificates is that they are unacceptable.
-    private static func reason(_ error: UnsafeMutablePointer<GError>?) -> String {
+    /// Why there is no connection. Of certificates, the error says only that they are unacceptable.
+    private func reason(_ error: UnsafeMutablePointer<GError>?) -> String {
         guard let error else { return "no connection" }
         let isCertificate = g_error_matches(error, g_tls_error_quark(), gint(G_TLS_ERROR_BAD_CERTIFICATE.rawValue)) != 0
-        return isCertificate
-            ? "the server's certificate isn't trusted, or is another server's" : String(cString: error.pointee.message)
+        guard isCertificate, let secured else { return String(cString: error.pointee.message) }
+        return ServerTrust.fault(g_tls_connection_get_peer_certificate_errors(secured))
+    }
+
+    private func opened() {
+        phase = .open
+        ticking = EventSource.timer(every: 5000, on: context.pointer, of: self) { socket in
+            socket.tick()
+            return true
+        }
+        onEvent(.opened)
     }
 
     private func tick() {
         let now = g_get_monotonic_time()
-        switch phase {
-        case .connecting, .shakingHands:
-            if now - begun > Self.patience * 1_000_000 { fail(.unreachable("no answer within \(Self.patience) s")) }
-        case .open:
-            if now - lastHeard > Self.pingTime.most * 1_000_000 { return fail(.silent) }
-            guard now - lastPing >= Self.pingTime.every * 1_000_000 else { return }
-            lastPing = now
-            queue(WebSocketFrame.ping())
-        case .ended: break
-        }
+        if now - lastHeard > Self.pingTime.most * 1_000_000 { return fail(.silent) }
+        guard now - lastPing >= Self.pingTime.every * 1_000_000 else { return }
+        lastPing = now
+        queue(WebSocketFrame.ping())
     }
 
     private func fail(_ failure: WebSocketFailure) {
@@ -180,9 +208,8 @@ extension ClientWebSocket {
         do throws(WebSocketFailure) {
             if phase == .shakingHands {
                 guard let rest = try handshake.take(bytes) else { return }
-                phase = .open
                 decoder.append(rest)
-                onEvent(.opened)
+                opened()
             } else {
                 decoder.append(bytes)
             }
@@ -250,7 +277,7 @@ extension ClientWebSocket {
                 }
                 unsent.removeFirst(start)
                 if writing == nil {
-                    writing = EventSource.writable(output, on: thread.context, of: self) { $0.writeAll() }
+                    writing = EventSource.writable(output, on: context.pointer, of: self) { $0.writeAll() }
                 }
                 return true
             }

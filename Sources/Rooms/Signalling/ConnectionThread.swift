@@ -6,61 +6,41 @@ import Threading
 /// A thread with GLib's main loop, for connections to servers. What belongs to it is touched only by the work that is
 /// posted, and by the sources on its context.
 package final class ConnectionThread: @unchecked Sendable {
-    /// Work, passed through C's void pointer.
-    private final class Work: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
     /// The main context, on which the thread's sources are.
-    package let context: OpaquePointer
+    package let context = MainContext()
     private let loop: OpaquePointer
-    private let hasEnded = Mutex(false)
+    /// Whether work that is posted will be done.
+    private let isRunning = Mutex(false)
     private let thread = Mutex<NamedThread?>(nil)
     /// Accessed only by the thread itself.
     private var ticking: EventSource?
 
-    package init() {
-        context = g_main_context_new()
-        loop = g_main_loop_new(context, 0)
-    }
+    package init() { loop = g_main_loop_new(context.pointer, 0) }
 
-    deinit {
-        g_main_loop_unref(loop)
-        g_main_context_unref(context)
-    }
+    deinit { g_main_loop_unref(loop) }
 
     /// Starts the thread, which then lives until `stop`. May be called once. Returns false if the system has no thread
     /// left.
     package func start(_ name: String) -> Bool {
-        thread.withLock { thread in
-            thread = NamedThread(name, blocksSignals: true) { [self] in run() }
-            return thread != nil
+        isRunning.withLock { $0 = true }
+        guard let started = NamedThread(name, blocksSignals: true, body: { [self] in run() }) else {
+            isRunning.withLock { $0 = false }
+            return false
         }
+        thread.withLock { $0 = started }
+        return true
     }
 
-    /// Runs `work` on the thread, in the order of the calls. Any thread. After the end, nothing is run any more.
+    /// Runs `work` on the thread, in the order of the calls. Any thread. Before the start and after the end, does nothing.
     package func post(_ work: @escaping @Sendable () -> Void) {
-        hasEnded.withLock { hasEnded in
-            guard !hasEnded, let source = g_idle_source_new() else { return }
-            g_source_set_priority(source, G_PRIORITY_DEFAULT)
-            g_source_set_callback(
-                source,
-                { data in
-                    if let data { Unmanaged<Work>.fromOpaque(data).takeUnretainedValue().run() }
-                    return 0
-                }, Unmanaged.passRetained(Work(work)).toOpaque()
-            ) { data in
-                if let data { Unmanaged<Work>.fromOpaque(data).release() }
-            }
-            g_source_attach(source, context)
-            g_source_unref(source)
+        isRunning.withLock { isRunning in
+            if isRunning { context.post(work) }
         }
     }
 
     /// Runs `work` every `milliseconds` until the end. Called once, on the thread.
     package func tick(every milliseconds: UInt32, _ work: @escaping () -> Void) {
-        ticking = EventSource.timer(every: milliseconds, on: context, of: self) { _ in
+        ticking = EventSource.timer(every: milliseconds, on: context.pointer, of: self) { _ in
             work()
             return true
         }
@@ -81,11 +61,9 @@ package final class ConnectionThread: @unchecked Sendable {
     }
 
     private func run() {
-        g_main_context_push_thread_default(context)
-        g_main_loop_run(loop)
-        hasEnded.withLock { $0 = true }
-        // Lets GLib finish what was cancelled.
-        while g_main_context_iteration(context, 0) != 0 {}
-        g_main_context_pop_thread_default(context)
+        context.use {
+            g_main_loop_run(loop)
+            isRunning.withLock { $0 = false }
+        }
     }
 }

@@ -1,0 +1,74 @@
+import CGLib
+import Clocks
+package import MediaTypes
+
+/// A main context of GLib's for one thread, which runs what comes there, and what GLib has begun there for us.
+///
+/// It belongs to the thread that uses it; others only wake it or post work.
+package final class MainContext: @unchecked Sendable {
+    /// Work, passed through C's void pointer.
+    private final class Work: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    let pointer: OpaquePointer
+    /// How many calls GLib has yet to make to us, whatever has been cancelled.
+    private var awaited = 0
+
+    package init() { pointer = g_main_context_new() }
+
+    deinit { g_main_context_unref(pointer) }
+
+    /// Makes it the calling thread's for `body`, and afterwards waits until GLib has finished what it has begun, which
+    /// should have been cancelled by then. Else who waits for a call of GLib's, and the context, would never be freed.
+    package func use(_ body: () -> Void) {
+        g_main_context_push_thread_default(pointer)
+        body()
+        // A name that is being looked up is given up on another thread of GLib's, which calls back a little later.
+        while awaited > 0 { g_main_context_iteration(pointer, 1) }
+        while g_main_context_iteration(pointer, 0) != 0 {}
+        g_main_context_pop_thread_default(pointer)
+    }
+
+    /// Waits until something comes, and runs it. Returns without it at `deadline`, or when it is woken.
+    package func iterate(until deadline: MonotonicTime = .distantFuture) {
+        guard deadline != .distantFuture else {
+            g_main_context_iteration(pointer, 1)
+            return
+        }
+        let time = max(.zero, min(deadline - .now(), .seconds(3600)))
+        let timer = g_timeout_source_new(guint(clamping: time.milliseconds + 1))
+        g_source_set_callback(timer, { _ in 0 }, nil, nil)
+        g_source_attach(timer, pointer)
+        g_main_context_iteration(pointer, 1)
+        g_source_destroy(timer)
+        g_source_unref(timer)
+    }
+
+    /// Runs `work` on the thread that uses the context, in the order of the calls. Any thread.
+    func post(_ work: @escaping @Sendable () -> Void) {
+        guard let source = g_idle_source_new() else { return }
+        g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        g_source_set_callback(
+            source,
+            { data in
+                if let data { Unmanaged<Work>.fromOpaque(data).takeUnretainedValue().run() }
+                return 0
+            }, Unmanaged.passRetained(Work(work)).toOpaque()
+        ) { data in
+            if let data { Unmanaged<Work>.fromOpaque(data).release() }
+        }
+        g_source_attach(source, pointer)
+        g_source_unref(source)
+    }
+
+    /// Lets `iterate` return. Any thread.
+    package func wake() { g_main_context_wakeup(pointer) }
+
+    /// Notes that GLib will call us on the thread.
+    func awaitCall() { awaited += 1 }
+
+    /// Notes that it has.
+    func gotCall() { awaited -= 1 }
+}

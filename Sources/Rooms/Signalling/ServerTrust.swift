@@ -1,0 +1,49 @@
+package import CGLib
+import Glibc
+
+/// Which certificates our clients of TLS accept: those for the host's name, from an authority of the system's store or of
+/// the file that SSL_CERT_FILE names, as with OpenSSL.
+package final class ServerTrust {
+    /// Why there is none.
+    package static let unreadable = "the file that SSL_CERT_FILE names can't be read"
+
+    /// The authorities of that file; nil for the system's.
+    private let database: UnsafeMutablePointer<GTlsDatabase>?
+
+    /// Reads the file that SSL_CERT_FILE names, if it names one. Nil if that can't be read.
+    package init?() {
+        guard let file = getenv("SSL_CERT_FILE"), file.pointee != 0 else {
+            database = nil
+            return
+        }
+        let path = g_canonicalize_filename(file, nil)
+        defer { g_free(path) }
+        guard let read = g_tls_file_database_new(path, nil) else { return nil }
+        database = read
+    }
+
+    deinit {
+        if let database { g_object_unref(UnsafeMutableRawPointer(database)) }
+    }
+
+    /// Makes the session's connections accept these certificates alone.
+    package func check(_ session: UnsafeMutablePointer<SoupSession>) {
+        if let database { soup_session_set_tls_database(session, database) }
+    }
+
+    /// The same for one connection before its handshake.
+    func check(_ connection: UnsafeMutablePointer<GTlsConnection>) {
+        if let database { g_tls_connection_set_database(connection, database) }
+    }
+
+    /// What is wrong with a certificate that wasn't accepted, in words.
+    package static func fault(_ errors: GTlsCertificateFlags) -> String {
+        func has(_ flag: GTlsCertificateFlags) -> Bool { errors.rawValue & flag.rawValue != 0 }
+        // What it says of itself is worth nothing if nobody known vouches for it.
+        if !has(G_TLS_CERTIFICATE_UNKNOWN_CA) {
+            if has(G_TLS_CERTIFICATE_BAD_IDENTITY) { return "its certificate is for another name" }
+            if has(G_TLS_CERTIFICATE_EXPIRED) { return "its certificate has expired" }
+        }
+        return "its certificate is not trusted"
+    }
+}

@@ -1,0 +1,114 @@
+import CGLib
+import CLinux
+import Glibc
+
+/// A server on this machine that a test plays byte by byte, with one client at a time.
+public final class RawServer {
+    public let port: UInt16
+    private let listener: Int32
+    private var client: Int32 = -1
+    /// What has come and was not taken yet.
+    private var received: [UInt8] = []
+
+    public init() throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard listener >= 0 else { throw FileError(path: "socket", errno: errno) }
+        port = try bindToLoopback(listener)
+        guard listen(listener, 8) == 0 else { throw FileError(path: "listen", errno: errno) }
+    }
+
+    deinit {
+        close(listener)
+        endConnection()
+    }
+
+    /// Whether another client waits to be accepted.
+    public var hasNext: Bool {
+        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        return poll(&waiting, 1, 0) == 1
+    }
+
+    /// Waits for the next client, and lets the one before go.
+    public func accept() throws {
+        endConnection()
+        let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        client = try eventually("a client") { () -> Int32? in
+            guard hasNext else { return nil }
+            let next = accept4(listener, nil, nil, flags)
+            return next >= 0 ? next : nil
+        }
+    }
+
+    /// Waits for the next client, and for its request up to the end of the head, which is returned.
+    public func acceptRequest() throws -> String {
+        try accept()
+        return try takeHead()
+    }
+
+    /// Waits for the next client, and opens a WebSocket to it (RFC 6455 section 4.2). Returns the head of its request.
+    public func acceptWebSocket(subprotocol: String? = nil) throws -> String {
+        let head = try acceptRequest()
+        let name = "sec-websocket-key: "
+        let key = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name) }?.dropFirst(name.count) ?? ""
+        var answer =
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Accept: \(Self.proof(of: String(key)))\r\n"
+        if let subprotocol { answer += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
+        try send(Array((answer + "\r\n").utf8))
+        return head
+    }
+
+    private static func proof(of key: String) -> String {
+        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        let checksum = g_checksum_new(G_CHECKSUM_SHA1)
+        defer { g_checksum_free(checksum) }
+        g_checksum_update(checksum, text, gssize(text.count))
+        var digest = [UInt8](repeating: 0, count: 20)
+        var count = gsize(digest.count)
+        g_checksum_get_digest(checksum, &digest, &count)
+        guard let encoded = g_base64_encode(digest, count) else { return "" }
+        defer { g_free(encoded) }
+        return String(cString: encoded)
+    }
+
+    private func takeHead() throws -> String {
+        let end = Array("\r\n\r\n".utf8)
+        return try eventually("the head of a request") {
+            if let range = received.firstRange(of: end) {
+                defer { received.removeFirst(range.upperBound) }
+                return String(decoding: received[..<range.upperBound], as: UTF8.self)
+            }
+            read()
+            return nil
+        }
+    }
+
+    private func read() {
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = recv(client, &chunk, chunk.count, 0)
+        if count > 0 { received += chunk.prefix(count) }
+    }
+
+    /// Sends all of `bytes`, waiting for room; false if the client has closed meanwhile.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) throws -> Bool {
+        var sent = 0
+        return try eventually("the client to read") {
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes {
+                    Glibc.send(client, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return errno == EAGAIN ? nil : false }
+                sent += count
+            }
+            return true
+        }
+    }
+
+    /// Closes the connection to the client.
+    public func endConnection() {
+        if client >= 0 { close(client) }
+        client = -1
+        received = []
+    }
+}
