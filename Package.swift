@@ -219,7 +219,8 @@ let package = Package(
         pure("Outputs", "OutputSettings", ["MediaTypes"]),
         // How a server is asked to take a WebRTC session; what is sent in it is Pushing's business.
         shell(
-            "Outputs", "WebRTCPushing", ["CGLib", "Clocks", "Threading", "MediaTypes", "OutputLife"]),
+            "Outputs", "WebRTCPushing",
+            ["CGLib", "Clocks", "Threading", "MediaTypes", "OutputLife", "Signalling"]),
         shell(
             "Outputs", "Pushing",
             [
@@ -375,7 +376,7 @@ let package = Package(
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),
         tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),
-        tests("WebRTCPushingTests", ["WebRTCPushing", "OutputLife"]),
+        tests("WebRTCPushingTests", ["WebRTCPushing", "OutputLife", "MediaTypes", "TestSupport"]),
         tests(
             "PushingTests",
             [

@@ -20,20 +20,36 @@ extension EndToEnd {
         init() throws {
             folder = try TemporaryFolder()
             (certificate, key) = (folder.file("certificate"), folder.file("key"))
-            var launch = Launch(
-                "openssl",
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key,
-                    "-out", certificate,
-                ])
-            launch.standardError = .text(limit: 10_000)
-            let made = try ChildProcess.run(launch, within: .seconds(20))
-            try #require(made.status == .exited(0), "\(made.errorOutput)")
+            try Self.openssl([
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key,
+                "-out", certificate,
+            ])
             talk = folder.file("talk.mp4")
             let raw = try folder.write("talk.264", TestStreams.small.bytes())
             let copied = try FFmpeg.run(["-f", "h264", "-r", "5", "-i", raw, "-c", "copy", talk])
             try #require(copied.status == .exited(0), "\(copied.messages)")
+        }
+
+        private static func openssl(_ arguments: [String]) throws {
+            var launch = Launch("openssl", arguments)
+            launch.standardError = .text(limit: 10_000)
+            let run = try ChildProcess.run(launch, within: .seconds(20))
+            try #require(run.status == .exited(0), "\(run.errorOutput)")
+        }
+
+        /// A certificate of the same server whose time is over.
+        private func expiredCertificate() throws -> String {
+            let (request, expired) = (folder.file("request"), folder.file("expired"))
+            try Self.openssl([
+                "req", "-new", "-key", key, "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                "-out", request,
+            ])
+            try Self.openssl([
+                "x509", "-req", "-in", request, "-copy_extensions", "copy", "-signkey", key, "-days", "-1",
+                "-out", expired,
+            ])
+            return expired
         }
 
         /// A host that trusts the system's authorities, or only those in the file `store`.
@@ -45,8 +61,10 @@ extension EndToEnd {
         }
 
         /// Puts TLS in front of what listens on `port`; returns the port for it.
-        private func forwarder(to port: UInt16) throws -> (client: PythonClient, port: Int) {
-            let client = try PythonClient("tls_forwarder", in: .debian, [certificate, key, "\(port)"])
+        private func forwarder(
+            to port: UInt16, showing other: String? = nil
+        ) throws -> (client: PythonClient, port: Int) {
+            let client = try PythonClient("tls_forwarder", in: .debian, [other ?? certificate, key, "\(port)"])
             return (client, try #require(try client.event("listening")["port"] as? Int))
         }
 
@@ -130,6 +148,64 @@ extension EndToEnd {
                 "the source rtmps://localhost:\(port)/... has failed: its certificate is not trusted")
             let unchecked = try host(["--source", "rtsps://localhost:\(port)/key"])
             try unchecked.waitForLog("the source rtsps://localhost:\(port)/... is taken with any certificate")
+        }
+
+        /// Expects what a client of ours says of a server with each kind of certificate, and `success` if all is well.
+        ///
+        /// - Parameters:
+        ///   - options: those of the host for a server at this place.
+        ///   - line: what the host says, with what went wrong behind it.
+        private func expectWords(
+            _ options: (_ place: String) -> [String], line: (_ place: String, _ reason: String) -> String,
+            success: (_ place: String) -> String, at plain: UInt16
+        ) throws {
+            let (tls, port) = try forwarder(to: plain)
+            let expired = try expiredCertificate()
+            let (old, oldPort) = try forwarder(to: plain, showing: expired)
+            let place = "localhost:\(port)"
+            for (place, store, reason) in [
+                (place, nil, "its certificate is not trusted"),
+                ("127.0.0.1:\(port)", certificate, "its certificate is for another name"),
+                ("localhost:\(oldPort)", expired, "its certificate has expired"),
+                (place, folder.file("nothing"), "the file that SSL_CERT_FILE names can't be read"),
+            ] {
+                let host = try host(options(place), trusting: store)
+                try eventually(reason) { host.output.contains(line(place, reason) + "\n") }
+                #expect(host.stop() == .exited(0))
+            }
+            #expect(!(tls.events + old.events).contains { $0["event"] as? String == "connected" })
+            let known = try host(options(place), trusting: certificate)
+            try eventually("it is connected") { known.output.contains(success(place)) }
+            try tls.event("connected")
+            #expect(known.stop() == .exited(0))
+        }
+
+        @Test(
+            "a push to a WebRTC server by TLS needs a known certificate too, which hasn't expired",
+            .enabled(if: PythonClient.isAvailable),
+            arguments: [("whip", "whip:https", "/whip", "/..."), ("janus", "janus:wss", "#1234,sesame", "#1234")])
+        func webRTC(name: String, scheme: String, end: String, shownEnd: String) throws {
+            let server = try PythonClient("\(name)_server", in: .rtc, ["0", "Sesam"])
+            let plain = try #require((try server.event("listening")["port"] as? Int).flatMap { UInt16(exactly: $0) })
+            func push(to place: String) -> String { "the push to \(scheme)://\(place)\(shownEnd) " }
+            try expectWords(
+                { ["--source", "file:" + talk, "--push", "\(scheme)://Sesam@\($0)\(end)"] },
+                line: { push(to: $0) + "has failed: \($1)" }, success: { push(to: $0) + "is connected\n" }, at: plain)
+        }
+
+        @Test(
+            "a join by TLS needs a known certificate too, which hasn't expired",
+            .enabled(if: PythonClient.isAvailable))
+        func join() throws {
+            let plain = try freePort(.tcp)
+            let server = try PythonClient("skyrtc_server", in: .rtc, ["--port", "\(plain)"])
+            try server.event("listening")
+            func join(to place: String) -> String { "the join to skyrtc:wss://\(place): " }
+            try expectWords(
+                { ["--join", "skyrtc:wss://\($0)/mesh#Sesam"] },
+                line: { join(to: $0) + "waiting to try again: \($1)" }, success: { join(to: $0) + "joined, 0 members" },
+                at: plain)
+            try server.event("join") { $0["room"] as? String == "Sesam" }
         }
     }
 }

@@ -14,19 +14,19 @@ struct JanusService: PublishingService {
     private let url: String
     private let room: WebRTCServer.JanusRoom
     private let token: String?
-    private let client: WebClient
-    private var socket: WebSocketClient?
+    private let attempt: Attempt
+    private var socket: JanusSocket?
     private var lastTransaction = 0
     /// The numbers of the session at the server, and of its handle for the plugin.
     private var session: Int64?
     private var handle: Int64?
 
-    init(_ url: String, _ room: WebRTCServer.JanusRoom, token: String?, _ client: WebClient) {
-        (self.url, self.room, self.token, self.client) = (url, room, token, client)
+    init(_ url: String, _ room: WebRTCServer.JanusRoom, token: String?, _ attempt: Attempt) {
+        (self.url, self.room, self.token, self.attempt) = (url, room, token, attempt)
     }
 
     mutating func publish(_ offer: String) throws(OutputFailure) -> String {
-        socket = try client.connectWebSocket(url, protocol: "janus-protocol")
+        socket = try JanusSocket(url, attempt)
         session = try request(["janus": "create"]).identifier
         handle = try request(["janus": "attach", "plugin": "janus.plugin.videoroom"]).identifier
         guard session != nil, handle != nil else { throw OutputFailure("the server gives answers of an unknown kind") }
@@ -46,10 +46,10 @@ struct JanusService: PublishingService {
         return sdp
     }
 
-    mutating func stay(until isOver: () -> Bool) throws(OutputFailure) {
+    mutating func stay() throws(OutputFailure) {
         var keepAliveDue = MonotonicTime.now() + Self.keepAliveTime
-        while let socket, !isOver() {
-            let message = try socket.next(until: keepAliveDue, orUntil: isOver)
+        while let socket, !attempt.isOver {
+            let message = try socket.next(until: keepAliveDue) { attempt.isOver }
             if let failure = message.flatMap({ JanusMessage($0) })?.failure { throw failure }
             if MonotonicTime.now() >= keepAliveDue {
                 keepAliveDue = MonotonicTime.now() + Self.keepAliveTime

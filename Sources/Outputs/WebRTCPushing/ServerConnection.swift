@@ -1,6 +1,6 @@
 public import MediaTypes
 public import OutputLife
-import Synchronization
+import Signalling
 import Threading
 
 /// One attempt to have a WebRTC session taken by a server, and the server's side of that session until its end. It has
@@ -19,7 +19,7 @@ public final class ServerConnection: Sendable {
     /// How long telling the server of the end may take.
     private static let farewell = Interval.seconds(3)
 
-    private let signal = WebClientSignal()
+    private let attempt = Attempt()
     private let thread: NamedThread
 
     /// Begins to offer a session; nil if the process has no thread left. `report` is called on the attempt's thread,
@@ -27,9 +27,11 @@ public final class ServerConnection: Sendable {
     public init?(
         _ server: WebRTCServer, offer: String, report: @escaping @Sendable (Event) -> Void
     ) {
-        let signal = signal
+        let attempt = attempt
         let thread = NamedThread("push", blocksSignals: true) {
-            Self.run(server, offer: offer, signal) { if !signal.isAbandoned { report($0) } }
+            attempt.context.use {
+                Self.run(server, offer: offer, attempt) { if !attempt.isAbandoned { report($0) } }
+            }
         }
         guard let thread else { return nil }
         self.thread = thread
@@ -38,34 +40,27 @@ public final class ServerConnection: Sendable {
     deinit { abandon() }
 
     /// Ends the session as the server's protocol says.
-    public func close() { signal.close() }
+    public func close() { attempt.close() }
 
     /// The same, but nobody waits for it any more.
-    public func abandon() { signal.abandon() }
+    public func abandon() { attempt.abandon() }
 
     /// Waits until the server has been told of the end, but no longer than until `deadline`. Only the first call waits.
     public func join(until deadline: MonotonicTime) { thread.join(until: deadline) }
 
-    private static func run(
-        _ server: WebRTCServer, offer: String, _ signal: WebClientSignal, report: (Event) -> Void
-    ) {
+    private static func run(_ server: WebRTCServer, offer: String, _ attempt: Attempt, report: (Event) -> Void) {
+        var service = server.makeService(attempt)
+        let end: Event
         do throws(OutputFailure) {
-            let client = try WebClient(signal)
-            var service = server.makeService(client)
-            let end: Event
-            do throws(OutputFailure) {
-                report(.answered(try service.publish(offer)))
-                try service.stay { signal.isClosing || signal.isAbandoned }
-                end = .closed
-            } catch {
-                end = .failed(error)
-            }
-            client.beginFarewell(within: farewell)
-            service.end()
-            report(end)
+            report(.answered(try service.publish(offer)))
+            try service.stay()
+            end = .closed
         } catch {
-            report(.failed(error))
+            end = .failed(error)
         }
+        attempt.beginFarewell(within: farewell)
+        service.end()
+        report(end)
     }
 }
 
@@ -73,17 +68,17 @@ public final class ServerConnection: Sendable {
 protocol PublishingService {
     /// Offers the session, and returns the server's answer.
     mutating func publish(_ offer: String) throws(OutputFailure) -> String
-    /// Keeps the session until `isOver`, which is asked whenever it may have changed. Throws if the server ends it.
-    mutating func stay(until isOver: () -> Bool) throws(OutputFailure)
+    /// Keeps the session until the attempt is over. Throws if the server ends it.
+    mutating func stay() throws(OutputFailure)
     /// Tells the server that the session is over, in whatever state it is.
     mutating func end()
 }
 
 extension WebRTCServer {
-    fileprivate func makeService(_ client: WebClient) -> any PublishingService {
+    fileprivate func makeService(_ attempt: Attempt) -> any PublishingService {
         switch service {
-        case .whip: WHIPService(url, token: token, client)
-        case .janus(let room): JanusService(url, room, token: token, client)
+        case .whip: WHIPService(url, token: token, attempt)
+        case .janus(let room): JanusService(url, room, token: token, attempt)
         }
     }
 }

@@ -9,15 +9,19 @@ struct WHIPService: PublishingService {
 
     private let endpoint: String
     private let token: String?
-    private let client: WebClient
+    private let attempt: Attempt
+    /// Nil before the first request.
+    private var client: WebClient?
     /// The session's URL; nil before the endpoint has told it.
     private var session: String?
 
-    init(_ endpoint: String, token: String?, _ client: WebClient) {
-        (self.endpoint, self.token, self.client) = (endpoint, token, client)
+    init(_ endpoint: String, token: String?, _ attempt: Attempt) {
+        (self.endpoint, self.token, self.attempt) = (endpoint, token, attempt)
     }
 
     mutating func publish(_ offer: String) throws(OutputFailure) -> String {
+        let client = try WebClient(attempt)
+        self.client = client
         var url = endpoint
         for _ in 0...Self.redirectLimit {
             let answer = try client.request("POST", url, token: token, body: offer)
@@ -28,9 +32,9 @@ struct WHIPService: PublishingService {
                 }
                 url = next
             case 200, 201:
-                // Before the answer is looked at, so that a session that can't be used is ended.
+                // Before the rest of the answer is read, so that a session that can't be used is ended.
                 session = Self.resolve(answer.location, at: url)
-                guard let sdp = String(validating: answer.body, as: UTF8.self), !sdp.isEmpty else {
+                guard let sdp = String(validating: try client.body(of: answer), as: UTF8.self), !sdp.isEmpty else {
                     throw OutputFailure("the server's answer is empty or no text")
                 }
                 return sdp
@@ -40,14 +44,14 @@ struct WHIPService: PublishingService {
         throw OutputFailure("the server sends this push from one address to the next")
     }
 
-    mutating func stay(until isOver: () -> Bool) throws(OutputFailure) {
-        client.run(isOver)
+    mutating func stay() throws(OutputFailure) {
+        attempt.run { attempt.isOver }
     }
 
     mutating func end() {
         guard let session else { return }
         // Whatever it answers: a server that is gone ends the session by itself.
-        _ = try? client.request("DELETE", session, token: token)
+        _ = try? client?.request("DELETE", session, token: token)
     }
 
     /// The URL that `location` names at `base`; nil if it is none of HTTP. The token goes there (RFC 9725 section

@@ -1,0 +1,92 @@
+import MediaTypes
+import OutputLife
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WebRTCPushing
+
+@Suite("A session that a server is asked to take")
+struct ServerConnectionTests {
+    private final class Client: Sendable {
+        private let failures = Mutex<[OutputFailure]>([])
+        private let connection = Mutex<ServerConnection?>(nil)
+
+        init(_ url: String) throws {
+            let server = try WebRTCServer(url)
+            let made = ServerConnection(server, offer: "v=0\r\n") { [weak self] event in
+                if case .failed(let failure) = event { self?.failures.withLock { $0.append(failure) } }
+            }
+            try #require(made != nil)
+            connection.withLock { $0 = made }
+        }
+
+        /// Waits until it has failed, and for the end of its thread.
+        func failure() throws -> OutputFailure {
+            let failure = try eventually("a failure") { failures.withLock { $0.first } }
+            connection.withLock { $0 }?.join(until: now() + .seconds(10))
+            return failure
+        }
+    }
+
+    @Test("Janus' server ends it with a message of more than 256 KiB, whole or in fragments", arguments: [1, 5])
+    func longMessages(fragments: Int) throws {
+        let server = try RawServer()
+        let client = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
+        let head = try server.acceptWebSocket(subprotocol: "janus-protocol")
+        #expect(head.hasPrefix("GET / HTTP/1.1\r\n"))
+        let size = ((256 << 10) + fragments) / fragments
+        for index in 0..<fragments {
+            let first: UInt8 = (index == 0 ? 1 : 0) | (index == fragments - 1 ? 0x80 : 0)
+            let length = (0..<8).map { UInt8(truncatingIfNeeded: size >> (56 - 8 * $0)) }
+            try server.send([first, 127] + length + [UInt8](repeating: 0x20, count: size))
+        }
+        let failure = try client.failure()
+        #expect(failure == OutputFailure("the server sent a message of more than 262144 bytes"))
+    }
+
+    @Test(
+        "Janus' server without such a WebSocket is told in words, and one that refuses isn't asked again",
+        arguments: [
+            (401, "the server refuses this client (401)"), (403, "the server refuses this client (403)"),
+            (302, "there is no WebSocket of that kind at this address (302)"),
+            (404, "there is no WebSocket of that kind at this address (404)"),
+        ])
+    func otherAnswers(status: Int, words: String) throws {
+        let server = try RawServer()
+        let client = try Client("janus:ws://127.0.0.1:\(server.port)/ws?a=b#1234")
+        let head = try server.acceptRequest()
+        #expect(head.hasPrefix("GET /ws?a=b HTTP/1.1\r\n"))
+        let place = "http://127.0.0.1:\(server.port)/other"
+        try server.send(Array("HTTP/1.1 \(status) No\r\nLocation: \(place)\r\nContent-Length: 0\r\n\r\n".utf8))
+        let failure = try client.failure()
+        #expect(failure == OutputFailure(words, isFinal: status < 404 && status > 400) && !server.hasNext)
+    }
+
+    @Test("Janus' server without its subprotocol, or that goes, is told in words")
+    func otherServers() throws {
+        let server = try RawServer()
+        let other = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
+        _ = try server.acceptWebSocket()
+        #expect(try other.failure() == OutputFailure("there is no WebSocket of that kind at this address"))
+
+        let left = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
+        _ = try server.acceptWebSocket(subprotocol: "janus-protocol")
+        server.endConnection()
+        #expect(try left.failure() == OutputFailure("the server has ended the connection"))
+    }
+
+    @Test("a WHIP server's answer of more than 256 KiB isn't used, and its session is ended")
+    func longAnswer() throws {
+        let server = try RawServer()
+        let client = try Client("whip:http://Sesam@127.0.0.1:\(server.port)/whip")
+        let offer = try server.acceptRequest()
+        #expect(offer.hasPrefix("POST /whip HTTP/1.1\r\n"))
+        let head = "HTTP/1.1 201 Created\r\nContent-Type: application/sdp\r\nLocation: /s/1\r\nContent-Length: 300000"
+        try server.send(Array((head + "\r\n\r\n").utf8) + [UInt8](repeating: 0x20, count: 300_000))
+        let end = try server.acceptRequest()
+        #expect(end.hasPrefix("DELETE /s/1 HTTP/1.1\r\n") && end.contains("\r\nAuthorization: Bearer Sesam\r\n"))
+        try server.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+        #expect(try client.failure() == OutputFailure("its answer is too long"))
+    }
+}
