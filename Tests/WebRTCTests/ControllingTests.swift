@@ -2,6 +2,7 @@ import MediaSessions
 import MediaTypes
 import STUN
 import SecureTransport
+import Synchronization
 import TestSupport
 import Testing
 import Threading
@@ -237,5 +238,39 @@ struct ControllingTests {
             return viewer.shows(picture)
         }
         #expect(viewer.viewer.strangeDatagrams == 0)
+    }
+
+    @Test("a second session at a server's only port ends at once, says why, and leaves the first one alone")
+    func onePort() throws {
+        let server = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { server.stop() }
+        let hub = TrackHub(origin: now())
+        hub.connect(source: RecordingSource())
+        let answer = Answers.chromium.replacing("s=-\r\n", with: "s=-\r\na=ice-lite\r\n")
+        let first = try SocketViewer(
+            ofOfferBy: server, watching: hub, at: TransportAddress(ipv4: 127, 0, 0, 1, port: server.port),
+            answer: answer, disclosure: .inAnswer)
+        try first.connectAsLiteServer()
+        let port = try #require((first.socket as? DatagramSocket)?.port)
+
+        let reason = Mutex<String?>(nil)
+        let second = try server.offer(watching: WatchedSource(video: hub), controlling: true) { end in
+            reason.withLock { $0 = end }
+        }
+        try server.accept(
+            answer: answer + "a=candidate:1 1 udp 2130706431 127.0.0.1 \(port) typ host\r\n", for: second.id)
+        try eventually("its end", within: .seconds(5)) {
+            first.pump()
+            return reason.withLock { $0 != nil }
+        }
+        #expect(reason.withLock { $0 } == MediaLoop.shutOut)
+        let picture = Pictures.idr(60_000, captured: now())
+        hub.publish(picture, epoch: 1, arrival: now())
+        try eventually("the picture") {
+            first.pump()
+            return first.shows(picture)
+        }
+        #expect(first.end == nil)
     }
 }

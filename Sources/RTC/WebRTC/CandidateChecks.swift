@@ -98,6 +98,11 @@ struct CandidateChecks {
         return now + Self.waits[max(check.tries, 1) - 1]
     }
 
+    /// Whether there are addresses, and `condition` holds for all of them.
+    func areAll(_ condition: (TransportAddress) -> Bool) -> Bool {
+        !checks.isEmpty && checks.allSatisfy { condition($0.candidate.address) }
+    }
+
     /// Takes a response along `path`. Returns the candidate that it proves to be the peer's, if any.
     mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: LiteAgent) -> RemoteCandidate? {
         guard let index = index(of: response, along: path),

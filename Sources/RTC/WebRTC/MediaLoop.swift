@@ -13,6 +13,7 @@ final class MediaLoop: DatagramSink {
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     static let datagramRoom = 2048
     static let ending = "the host is ending"
+    static let shutOut = "the server's UDP port already serves another session of this host"
 
     let socket: UDPSocket
     let streams: StreamConnections
@@ -148,7 +149,10 @@ final class MediaLoop: DatagramSink {
         nextDeadline = .distantFuture
         var over: [PeerSession] = []
         for session in sessions.all {
-            if session.deadline <= now { session.advance(now: now) }
+            if session.deadline <= now {
+                if sessions.isShutOut(session, now: now) { session.close(now: now, reason: Self.shutOut) }
+                session.advance(now: now)
+            }
             if session.end != nil { over.append(session) } else { note(session) }
         }
         for session in over { remove(session) }

@@ -158,6 +158,11 @@ struct SessionICE {
         checks.add(candidates.filter { agent.role != .lite || !$0.address.isLoopback }, now: now)
     }
 
+    /// Whether we look for the peer in vain: `isTaken` holds for all addresses that it has named.
+    func isShutOut(_ isTaken: (TransportAddress) -> Bool) -> Bool {
+        isControlling && !nomination.isComplete && checks.areAll(isTaken)
+    }
+
     /// The time at which ``takeDue(now:admits:)`` next returns something.
     var deadline: MonotonicTime { min(path.deadline, checks.deadline, nomination.deadline) }
 

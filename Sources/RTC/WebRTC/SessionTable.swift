@@ -40,6 +40,12 @@ struct SessionTable {
         changeUfrags(of: session) { session.ice.restart(with: agent) }
     }
 
+    /// Whether other sessions' peers are at all addresses of a server's that the user chose. A server with one UDP port
+    /// for all its sessions can't tell two of ours apart either: they come from one port as well.
+    func isShutOut(_ session: PeerSession, now: MonotonicTime) -> Bool {
+        session.ice.isShutOut { byPeer.claim($0, for: session, now: now) == .refused }
+    }
+
     /// Ends what leads to `address`, a TCP connection that is closed. Returns the session whose it was.
     mutating func lose(_ address: TransportAddress, now: MonotonicTime) -> PeerSession? {
         guard let session = byPeer.forget(address) else { return nil }
