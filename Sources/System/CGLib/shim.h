@@ -7,10 +7,6 @@
 #include <gio/gio.h>
 #include <libsoup/soup.h>
 
-static inline SoupServer *shim_soup_server_new(const char *h) { return soup_server_new("server-header", h, NULL); }
-static inline void shim_g_object_set_bool(void *o, const char *k, gboolean v) { g_object_set(o, k, v, NULL); }
-static inline GType shim_soup_websocket_extension_deflate_get_type(void) { return SOUP_TYPE_WEBSOCKET_EXTENSION_DEFLATE; }
-
 // libsoup: variadic constructors, casts that Swift can't import, and signals connected by name.
 // Paths stay percent-encoded ("raw"), so that only one place decodes them.
 static inline SoupServer *shim_soup_server_new_raw_paths(void) { return soup_server_new("raw-paths", TRUE, NULL); }
