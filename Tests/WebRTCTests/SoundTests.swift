@@ -89,6 +89,31 @@ struct SoundTests {
         #expect(rig.tracks.map(\.feed.record.times.count) == [15, 0])
     }
 
+    @Test("has transport-wide numbers beside pictures, and none while the screen stands still")
+    func transportNumbers() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join(hasTransportNumbers: true)
+        func numbers() -> [UInt16] {
+            peer.viewer.packets.compactMap { packet in
+                packet.rtp.extensionData(3).map { $0.reduce(0) { $0 << 8 | UInt16($1) } }
+            }
+        }
+        func numberedSound() -> Int { packets(at: peer).count { $0.extensionData(3) != nil } }
+        rig.play(10)
+        #expect(packets(at: peer).count == 10 && numberedSound() == 0)
+        for seed in UInt64(0)..<2 {
+            let before = numberedSound()
+            rig.publish {
+                seed == 0 ? Pictures.idr(5_000, captured: $0) : Pictures.delta(2_000, seed: seed, captured: $0)
+            }
+            rig.play(100)
+            // For a quarter of a second.
+            #expect((20...30).contains(numberedSound() - before))
+        }
+        #expect(numbers().sorted() == (0..<numbers().count).map { UInt16($0) })
+        #expect(packets(at: peer).count == 210)
+    }
+
     @Test("its sender reports place it at its capture times, on the clock of the pictures")
     func senderReports() throws {
         let rig = try Rig(hasSound: true)

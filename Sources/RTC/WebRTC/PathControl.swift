@@ -17,6 +17,10 @@ struct PathControl {
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
     /// A link with a longer queue is full.
     private static let fullQueue = Interval.milliseconds(50)
+    /// Packets of sound have transport-wide numbers for this long after a picture.
+    private static let soundMeasuringTime = Interval.milliseconds(250)
+    /// They go on having them while the queue is longer than this, so that feedback says when it has drained.
+    private static let shortQueue = Interval.milliseconds(10)
 
     /// What the path allows at present.
     private(set) var plan: SendingPlan
@@ -27,6 +31,8 @@ struct PathControl {
     private let isNumbered: Bool
     private var controller: CongestionController
     private var pacer = Pacer()
+    /// When the last packet was sent that took a slot; nil before the first.
+    private var picturesSentAt: MonotonicTime?
 
     /// A path about which nothing is known. Probes soon find out where a low guess is wrong; without transport-wide
     /// feedback there are none, and the first guess is that there is room enough.
@@ -64,16 +70,24 @@ struct PathControl {
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
     var nextNumber: UInt16? { isNumbered ? controller.nextSequenceNumber : nil }
 
+    /// The same for the next packet of sound: nil also while the screen stands still. A peer sends feedback some 17
+    /// times a second as long as numbered packets come, and that of sound alone tells nothing of what the path carries.
+    func nextNumberForSound(now: MonotonicTime) -> UInt16? {
+        guard let picturesSentAt else { return nil }
+        let isMeasuring = now - picturesSentAt <= Self.soundMeasuringTime || plan.queueDelay > Self.shortQueue
+        return isMeasuring ? nextNumber : nil
+    }
+
     /// Notes that a packet with ``nextNumber`` was sent.
     ///
     /// - Parameter isPaced: whether it took a slot. A retransmission doesn't, and other packets wait for it.
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
         controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
-        if !isPaced { pacer.charge(byteCount, now: now) }
+        if isPaced { picturesSentAt = now } else { pacer.charge(byteCount, now: now) }
     }
 
     /// Notes that a packet was sent without a new number: again byte for byte, with the number that it had before, or
-    /// in a stream that has no numbers.
+    /// as a packet of sound that has none.
     mutating func sentUnnumbered(byteCount: Int, now: MonotonicTime) {
         controller.packetSentAgain(byteCount: byteCount + Self.overhead, at: now)
         pacer.charge(byteCount, now: now)

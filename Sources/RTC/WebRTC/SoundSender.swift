@@ -102,22 +102,21 @@ struct SoundSender {
         let previous = endsSilence ? nil : frameToRepeat(now: now)
         // The peer needs the capture time of a frame now and then, as it needs reports, and computes the others.
         let extensions: HeaderExtensionSet = now >= reports.deadline ? [.captureTime, .mid] : .mid
-        let transportNumber = path.nextNumber
         guard
             let sent = stream.write(
                 packet: 0, of: frame, number: next, after: previous, payloadType: payloadType,
-                extensions: extensions, endsSilence: endsSilence, transportNumber: transportNumber, at: now,
-                into: &buffer)
+                extensions: extensions, endsSilence: endsSilence, transportNumber: path.nextNumberForSound(now: now),
+                at: now, into: &buffer)
         else { return }
         last = (next, frame.mediaTime)
         sentAt = now
         sentPackets += 1
         recent.add(sent.byteCount + PathControl.overhead, at: now)
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
-        if sent.transportNumber == transportNumber {
+        if sent.transportNumber == path.nextNumber {
             path.sent(byteCount: sent.byteCount, isPaced: false, now: now)
         } else {
-            // The peer takes the number for pictures alone.
+            // The screen stands still, or the peer takes the number for pictures alone.
             path.sentUnnumbered(byteCount: sent.byteCount, now: now)
         }
         // The sink keeps a packet that the socket has no room for; the following ones wait here, or are left out.
