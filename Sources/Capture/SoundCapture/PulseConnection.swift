@@ -16,6 +16,8 @@ final class PulseConnection {
 
     /// The context, while there is a connection that can be used.
     var readyContext: OpaquePointer? { if case .ready = state { context } else { nil } }
+    /// Whether the server is on this machine, and so has the same clock.
+    var isLocal: Bool { context.map { pa_context_is_local($0) == 1 } ?? false }
     /// The devices; nil while they aren't known.
     private(set) var devices: PulseDevices?
 

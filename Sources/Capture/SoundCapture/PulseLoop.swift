@@ -14,6 +14,8 @@ final class PulseLoop {
     private var deadline = MonotonicTime.distantFuture
     /// libpulse's descriptors and the owner's; kept for its memory.
     private var entries: [pollfd] = []
+    /// So that a server that never ends doesn't keep us from the link.
+    private static let mostTurns = 64
 
     init() throws(SoundError) {
         guard let loop = pa_mainloop_new() else { throw .library(call: "pa_mainloop_new") }
@@ -36,14 +38,33 @@ final class PulseLoop {
 
     /// Waits until something happens at libpulse's descriptors or at `watched`, or until `deadline`, and lets libpulse
     /// handle what is its own. Sets the `revents` of `watched`.
-    func wait(_ watched: inout [pollfd], until deadline: MonotonicTime) throws(SoundError) {
+    ///
+    /// - Parameter restEnd: before this, libpulse's descriptors wake nobody. Then all that has come there is handled,
+    ///   and the wait ends also if that is nothing. Nil if they wake at any time.
+    func wait(
+        _ watched: inout [pollfd], until deadline: MonotonicTime, restingUntil restEnd: MonotonicTime? = nil
+    ) throws(SoundError) {
         for index in watched.indices { watched[index].revents = 0 }
+        if let restEnd, restEnd > .now() {
+            if waitForEvents(&watched, until: min(deadline, restEnd)) == 0 { try handleAll() }
+            return
+        }
         own = watched
         self.deadline = deadline
         guard pa_mainloop_prepare(loop, -1) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0 else {
             throw .library(call: "pa_mainloop_poll")
         }
         watched = own
+    }
+
+    /// Lets libpulse handle what there is, without waiting. A block of samples may take it several turns.
+    private func handleAll() throws(SoundError) {
+        own = []
+        for _ in 0..<Self.mostTurns {
+            let handled = pa_mainloop_iterate(loop, 0, nil)
+            guard handled >= 0 else { throw .library(call: "pa_mainloop_iterate") }
+            if handled == 0 { return }
+        }
     }
 
     /// What libpulse calls instead of poll(2); `timeout` is in milliseconds, or negative. Not called while libpulse has

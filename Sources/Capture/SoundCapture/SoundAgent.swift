@@ -18,6 +18,7 @@ public final class SoundAgent {
     private let pulse: PulseConnection
     private let sources: [SoundSource]
     private var mixer: SoundMixer
+    private var rhythm = SlotRhythm()
     private var gate = SilenceGate()
     private let encoder: OpusEncoder
     private let link: HostLink
@@ -91,7 +92,7 @@ public final class SoundAgent {
             if link.hasEnded { return .hostGone }
             pulse.advance(now) { for source in sources { source.close() } }
             for source in sources { source.advance(now, isWanted ? pulse : nil) }
-            try sendSound()
+            try sendSound(now)
             if try waitForEvents() { return .stopped }
         }
     }
@@ -111,10 +112,15 @@ public final class SoundAgent {
     }
 
     /// Sends the slots that are complete, unless they are silent.
-    private func sendSound() throws(SoundError) {
+    private func sendSound(_ now: MonotonicTime) throws(SoundError) {
+        var last: Slot?
+        var count = 0
         while let slot = mixer.mix(.now()) {
+            last = slot
+            count += 1
             if isWanted, gate.passes(mixer.mixed) { try send(slot) }
         }
+        rhythm.looked(last, count: count, at: now)
     }
 
     private func send(_ slot: Slot) throws(SoundError) {
@@ -148,7 +154,8 @@ public final class SoundAgent {
         var due = min(link.nextAttempt, link.stallDeadline, pulse.deadline, mixer.due)
         for source in sources { due = min(due, source.deadline) }
         watched[1] = pollfd(link.descriptor, Int32(link.events))
-        try loop.wait(&watched, until: due)
+        // Another machine's clock is measured by when its answers come, so these must not wait.
+        try loop.wait(&watched, until: due, restingUntil: pulse.isLocal ? rhythm.restEnd : nil)
         if watched[0].isReady { return true }
         let now = MonotonicTime.now()
         let events = Int32(watched[1].revents)
@@ -200,6 +207,7 @@ public final class SoundAgent {
     private func beginAnew() {
         for source in sources { source.close() }
         mixer.removeAll()
+        rhythm = SlotRhythm()
         gate = SilenceGate()
         encoder.reset()
     }
