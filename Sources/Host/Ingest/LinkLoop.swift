@@ -223,7 +223,7 @@ final class LinkLoop {
         var deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
         if isPausing, let until { deadline = min(deadline, until) }
         waitForEvents(&entries, until: deadline)
-        inbox.wake.consume()
+        if entries[0].isReady { inbox.wake.consume() }
         var ready = Ready()
         ready.listener = entries[1].isReady
         for (peer, entry) in zip(peers, entries.dropFirst(2)) where entry.isReady {

@@ -74,7 +74,7 @@ final class MediaLoop: DatagramSink {
             // Feeds are updated before datagrams are received, so that a handshake that completes now can't begin with
             // a picture from before a pause.
             updateFeeds(now: now)
-            receive(now: now)
+            if entries[0].isReady { receive(now: now) }
             if entries[2].isReady { serveStreams(now: now) }
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
@@ -128,7 +128,7 @@ final class MediaLoop: DatagramSink {
         let deadline = min(nextDeadline, chromaDeadline, min(streams.deadline, stunQueries.deadline))
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
         waitForEvents(&entries, until: deadline)
-        inbox.wake.consume()
+        if entries[1].isReady { inbox.wake.consume() }
     }
 
     func note(_ session: PeerSession) {
