@@ -11,6 +11,10 @@ static inline int shim_opus_set_complexity(OpusEncoder *e, opus_int32 v) {
     return opus_encoder_ctl(e, OPUS_SET_COMPLEXITY(v));
 }
 
+static inline int shim_opus_set_vbr_constraint(OpusEncoder *e, opus_int32 v) {
+    return opus_encoder_ctl(e, OPUS_SET_VBR_CONSTRAINT(v));
+}
+
 static inline int shim_opus_set_in_band_fec(OpusEncoder *e, opus_int32 v) {
     return opus_encoder_ctl(e, OPUS_SET_INBAND_FEC(v));
 }
