@@ -55,8 +55,17 @@ extension MediaLoop {
         }
     }
 
-    /// Adapts the tracks' rates, and publishes the statistics, at most five times a second. It needs no wake-up of its
-    /// own, since rates change only with peers' reports, and each connected session wakes the thread once a second.
+    /// Whether to adapt rates now: at most five times a second after peers have sent something, and once a second where
+    /// only frames have come, such as the packets of sound.
+    func isRateDecisionDue(_ now: MonotonicTime) -> Bool {
+        guard now >= nextRateDecision else { return false }
+        // What viewers of whole pictures confirm comes as commands.
+        let mayHaveHeard = entries[0].isReady || entries[2].isReady || !frameViewers.isEmpty
+        return mayHaveHeard || now >= nextRateDecision + .milliseconds(800)
+    }
+
+    /// Adapts the tracks' rates, and publishes the statistics. It needs no wake-up of its own, since rates change only
+    /// with peers' reports, and each connected session wakes the thread once a second.
     func adaptRates(now: MonotonicTime) {
         nextRateDecision = now + .milliseconds(200)
         for feed in feeds.values {

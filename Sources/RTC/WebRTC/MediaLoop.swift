@@ -80,7 +80,7 @@ final class MediaLoop: DatagramSink {
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= stunQueries.deadline { askSTUNServers(now: now) }
-            if now >= nextRateDecision { adaptRates(now: now) }
+            if isRateDecisionDue(now) { adaptRates(now: now) }
             lines.reportWithheld(now: now)
         }
         for session in sessions.all { session.close(now: MonotonicTime.now()) }
