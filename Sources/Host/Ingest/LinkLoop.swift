@@ -67,8 +67,9 @@ final class LinkLoop {
             if let until = isCrowdedUntil, until <= now { isCrowdedUntil = nil }
             for command in inbox.take() { perform(command) }
             if ready.listener { accept(now) }
-            for peer in peers {
-                if ready.peers.contains(ObjectIdentifier(peer)) { peer.read(into: &buffer, now: now) }
+            // Peers are only added behind those that were waited for.
+            for (index, peer) in peers.enumerated() {
+                if index < ready.peers.count, ready.peers[index] { peer.read(into: &buffer, now: now) }
                 peer.advance(now: now)
             }
             keepStrangersSmall(now)
@@ -210,7 +211,8 @@ final class LinkLoop {
     /// The descriptors that have events.
     private struct Ready {
         var listener = false
-        var peers: Set<ObjectIdentifier> = []
+        /// For each peer that was waited for, in the order of `peers`.
+        var peers: [Bool] = []
     }
 
     private func wait() -> Ready {
@@ -226,9 +228,7 @@ final class LinkLoop {
         if entries[0].isReady { inbox.wake.consume() }
         var ready = Ready()
         ready.listener = entries[1].isReady
-        for (peer, entry) in zip(peers, entries.dropFirst(2)) where entry.isReady {
-            ready.peers.insert(ObjectIdentifier(peer))
-        }
+        ready.peers = entries.dropFirst(2).map(\.isReady)
         return ready
     }
 }
