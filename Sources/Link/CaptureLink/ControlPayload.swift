@@ -98,7 +98,8 @@ enum ControlPayload {
     /// Decodes the payload `bytes` of a message of `kind`. A failure says in words what is wrong with them.
     static func decode(_ kind: MessageKind, _ bytes: [UInt8]) -> Result<LinkMessage, Problem> {
         var reader = ByteReader(bytes)
-        let tooShort = Result<LinkMessage, Problem>.failure(Problem("\(bytes.count) bytes are too few"))
+        // Computed, so that the words are only made where they are needed.
+        var tooShort: Result<LinkMessage, Problem> { .failure(Problem("\(bytes.count) bytes are too few")) }
         switch kind {
         case .unit: return .success(.unit(bytes))
         case .format: return code(from: &reader).map { .format($0) }
