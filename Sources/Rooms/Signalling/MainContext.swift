@@ -16,7 +16,10 @@ package final class MainContext: @unchecked Sendable {
     /// How many calls GLib has yet to make to us, whatever has been cancelled.
     private var awaited = 0
 
-    package init() { pointer = g_main_context_new() }
+    package init() {
+        GLibTypes.make()
+        pointer = g_main_context_new()
+    }
 
     deinit { g_main_context_unref(pointer) }
 
