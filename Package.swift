@@ -300,7 +300,7 @@ let package = Package(
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(
             name: "TestSupport",
-            dependencies: ["CGLib", "CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],
+            dependencies: ["CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         // What SRTP is compared with. Nothing else uses it.
@@ -376,7 +376,7 @@ let package = Package(
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),
         tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),
-        tests("WebRTCPushingTests", ["WebRTCPushing", "OutputLife", "MediaTypes", "TestSupport"]),
+        tests("WebRTCPushingTests", ["WebRTCPushing", "Signalling", "OutputLife", "MediaTypes", "TestSupport"]),
         tests(
             "PushingTests",
             [

@@ -66,7 +66,7 @@ struct ClientWebSocketTests {
         let server = try RawServer()
         let client = Client(of: server)
         defer { client.end() }
-        _ = try server.acceptWebSocket()
+        _ = try server.acceptWebSocket(proof: ClientHandshake.accepting)
         try server.send(bytes)
         try eventually("the end") { client.events.count == 2 }
         #expect(
@@ -80,7 +80,7 @@ struct ClientWebSocketTests {
         let server = try RawServer()
         let client = Client(of: server)
         defer { client.end() }
-        _ = try server.acceptWebSocket()
+        _ = try server.acceptWebSocket(proof: ClientHandshake.accepting)
         let text = String(repeating: "x", count: Self.limit)
         try server.send(Self.frame(0x81, 1000) + Self.frame(0x01, 600) + Self.frame(0x89, 3) + Self.frame(0x80, 400))
         try server.send(Self.frame(0x81, 0) + [0x88, 0x02, 0x03, 0xE8])
@@ -104,7 +104,7 @@ struct ClientWebSocketTests {
 
         let client = Client(of: server, subprotocol: "janus-protocol")
         defer { client.end() }
-        let head = try server.acceptWebSocket(subprotocol: "other")
+        let head = try server.acceptWebSocket(proof: ClientHandshake.accepting, subprotocol: "other")
         #expect(head.contains("\r\nSec-WebSocket-Protocol: janus-protocol\r\n"))
         try eventually("the end") { !client.events.isEmpty }
         #expect(client.events == [.ended(.notWebSocket)])

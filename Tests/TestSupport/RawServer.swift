@@ -1,5 +1,3 @@
-import CGLib
-import CLinux
 import Glibc
 
 /// A server on this machine that a test plays byte by byte, with one client at a time.
@@ -31,11 +29,13 @@ public final class RawServer {
     /// Waits for the next client, and lets the one before go.
     public func accept() throws {
         endConnection()
-        let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         client = try eventually("a client") { () -> Int32? in
             guard hasNext else { return nil }
-            let next = accept4(listener, nil, nil, flags)
-            return next >= 0 ? next : nil
+            let next = Glibc.accept(listener, nil, nil)
+            guard next >= 0 else { return nil }
+            _ = fcntl(next, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(next, F_SETFL, O_NONBLOCK)
+            return next
         }
     }
 
@@ -46,29 +46,18 @@ public final class RawServer {
     }
 
     /// Waits for the next client, and opens a WebSocket to it (RFC 6455 section 4.2). Returns the head of its request.
-    public func acceptWebSocket(subprotocol: String? = nil) throws -> String {
+    ///
+    /// - Parameter proof: makes `Sec-WebSocket-Accept` of the client's key.
+    public func acceptWebSocket(proof: (String) -> String, subprotocol: String? = nil) throws -> String {
         let head = try acceptRequest()
         let name = "sec-websocket-key: "
         let key = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name) }?.dropFirst(name.count) ?? ""
         var answer =
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + "Sec-WebSocket-Accept: \(Self.proof(of: String(key)))\r\n"
+            + "Sec-WebSocket-Accept: \(proof(String(key)))\r\n"
         if let subprotocol { answer += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
         try send(Array((answer + "\r\n").utf8))
         return head
-    }
-
-    private static func proof(of key: String) -> String {
-        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-        let checksum = g_checksum_new(G_CHECKSUM_SHA1)
-        defer { g_checksum_free(checksum) }
-        g_checksum_update(checksum, text, gssize(text.count))
-        var digest = [UInt8](repeating: 0, count: 20)
-        var count = gsize(digest.count)
-        g_checksum_get_digest(checksum, &digest, &count)
-        guard let encoded = g_base64_encode(digest, count) else { return "" }
-        defer { g_free(encoded) }
-        return String(cString: encoded)
     }
 
     private func takeHead() throws -> String {

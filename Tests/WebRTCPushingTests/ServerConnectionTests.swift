@@ -1,6 +1,7 @@
 import MediaTypes
 import OutputLife
 import Synchronization
+@testable import Signalling
 import TestSupport
 import Testing
 
@@ -33,7 +34,7 @@ struct ServerConnectionTests {
     func longMessages(fragments: Int) throws {
         let server = try RawServer()
         let client = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
-        let head = try server.acceptWebSocket(subprotocol: "janus-protocol")
+        let head = try server.acceptWebSocket(proof: ClientHandshake.accepting, subprotocol: "janus-protocol")
         #expect(head.hasPrefix("GET / HTTP/1.1\r\n"))
         let size = ((256 << 10) + fragments) / fragments
         for index in 0..<fragments {
@@ -67,11 +68,11 @@ struct ServerConnectionTests {
     func otherServers() throws {
         let server = try RawServer()
         let other = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
-        _ = try server.acceptWebSocket()
+        _ = try server.acceptWebSocket(proof: ClientHandshake.accepting)
         #expect(try other.failure() == OutputFailure("there is no WebSocket of that kind at this address"))
 
         let left = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
-        _ = try server.acceptWebSocket(subprotocol: "janus-protocol")
+        _ = try server.acceptWebSocket(proof: ClientHandshake.accepting, subprotocol: "janus-protocol")
         server.endConnection()
         #expect(try left.failure() == OutputFailure("the server has ended the connection"))
     }
