@@ -26,8 +26,8 @@ struct FrameSound {
         feed.hub.viewerLeft(decoding: .yuv444, now: now)
     }
 
-    /// Hands the sound that has come to `sink`, unless it is old: a track keeps its last packet through a silence. Returns
-    /// the number of packets.
+    /// Hands the sound that has come to `sink`, unless it has waited too long for this thread. Returns the number of
+    /// packets.
     mutating func advance(clock: NTPClock, now: MonotonicTime, sink: (WholeSound) -> Void) -> Int {
         feed.forgetHidden()
         let (hub, rung, first) = (feed.hub, feed.rung, feed.firstShown)
