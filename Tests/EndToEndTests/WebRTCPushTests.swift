@@ -71,14 +71,14 @@ extension EndToEnd {
             #expect(!desktop.host.output.contains("has failed"))
         }
 
-        @Test("a token that is refused is one error; a busy server and one that only redirects are said to be so")
+        @Test("a refused token is one error; a busy server and a circle are told; where nobody listens is asked again")
         func refusals() throws {
             let (client, port) = try server("whip_server")
             let place = "127.0.0.1:\(port)"
             let desktop = try SharedDesktop(options: [
                 "--push", "whip:http://wrong@\(place)/whip", "--push", "whip:http://\(place)/whip",
                 "--push", "whip:http://Sesam@\(place)/busy", "--push", "whip:http://Sesam@\(place)/circle",
-                "--push-tries", "1",
+                "--push", "whip:http://Sesam@\(place)/gone", "--push-tries", "1",
             ])
             for reason in [
                 "the server refuses the token (401)", "the server wants a token (401)",
@@ -90,6 +90,8 @@ extension EndToEnd {
             func posts(_ path: String) -> Int { requests(client, "POST").count { $0["path"] as? String == path } }
             // Who is refused doesn't try again.
             #expect(posts("/whip") == 2 && posts("/busy") == 2 && posts("/circle") == 12)
+            // Where nobody listens, one try asks again and again.
+            try eventually("the fourth time") { posts("/gone") >= 4 }
             #expect(desktop.host.child.poll() == nil)
             #expect(desktop.host.stop() == .exited(0))
         }

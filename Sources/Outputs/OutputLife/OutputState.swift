@@ -30,10 +30,13 @@ public struct OutputFailure: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String
     /// Whether another attempt is useless, as with an address that can't be understood.
     public var isFinal: Bool
+    /// Whether nobody listens at the address, as where a server is just starting again.
+    public var foundNobody: Bool
 
     /// Creates a failure.
-    public init(_ description: String, isFinal: Bool = false) {
+    public init(_ description: String, isFinal: Bool = false, foundNobody: Bool = false) {
         self.description = description
         self.isFinal = isFinal
+        self.foundNobody = foundNobody
     }
 }

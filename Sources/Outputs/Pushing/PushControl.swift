@@ -156,7 +156,9 @@ struct PushControl {
         let report: @Sendable (OutputLife.Event) -> Void = { mailbox.post(.event($0)) }
         connection =
             if let server = target.server {
-                WebRTCConnection(attempt, to: server, of: track, settings: settings, wake: wake, report: report)
+                WebRTCConnection(
+                    attempt, to: server, of: track, settings: settings, isRepeated: life.triesMade > 0, wake: wake,
+                    report: report)
             } else {
                 makeSource().flatMap { [target, track, settings] in
                     PushConnection(

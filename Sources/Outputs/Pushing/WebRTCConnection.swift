@@ -12,11 +12,14 @@ final class WebRTCConnection: PushAttempt {
     /// How long the server may be silent before another connection is tried. Without another try, it is as long as any
     /// server may take nothing.
     private static let patience = Interval.seconds(3)
+    /// How much of the time to connect is left for what follows once somebody listens at the server.
+    private static let reserve = Interval.seconds(1)
 
     let attempt: Int
     private let server: WebRTCServer
     private let track: HostedTrack
     private let settings: PushSettings
+    private let isRepeated: Bool
     private let report: @Sendable (OutputLife.Event) -> Void
     private let shared = Mutex(Shared())
 
@@ -31,14 +34,15 @@ final class WebRTCConnection: PushAttempt {
         var isOver = false
     }
 
-    /// Begins an attempt. `report` is called on other threads, and `wake` on the source's when ``collect()`` has
-    /// something to do.
+    /// Begins an attempt. If it is one of the tries after a failure, a server where nobody listens is asked again until
+    /// the time to connect is nearly over. `report` is called on other threads, and `wake` on the source's when
+    /// ``collect()`` has something to do.
     init(
-        _ attempt: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings,
+        _ attempt: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings, isRepeated: Bool,
         wake: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
         (self.attempt, self.server, self.track) = (attempt, server, track)
-        (self.settings, self.report) = (settings, report)
+        (self.settings, self.isRepeated, self.report) = (settings, isRepeated, report)
         let subscription = track.subscribe(wake: wake)
         shared.withLock { $0.subscription = subscription }
         // There may be a picture already.
@@ -69,7 +73,10 @@ final class WebRTCConnection: PushAttempt {
             }
             // The answer may come before the next line is done.
             shared.withLock { $0.session = session }
-            let connection = ServerConnection(server, offer: session.description) { [weak self] in self?.take($0) }
+            let connection = ServerConnection(
+                server, offer: session.description,
+                patience: isRepeated ? settings.connectTimeout - Self.reserve : .zero
+            ) { [weak self] in self?.take($0) }
             let isOver = shared.withLock { shared in
                 shared.connection = connection
                 return shared.isOver

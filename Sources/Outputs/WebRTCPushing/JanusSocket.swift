@@ -81,6 +81,7 @@ extension OutputFailure {
         case .refused(let status): self.init("there is no WebSocket of that kind at this address (\(status))")
         case .notWebSocket: self.init("there is no WebSocket of that kind at this address")
         case .closed: self.init("the server has ended the connection")
+        case .nobodyListens: self.init(reason.description, foundNobody: true)
         case .unreachable, .fault, .silent: self.init(reason.description)
         }
     }

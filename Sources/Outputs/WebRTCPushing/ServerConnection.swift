@@ -1,3 +1,4 @@
+import Clocks
 public import MediaTypes
 public import OutputLife
 import Signalling
@@ -18,19 +19,26 @@ public final class ServerConnection: Sendable {
 
     /// How long telling the server of the end may take.
     private static let farewell = Interval.seconds(3)
+    /// The time until the server is asked again where nobody listened, in milliseconds. It is random, because many
+    /// clients may have lost one server.
+    private static let pause: ClosedRange<Int64> = 500...1000
 
     private let attempt = Attempt()
     private let thread: NamedThread
 
-    /// Begins to offer a session; nil if the process has no thread left. `report` is called on the attempt's thread,
-    /// and not any more after ``abandon()``.
+    /// Begins to offer a session; nil if the process has no thread left.
+    ///
+    /// - Parameters:
+    ///   - patience: for how long the server is asked again where nobody listens: one that was there may just be
+    ///     starting again.
+    ///   - report: called on the attempt's thread, and not any more after ``abandon()``.
     public init?(
-        _ server: WebRTCServer, offer: String, report: @escaping @Sendable (Event) -> Void
+        _ server: WebRTCServer, offer: String, patience: Interval = .zero, report: @escaping @Sendable (Event) -> Void
     ) {
         let attempt = attempt
         let thread = NamedThread("push", blocksSignals: true) {
             attempt.context.use {
-                Self.run(server, offer: offer, attempt) { if !attempt.isAbandoned { report($0) } }
+                Self.run(server, offer: offer, patience, attempt) { if !attempt.isAbandoned { report($0) } }
             }
         }
         guard let thread else { return nil }
@@ -48,11 +56,13 @@ public final class ServerConnection: Sendable {
     /// Waits until the server has been told of the end, but no longer than until `deadline`. Only the first call waits.
     public func join(until deadline: MonotonicTime) { thread.join(until: deadline) }
 
-    private static func run(_ server: WebRTCServer, offer: String, _ attempt: Attempt, report: (Event) -> Void) {
+    private static func run(
+        _ server: WebRTCServer, offer: String, _ patience: Interval, _ attempt: Attempt, report: (Event) -> Void
+    ) {
         var service = server.makeService(attempt)
         let end: Event
         do throws(OutputFailure) {
-            report(.answered(try service.publish(offer)))
+            report(.answered(try publish(offer, by: &service, patience, attempt)))
             try service.stay()
             end = .closed
         } catch {
@@ -61,6 +71,23 @@ public final class ServerConnection: Sendable {
         attempt.beginFarewell(within: farewell)
         service.end()
         report(end)
+    }
+
+    /// Offers the session, and again for as long as nobody listens and `patience` lasts.
+    private static func publish(
+        _ offer: String, by service: inout any PublishingService, _ patience: Interval, _ attempt: Attempt
+    ) throws(OutputFailure) -> String {
+        let end = MonotonicTime.now() + patience
+        while true {
+            do throws(OutputFailure) {
+                return try service.publish(offer)
+            } catch {
+                let next = MonotonicTime.now() + .milliseconds(.random(in: pause))
+                guard error.foundNobody, next < end else { throw error }
+                attempt.run(until: next) { attempt.isOver }
+                if attempt.isOver { throw error }
+            }
+        }
     }
 }
 

@@ -155,7 +155,8 @@ final class WebClient {
         func failure(_ error: inout UnsafeMutablePointer<GError>?) -> OutputFailure {
             defer { g_clear_error(&error) }
             if certificateErrors.rawValue != 0 { return OutputFailure(ServerTrust.fault(certificateErrors)) }
-            return OutputFailure(error.map { String(cString: $0.pointee.message) } ?? "\(host) can't be reached")
+            guard let error else { return OutputFailure("\(host) can't be reached") }
+            return OutputFailure(String(cString: error.pointee.message), foundNobody: isRefusedConnection(error))
         }
     }
 

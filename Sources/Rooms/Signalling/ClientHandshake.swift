@@ -95,6 +95,8 @@ struct ClientHandshake {
 package enum WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no connection, or its TLS isn't to be trusted.
     case unreachable(String)
+    /// There is no connection because nobody listens at the address.
+    case nobodyListens(String)
     /// The server answered the handshake with another status than 101.
     case refused(status: Int)
     /// What answers there speaks something else.
@@ -108,7 +110,7 @@ package enum WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertibl
 
     package var description: String {
         switch self {
-        case .unreachable(let why): why
+        case .unreachable(let why), .nobodyListens(let why): why
         case .refused(let status): "the server answered \(status)"
         case .notWebSocket: "the server doesn't speak WebSocket there"
         case .fault(let what): what

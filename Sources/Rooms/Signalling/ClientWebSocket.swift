@@ -131,7 +131,8 @@ package final class ClientWebSocket {
         }
         guard let made, let stream = shim_stream_of_connection(made), let input = g_io_stream_get_input_stream(stream)
         else {
-            return fail(.unreachable(reason(error)))
+            let reason = reason(error)
+            return fail(error.map(isRefusedConnection) == true ? .nobodyListens(reason) : .unreachable(reason))
         }
         (connection, self.stream, phase) = (made, stream, .shakingHands)
         reading = EventSource.readable(input, on: context.pointer, of: self) { $0.readAll() }

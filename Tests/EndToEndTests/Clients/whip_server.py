@@ -2,8 +2,8 @@
 
     whip_server.py PORT TOKEN
 
-Port 0 takes a free one. `/whip` takes a session from who has the token; `/moved` sends him there with 307, `/circle` to itself, and
-`/busy` says 503.
+Port 0 takes a free one. `/whip` takes a session from who has the token; `/moved` sends him there with 307, `/circle` to itself,
+`/gone` to a port where nobody listens, and `/busy` says 503.
 
 Says, one JSON object a line: where it listens (`listening` with its `port`), each request (`request` with its method, path and status), and
 what receiving.py says. The end of its standard input ends it without a word to anybody.
@@ -11,6 +11,7 @@ what receiving.py says. The end of its standard input ends it without a word to 
 
 import asyncio
 import secrets
+import socket
 import sys
 
 from aiohttp import web
@@ -21,6 +22,9 @@ class Endpoint:
     def __init__(self, token):
         self.token = token
         self.sessions = {}
+        # As long as it is bound, nobody else can listen there.
+        self.silent = socket.socket()
+        self.silent.bind(("127.0.0.1", 0))
 
     def reply(self, request, status, text="", **headers):
         say("request", method=request.method, path=request.path, status=status,
@@ -57,6 +61,9 @@ class Endpoint:
     async def circle(self, request):
         return self.reply(request, 308, Location="circle")
 
+    async def lose(self, request):
+        return self.reply(request, 307, Location="http://127.0.0.1:%d/whip" % self.silent.getsockname()[1])
+
     async def refuse(self, request):
         return self.reply(request, 503, **{"Retry-After": "7"})
 
@@ -65,6 +72,7 @@ endpoint = Endpoint(sys.argv[2])
 application = web.Application()
 application.add_routes([
     web.post("/whip", endpoint.publish), web.delete("/session/{name}", endpoint.leave),
-    web.post("/moved", endpoint.move), web.post("/circle", endpoint.circle), web.post("/busy", endpoint.refuse),
+    web.post("/moved", endpoint.move), web.post("/circle", endpoint.circle), web.post("/gone", endpoint.lose),
+    web.post("/busy", endpoint.refuse),
 ])
 asyncio.run(serve(application, int(sys.argv[1])))
