@@ -216,6 +216,30 @@ struct ControllingTests {
         #expect(offered.offer.contains("profile-level-id=f4") != controlling)
     }
 
+    @Test("a host on loopback refuses a server on another machine, but no viewer", arguments: [true, false])
+    func elsewhere(controlling: Bool) throws {
+        let server = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { server.stop() }
+        let hub = TrackHub(origin: now())
+        func accept(_ answer: String) throws {
+            let offered = try server.offer(watching: WatchedSource(video: hub), controlling: controlling) { _ in }
+            try server.accept(answer: answer, for: offered.id)
+        }
+        // For documents alone (RFC 5737): no machine has it.
+        let elsewhere = Answers.aiortc.replacing("192.0.2.2", with: "203.0.113.7")
+        if controlling {
+            let refusal = #expect(throws: MediaRefusal.self) { try accept(elsewhere) }
+            #expect(refusal?.description.contains("--lan") == true)
+        } else {
+            try accept(elsewhere)
+        }
+        for own in ["127.0.0.1"] + LocalAddresses.reachable(port: 0).map(\.host) {
+            try accept(elsewhere.replacing("203.0.113.7 35869", with: "\(own) 35869"))
+        }
+        try accept(Answers.chromium)
+    }
+
     @Test(
         "an ICE-lite server gets pictures, whenever it says where it is and whoever begins DTLS",
         arguments: [SocketViewer.Disclosure.beforeAnswer, .inAnswer, .afterAnswer], ["active", "passive"])

@@ -2,6 +2,7 @@ import Clocks
 public import MediaSessions
 import MediaTypes
 import SDP
+import STUN
 import Synchronization
 import Threading
 public import TrackHub
@@ -69,6 +70,7 @@ extension MediaServer {
         }
         do {
             let media = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
+            if !pending.local.isICELite { try checkReach(of: media) }
             try begin(id, local: pending.local, media: media, watching: pending.source, onEnd: pending.onEnd)
             // Candidates are kept until the session has been posted, since it must come before them.
             let candidates = counters.withLock { $0.offers.removeValue(forKey: id)?.candidates } ?? []
@@ -79,5 +81,15 @@ extension MediaServer {
             close(id)
             throw error as? MediaRefusal ?? MediaRefusal(error)
         }
+    }
+
+    /// Refuses a server on another machine if the media's socket is bound to loopback, from where the kernel sends
+    /// nothing there.
+    private func checkReach(of media: NegotiatedMedia) throws(MediaRefusal) {
+        let addresses = media.remoteCandidates.compactMap { RemoteCandidate($0)?.address }
+        guard configuration.bind.isLoopback, !addresses.isEmpty else { return }
+        let own = LocalAddresses.reachable(port: 0).map(\.host)
+        guard !addresses.contains(where: { $0.isLoopback || own.contains($0.host) }) else { return }
+        throw .unsupported("it is on another machine, where media goes only with --lan")
     }
 }

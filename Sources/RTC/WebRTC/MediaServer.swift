@@ -42,7 +42,7 @@ public final class MediaServer: SessionServer {
     /// Whether peers can connect over TCP: the TCP port of that number was free.
     public let takesConnections: Bool
 
-    private let configuration: MediaServerConfiguration
+    let configuration: MediaServerConfiguration
     private let context: DTLSContext
     let clock: NTPClock
     let inbox: MediaInbox
