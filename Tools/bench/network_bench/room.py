@@ -17,14 +17,14 @@ class Room:
     """A scene that is shown, and `screenrelay share`; both stand until `close`."""
 
     def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=(),
-                 share_options=(), environment=None):
-        """The share is in the namespace of `network`, or, if that is None, on this machine's loopback alone.
+                 share_options=(), environment=None, address=None):
+        """The share is in the namespace of `network`, or, if that is None, on this machine: at `address`, or on loopback.
 
         `has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move.
         `share_options` and `environment` are the share's, besides what it gets in any case.
         """
         self.folder = folder
-        self.share_options, self.environment = share_options, environment or {}
+        self.share_options, self.environment, self.address = share_options, environment or {}, address
         self.display, self.shown, self.share = None, None, None
         try:
             self.display = Display(scene.size, folder, display_options)
@@ -43,6 +43,8 @@ class Room:
                    "--bitrate", str(bit_rate), *self.share_options, *bench.options.share]
         if network:
             command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
+        elif self.address:
+            command += ["--lan", "--listen", self.address + ":0", "--udp-port", "0"]
         else:
             command += ["--listen", "127.0.0.1:0", "--udp-port", "0"]
         # Neither the user's settings nor his other shares are touched.

@@ -7,13 +7,13 @@ from capture_bench.processes import wait_until
 from network_bench.room import Room
 
 
-def share(bench, options, scene, seconds, folder, bit_rate, network=None):
-    """A room whose share has these options; its scene stands still until it is started."""
+def share(bench, options, scene, seconds, folder, bit_rate, network=None, address=None):
+    """A room whose share has these options; its scene stands still until it is started. See `Room` for the rest."""
     # A room takes the options of its share from the bench's.
     bench = copy.copy(bench)
     bench.options = copy.copy(bench.options)
     bench.options.share = options
-    return Room(bench, scene, scene.ticks(seconds), network, folder, bit_rate)
+    return Room(bench, scene, scene.ticks(seconds), network, folder, bit_rate, address=address)
 
 
 def pushes(room):

@@ -1,0 +1,131 @@
+"""A subscriber in a room of Janus' VideoRoom: usage: subscriber URL ADDRESS ROOM PIN TOKEN.
+
+WebSocket by websockets, WebRTC by aiortc at ADDRESS, in the environment of the tests' clients that Tools/python makes.
+It asks for the room's publisher until there is one, and decodes what that sends. Whenever the server goes, it begins
+anew. It says, one JSON object a line: "room" when the server has told who is in the room, "subscribed", and "pictures"
+with their count since then. The end of standard input ends it.
+"""
+
+import asyncio
+import json
+import sys
+
+import aioice.ice
+import websockets
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import MediaStreamError
+
+PLUGIN = "janus.plugin.videoroom"
+#: Seconds between two tries to connect, and between two questions for a publisher.
+PAUSE = 0.02
+
+
+def say(event, **facts):
+    print(json.dumps({"event": event, **facts}), flush=True)
+
+
+class Session:
+    """One at the server, over a WebSocket."""
+
+    def __init__(self, socket, token):
+        self.socket, self.common, self.count, self.is_over = socket, {"token": token}, 0, False
+
+    async def ask(self, kind, **words):
+        """Gives the answer, or the event that follows an `ack`."""
+        self.count += 1
+        transaction = str(self.count)
+        await self.socket.send(json.dumps({"janus": kind, "transaction": transaction, **self.common, **words}))
+        while True:
+            answer = json.loads(await self.socket.recv())
+            if answer.get("transaction") == transaction and answer["janus"] != "ack":
+                if answer["janus"] == "error":
+                    sys.exit("Janus refuses: %s" % answer["error"])
+                return answer
+
+    async def begin(self):
+        self.common["session_id"] = (await self.ask("create"))["data"]["id"]
+        self.common["handle_id"] = (await self.ask("attach", plugin=PLUGIN))["data"]["id"]
+
+    async def message(self, jsep=None, **body):
+        more = {"jsep": jsep} if jsep else {}
+        answer = await self.ask("message", body=body, **more)
+        return answer["plugindata"]["data"], answer.get("jsep")
+
+
+async def watch(track, session):
+    count = 0
+    try:
+        while not session.is_over:
+            await track.recv()
+            count += 1
+            if not session.is_over:
+                say("pictures", count=count)
+    except MediaStreamError:
+        pass
+
+
+async def subscribe(session, room, pin):
+    """Gives a connection that receives what the room's publisher sends."""
+    has_told = False
+    while True:
+        data, _ = await session.message(request="listparticipants", room=room)
+        if not has_told:
+            say("room")
+            has_told = True
+        publishers = [one["id"] for one in data.get("participants", []) if one.get("publisher")]
+        if publishers:
+            data, offer = await session.message(
+                request="join", ptype="subscriber", room=room, pin=pin, streams=[{"feed": publishers[0]}])
+            if offer:
+                break
+        await asyncio.sleep(PAUSE)
+    connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+    connection.on("track", lambda track: asyncio.ensure_future(watch(track, session)) and None)
+    await connection.setRemoteDescription(RTCSessionDescription(offer["sdp"], "offer"))
+    await connection.setLocalDescription(await connection.createAnswer())
+    await session.message(request="start", jsep={"type": "answer", "sdp": connection.localDescription.sdp})
+    say("subscribed")
+    return connection
+
+
+async def stay(url, room, pin, token):
+    """One life of the server's."""
+    connection = None
+    async with websockets.connect(url, subprotocols=["janus-protocol"], open_timeout=2, close_timeout=0.1) as socket:
+        session = Session(socket, token)
+        await session.begin()
+        try:
+            connection = await subscribe(session, room, pin)
+            async for _ in socket:
+                pass
+        finally:
+            session.is_over = True
+            if connection:
+                # It waits for nobody who is gone.
+                asyncio.ensure_future(connection.close())
+
+
+async def go_on(url, room, pin, token):
+    while True:
+        try:
+            await stay(url, room, pin, token)
+        except (OSError, asyncio.TimeoutError, websockets.WebSocketException):
+            pass
+        await asyncio.sleep(PAUSE)
+
+
+async def main():
+    url, address, room, pin, token = sys.argv[1:]
+    aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [address]
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    tasks = [asyncio.ensure_future(go_on(url, int(room), pin, token)), asyncio.ensure_future(reader.read())]
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+    for task in tasks:
+        task.cancel()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
