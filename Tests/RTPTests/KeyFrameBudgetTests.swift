@@ -16,6 +16,16 @@ struct KeyFrameBudgetTests {
         #expect(budget.servedRequests == 8)
     }
 
+    @Test("a server's requests are served every 2 s, however long they keep coming")
+    func server() {
+        var budget = KeyFrameBudget(isOfServer: true)
+        var served: [Int64] = []
+        for milliseconds in stride(from: Int64(0), to: 20_000, by: 100) {
+            if budget.pictureLossIndicated(at: time(milliseconds)) { served.append(milliseconds / 1000) }
+        }
+        #expect(served == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18])
+    }
+
     @Test("30 s without a request begin anew")
     func quiet() {
         var budget = KeyFrameBudget()

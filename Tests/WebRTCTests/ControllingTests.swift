@@ -204,6 +204,30 @@ struct ControllingTests {
         #expect(due?.path == path(1))
     }
 
+    @Test("a server that asks for key frames gets new ones, 2 s apart, and its viewers see no picture again")
+    func keyFrames() throws {
+        let rig = try Rig()
+        let peer = try peer(in: rig)
+        rig.run(for: .milliseconds(300))
+        try #require(peer.session.isConnected && peer.viewer.isConnected)
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.publish { Pictures.delta(800, seed: 1, captured: $0) }
+        rig.run(for: .milliseconds(700))
+        let asked = rig.source.keyFrameRequests
+        peer.viewer.requestKeyFrame()
+        rig.run(for: .milliseconds(100))
+        #expect(rig.source.keyFrameRequests == asked + 1)
+        // One for each of its viewers, who keep coming.
+        for _ in 0..<195 {
+            rig.run(for: .milliseconds(100))
+            peer.viewer.requestKeyFrame()
+        }
+        #expect(rig.source.keyFrameRequests == asked + 10)
+        rig.publish { Pictures.idr(5_000, seed: 2, captured: $0) }
+        rig.run(for: .milliseconds(500))
+        #expect(peer.wholePictures == rig.published.map(\.contents))
+    }
+
     // MARK: On a socket
 
     @Test("a server is not offered 4:4:4, which it might accept unread, and a viewer is", arguments: [true, false])

@@ -3,7 +3,8 @@ public import MediaTypes
 /// A rate limit for one session's key frame requests, so that one viewer in trouble does not cost all the others.
 ///
 /// The first request is served at once. While requests keep coming, one is served after 2 s, and the interval doubles
-/// each time, up to 30 s. After 30 s without a request, the limit is reset.
+/// each time, up to 30 s. After 30 s without a request, the limit is reset. The interval stays 2 s for a server, which
+/// asks for each of its own viewers.
 public struct KeyFrameBudget: Sendable {
     /// The first interval between two served requests.
     public static let firstSpacing = Interval.seconds(2)
@@ -20,6 +21,7 @@ public struct KeyFrameBudget: Sendable {
     private var lastRequest: MonotonicTime?
     private var lastServed: MonotonicTime?
     private var spacing = Self.firstSpacing
+    private let longest: Interval
     private var lastOrder: Order?
 
     private struct Order: Hashable, Sendable {
@@ -27,8 +29,10 @@ public struct KeyFrameBudget: Sendable {
         let sequenceNumber: UInt8
     }
 
-    /// A budget that has not been used.
-    public init() {}
+    /// A budget that has not been used; `isOfServer` says whether the peer asks for many viewers.
+    public init(isOfServer: Bool = false) {
+        longest = isOfServer ? Self.firstSpacing : Self.longestSpacing
+    }
 
     /// Takes a picture loss indication. Returns whether to serve it now; if not, it is deferred until `deadline`.
     public mutating func pictureLossIndicated(at now: MonotonicTime) -> Bool {
@@ -83,7 +87,7 @@ public struct KeyFrameBudget: Sendable {
 
     private mutating func serve(at now: MonotonicTime) {
         // The first served request leaves the interval unchanged; each later one doubles it.
-        if lastServed != nil { spacing = min(spacing * 2, Self.longestSpacing) }
+        if lastServed != nil { spacing = min(spacing * 2, longest) }
         lastServed = now
         deadline = nil
         servedRequests += 1

@@ -22,6 +22,8 @@ struct SessionParameters: Sendable {
     /// The peer's candidates in its description.
     var candidates: [RemoteCandidate] = []
     var iceRole = LiteAgent.Role.lite
+    /// Whether the peer is a server, which passes what it gets on to viewers of its own.
+    var isOfServer: Bool { iceRole != .lite }
 
     /// Whether our handshake may begin at `address` before the peer has answered there.
     ///

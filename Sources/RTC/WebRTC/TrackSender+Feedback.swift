@@ -36,13 +36,13 @@ extension TrackSender {
                 if report.referenceTime != nil { question = (report, now) }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
-                if budget.pictureLossIndicated(at: now) { restart() }
+                if budget.pictureLossIndicated(at: now) { serveKeyFrame(now: now) }
             case .fullIntraRequest(let request):
                 for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
                     if budget.fullIntraRequested(
                         sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
                     {
-                        restart()
+                        serveKeyFrame(now: now)
                     }
                 }
             default: break

@@ -51,7 +51,8 @@ struct TrackSender: RungFollower {
     private var lastTicks: Int64 = .min
     var responder = NackResponder()
     var copies = SecondCopies()
-    var budget = KeyFrameBudget()
+    var budget: KeyFrameBudget
+    private let isForServer: Bool
     var probe: TailProbe
     private var reports: ReportSchedule
     /// The viewer's last reference time that has not been answered, and when it arrived.
@@ -72,6 +73,8 @@ struct TrackSender: RungFollower {
         formats = track.formats
         canonicalName = session.canonicalName
         clock = session.clock
+        isForServer = session.isOfServer
+        budget = KeyFrameBudget(isOfServer: isForServer)
         stream = RTPStream(track, clock: session.clock)
         probe = TailProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now)
@@ -82,7 +85,7 @@ struct TrackSender: RungFollower {
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
         chooseRung(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
-        if budget.poll(at: now) { restart() }
+        if budget.poll(at: now) { serveKeyFrame(now: now) }
         sendPictures(along: &path, now: now, send: send)
         while let number = copies.next(at: now) { repeatPackets([number], along: &path, now: now, send: send) }
         // While pictures are being sent, every gap becomes visible by itself.
@@ -95,6 +98,12 @@ struct TrackSender: RungFollower {
     }
 
     // MARK: Pictures
+
+    /// Serves the peer's request for a key frame. A viewer begins again at the last one. Behind a server, everybody else
+    /// would see once more what has been since, so the source makes a new one.
+    mutating func serveKeyFrame(now: MonotonicTime) {
+        if isForServer { feed.hub.requestKeyFrame(of: feed.rung, now: now) } else { restart() }
+    }
 
     /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
     mutating func restart() {
