@@ -139,14 +139,13 @@ def tell(way, results):
             scene, where, more[time], more[memory],
             ", and the host %.2f ms/s" % more["host"] if has_server else ", %.2f ms/s of it the media thread's"
             % more["media"])]
-    still = results.get("idle")
-    if still:
-        last = still[-1]
-        words += ["", "A join of a still screen, %d one after the other: %.1f ms of the host's processor time%s; connected "
-                  "after %s ms, first packet after %s ms (median, 95 of 100)." % (
-                      last["new"], last["joining"][0],
+    for scene, rows in results.items():
+        last = rows[-1]
+        words += ["", "%s: %d joins, one after the other: %.1f ms of the host's processor time each%s; connected after "
+                  "%s ms, a key frame after %s ms (median, 95 of 100, longest)." % (
+                      scene, last["new"], last["joining"][0],
                       ", %.1f of Janus'" % last["joining"][1] if has_server else "",
-                      *("%.0f, %.0f" % (quantile(last[key], 0.5), quantile(last[key], 0.95))
+                      *(", ".join("%.0f" % quantile(last[key], part) for part in (0.5, 0.95, 1))
                         for key in ("connected_ms", "first_ms")))]
     return words
 

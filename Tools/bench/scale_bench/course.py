@@ -11,8 +11,8 @@ from publish_bench.client import Client
 
 #: Seconds until the receivers' start is over: bursts, probes for bandwidth, refreshes.
 SETTLING = 4
-#: Seconds that one receiver may take to join, and in which all must have joined at the latest.
-JOIN, START = 0.2, 30
+#: Seconds that one receiver may take to join, and within which a server or the last receiver's picture must be there.
+JOIN, START = 0.2, 45
 
 
 class Course:
@@ -21,7 +21,7 @@ class Course:
     def __init__(self, bench, scene, folder):
         self.bench, self.folder, self.started = bench, folder, []
         self.scene, options = bench.scene(scene), bench.options
-        self.seconds = sum(SETTLING + options.seconds + count * JOIN for count in options.viewers) + 2 * START
+        self.seconds = sum(SETTLING + options.seconds + count * JOIN + START for count in options.viewers) + START
 
     def begin(self, words, address=None):
         room = share(self.bench, words, self.scene, self.seconds, self.folder, self.bench.options.bit_rate,

@@ -1,5 +1,5 @@
-"""What a receiver reports, in bytes: RFC 3550's reports, and transport-wide feedback as browsers send it
-(draft-holmer-rmcat-transport-wide-cc-extensions-01)."""
+"""What a receiver sees in packets, and what it reports, in bytes: RFC 3550's reports, and transport-wide feedback as
+browsers send it (draft-holmer-rmcat-transport-wide-cc-extensions-01)."""
 
 import struct
 
@@ -25,6 +25,24 @@ def extension(packet, wanted):
             return packet[place + 1] << 8 | packet[place + 2]
         place += 1 + length
     return None
+
+
+def begins_key_frame(packet):
+    """Whether an RTP packet, not encrypted, has the parameters or the beginning of a key frame of H.264 (RFC 6184)."""
+    if len(packet) < 14:
+        return False
+    place = 12 + 4 * (packet[0] & 15)
+    if packet[0] & 0x10:
+        place += 4 + 4 * int.from_bytes(packet[place + 2:place + 4], "big")
+    payload = packet[place:]
+    if len(payload) < 4:
+        return False
+    kind = payload[0] & 31
+    if kind == 24:  # several units in one packet
+        kind = payload[3] & 31
+    elif kind == 28:  # a part of one
+        kind = payload[1] & 31 if payload[1] & 0x80 else 0
+    return kind in (5, 7)
 
 
 def transport_feedback(sender, media, count, arrivals):

@@ -1,5 +1,6 @@
 """One receiver of WebRTC that is light enough for hundreds of them in a process: it connects by ICE and DTLS as a browser
-does, counts RTP packets without decrypting them, and reports as a browser does."""
+does, counts RTP packets without decrypting more than it needs to see its first key frame, and reports as a browser
+does."""
 
 import os
 import secrets
@@ -9,9 +10,10 @@ import time
 
 from aioice import stun
 from OpenSSL import SSL
+from pylibsrtp import Error as SRTPError
 from pylibsrtp import Policy, Session
 
-from .feedback import extension, receiver_report, sender_report_time, transport_feedback, unwrap
+from .feedback import begins_key_frame, extension, receiver_report, sender_report_time, transport_feedback, unwrap
 
 CONGESTION = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 PROFILES = {b"SRTP_AEAD_AES_128_GCM": (Policy.SRTP_PROFILE_AEAD_AES_128_GCM, 16, 12),
@@ -49,7 +51,7 @@ class Receiver:
         self.number = self.sequence = self.expected = None
         self.arrivals, self.sender_report = [], (0, 0)
         self.next_check = self.next_report = 0.0
-        self.first_packet = None
+        self.first_packet = self.first_key_frame = None
 
     def lines(self, setup="active"):
         """The lines of SDP about how it is reached."""
@@ -197,6 +199,8 @@ class Receiver:
         if self.first_packet is None:
             self.first_packet = time.monotonic() - (time.time_ns() - arrival) / 1e9
             self.media = int.from_bytes(data[8:12], "big")
+        if self.first_key_frame is None and self.incoming and begins_key_frame(self._open(data)):
+            self.first_key_frame = time.monotonic() - (time.time_ns() - arrival) / 1e9
         if self.number_of:
             number = extension(data, self.number_of)
             if number is not None:
@@ -208,6 +212,12 @@ class Receiver:
                 self.sequence = self.expected = sequence
             self.sequence = max(self.sequence, unwrap(sequence, self.sequence))
             self.lost -= 1
+
+    def _open(self, data):
+        try:
+            return self.incoming.unprotect(data)
+        except SRTPError:
+            return b""
 
     def _take_rtcp(self, data, arrival):
         if self.incoming is None:

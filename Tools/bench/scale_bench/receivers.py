@@ -2,7 +2,7 @@
 
 In the environment of the tests' clients that Tools/python makes. Reads a command a line, and answers each with one JSON
 object: "join COUNT" lets so many more in, one after the other, and tells the milliseconds of each until it was
-connected and until its first packet; "tell" tells what all of them have received. The end of standard input ends it.
+connected and until the first packet of its first key frame; "tell" tells what all of them have received. The end of standard input ends it.
 """
 
 import json
@@ -19,8 +19,8 @@ from .receiver import PROFILES, Receiver, Refused
 
 #: Each receiver takes what has come, and reports it, every 50 ms, as Chromium does; they take turns, a part at a time.
 PERIOD, PARTS = 0.05, 10
-#: Seconds within which a receiver must have got a packet.
-PATIENCE = 15
+#: Seconds within which a receiver must have got a key frame.
+PATIENCE = 40
 
 
 def make_context():
@@ -64,13 +64,13 @@ class Crowd:
             one.step()
             self.tick()
         end = time.monotonic() + PATIENCE
-        while any(one.first_packet is None for one in new):
+        while any(one.first_key_frame is None for one in new):
             if time.monotonic() > end:
-                raise Refused("%d receivers got nothing" % sum(one.first_packet is None for one in new))
+                raise Refused("%d receivers got no key frame" % sum(one.first_key_frame is None for one in new))
             self.wait()
             self.tick()
         return {"connected": [(then - start) * 1000 for start, then in zip(begun, connected)],
-                "first": [(one.first_packet - start) * 1000 for start, one in zip(begun, new)]}
+                "first": [(one.first_key_frame - start) * 1000 for start, one in zip(begun, new)]}
 
     def tell(self):
         latest, self.latest = self.latest, 0.0
