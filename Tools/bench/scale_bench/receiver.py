@@ -2,6 +2,7 @@
 does, counts RTP packets without decrypting more than it needs to see its first key frame, and reports as a browser
 does."""
 
+import bisect
 import os
 import secrets
 import socket
@@ -21,6 +22,8 @@ PROFILES = {b"SRTP_AEAD_AES_128_GCM": (Policy.SRTP_PROFILE_AEAD_AES_128_GCM, 16,
 #: Seconds: until a receiver must be connected, between its checks as Chromium makes them, and between its reports.
 PATIENCE, CHECKS, REPORTS = 10, 2.5, 1
 SO_TIMESTAMPNS, SO_RCVBUFFORCE = 35, 33
+#: The numbers that one feedback packet is about at most.
+FEEDBACK = 200
 BUFFER = 1 << 20
 
 
@@ -231,10 +234,11 @@ class Receiver:
         return 0 if self.sequence is None else self.sequence - self.expected + 1 + self.lost
 
     def _report(self, now):
-        if self.arrivals:
-            ordered = sorted(self.arrivals)
-            self.arrivals = []
-            packet = transport_feedback(self.ssrc, self.media, self.reports, ordered)
+        ordered, self.arrivals = sorted(self.arrivals), []
+        while ordered:
+            count = bisect.bisect(ordered, (ordered[0][0] + FEEDBACK, 0))
+            packet = transport_feedback(self.ssrc, self.media, self.reports, ordered[:count])
+            del ordered[:count]
             self.reports += 1
             self._send(self.outgoing.protect_rtcp(packet), self.peer)
         if now >= self.next_report and self.sequence is not None:
