@@ -30,8 +30,9 @@ class Stage(contextlib.ExitStack):
             self.callback(path.close)
             self.paths.append(path)
 
-    def make_room(self, scene, ticks, has_moved=False):
-        self.room = Room(self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate, has_moved)
+    def make_room(self, scene, ticks, has_moved=False, share_options=()):
+        self.room = Room(self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate, has_moved,
+                         share_options=share_options)
         self.callback(self.room.close)
 
     def make_viewers(self):

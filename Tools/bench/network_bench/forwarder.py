@@ -22,11 +22,11 @@ import subprocess
 import sys
 import time
 
+from .namespaces import CLONE_NEWNET
 from .path import Direction
 
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
-CLONE_NEWNET = 0x40000000
 #: What is reported over time is counted in steps of so many seconds.
 STEP = 0.05
 LONGEST_PACKET = 2048

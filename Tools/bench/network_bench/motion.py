@@ -14,12 +14,12 @@ LATEST = 0.25
 SAMPLES = 15
 
 
-def measure(bench, course, folder, seed):
-    """Runs a course once; gives its figures."""
+def measure(bench, course, folder, seed, stage_type=Stage):
+    """Runs a course once, on a stage of this type; gives its figures."""
     scene = bench.scene(course.scene)
     if not scene.facts.moving[2]:
         raise Failure("nothing moves in the scene %s" % course.scene)
-    with Stage(bench, course, folder, seed) as stage:
+    with stage_type(bench, course, folder, seed) as stage:
         stage.make_paths(course.narrow_viewers + course.clean_viewers)
         stage.make_room(scene, scene.ticks(bench.options.lead + course.seconds + 0.5))
         stage.make_viewers()
@@ -84,4 +84,4 @@ def _figures(viewer, report, scene, timeline, windows):
             # tick than the rest.
             phases[-1].update(psnr_db=statistics.median(psnr) if psnr else None,
                               psnr_least_db=min(psnr) if psnr else None)
-    return {"viewer": viewer.name, "kind": kind, "phases": phases}
+    return {"viewer": viewer.name, "kind": kind, "phases": phases, "facts": viewer.facts}

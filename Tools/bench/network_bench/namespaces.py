@@ -1,14 +1,18 @@
 """Network namespaces: one for the host, and one for each viewer at the other end of a path."""
 
+import concurrent.futures
+import ctypes
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
 import time
 
 from capture_bench.processes import Failure, Process
 
+CLONE_NEWNET = 0x40000000
 TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 
 
@@ -54,6 +58,18 @@ class _Held:
     def prefix(self):
         """The command that runs another one in this namespace."""
         return ["nsenter", "--target", str(self.process.pid), "--net", "--"]
+
+    def connect(self, address):
+        """A TCP connection to (host, port), made in this namespace; an OSError if there is none within 5 s."""
+        # A namespace is a thread's own, and a socket stays in that of the thread that has made it.
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            return thread.submit(self._connect, address).result()
+
+    def _connect(self, address):
+        with open("/proc/%d/ns/net" % self.process.pid) as namespace:
+            if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), CLONE_NEWNET) != 0:
+                raise OSError(ctypes.get_errno(), "setns")
+        return socket.create_connection(address, timeout=5)
 
 
 class HostNetwork(_Held):

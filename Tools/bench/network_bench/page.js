@@ -8,18 +8,17 @@
   const STATISTICS_EVERY = 500;
 
   // If `readsPictures` is false, nothing is kept of pictures, so that it takes no time from the page.
-  const bench = { firstShown: null, sampleEvery: 0, readsPictures: true };
+  const bench = { firstShown: null, sampleEvery: 0, readsPictures: true, connections: [] };
   let pictures = [];
   let statistics = [];
   let samples = [];
   let lastSample = 0;
   let lastShown = null;
-  const connections = [];
 
   window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
     construct(target, values) {
       const made = new target(...values);
-      connections.push(made);
+      bench.connections.push(made);
       return made;
     },
   });
@@ -43,8 +42,28 @@
     return value;
   }
 
+  const canvas = new OffscreenCanvas(256, 32);
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
+
+  // For pictures that have no luma of their own, such as those of a canvas, and for browsers that can't make a
+  // `VideoFrame` of a video.
+  function readDrawn(video, entry) {
+    if (video.videoWidth < 256 || video.videoHeight < 32) return;
+    context.drawImage(video, 0, 0, 256, 32, 0, 0, 256, 32);
+    const { data } = context.getImageData(0, 0, 256, 32);
+    // The counter is black and white, so that green is as good as luma.
+    entry.counter = counterIn(data.filter((_, place) => place % 4 === 1), 256);
+  }
+
   async function read(video, entry, isSample) {
-    const frame = new VideoFrame(video);
+    let frame = null;
+    try {
+      frame = new VideoFrame(video);
+    } catch {}
+    if (!frame || !/^(I4|NV)/.test(frame.format ?? "")) {
+      frame?.close();
+      return readDrawn(video, entry);
+    }
     try {
       entry.frameTime = frame.timestamp;
       const { width, height } = frame.visibleRect;
@@ -110,7 +129,7 @@
   };
 
   async function count() {
-    for (const connection of connections) {
+    for (const connection of bench.connections) {
       if (connection.connectionState !== "connected") continue;
       const entry = { time: performance.now() };
       for (const one of (await connection.getStats()).values()) {

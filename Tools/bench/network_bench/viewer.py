@@ -24,17 +24,23 @@ LIGHT_PAGE = "/robots.txt"
 
 
 class Viewer:
-    def __init__(self, name, path, folder, is_light, is_small):
+    #: What runs in the page before its own scripts.
+    scripts = [SCRIPT]
+
+    def __init__(self, name, path, folder, is_light=False, is_small=False, browser=None):
+        """`browser` is used instead of a Chromium of its own, and ends with this."""
         self.name, self.path, self.is_light = name, path, is_light
         self.pictures, self.statistics, self.samples = [], [], []
         self.host_estimates = []  # [seconds, bits a second]
+        self.facts = {}  # what else is known of it
         self.folder = folder
-        self.browser = Browser(path.prefix, os.path.join(folder, "chromium-%s.log" % name),
-                               more_flags=LIGHT_FLAGS if is_light else SMALL_FLAGS if is_small else ())
+        self.browser = browser or Browser(path.prefix, os.path.join(folder, "chromium-%s.log" % name),
+                                          more_flags=LIGHT_FLAGS if is_light else SMALL_FLAGS if is_small else ())
 
     def open(self, link):
         self.page = self.browser.new_page()
-        self.page.run_before_load(SCRIPT)
+        for script in self.scripts:
+            self.page.run_before_load(script)
         if not self.is_light:
             self.page.navigate(link)
             return
