@@ -1,0 +1,57 @@
+"""What viewers have to get through difficult networks; every limit is here and nowhere else."""
+
+from capture_bench.limits import Check, at_least, at_most
+
+#: Seconds from opening the page to the first picture behind a proxy.
+FIRST = 5
+#: Milliseconds: typing on a clean path, half of the pictures; a scrolled text at 1 Mbit/s, 95 of 100 pictures.
+TYPING, NARROW_DELAY = 60, 700
+#: Pictures a second of a scrolled text on a clean path.
+PICTURES = 25
+#: Seconds from asking the host for pictures to the first one without UDP, of browsers that can do without.
+BLOCKED = 3
+#: What the page says of a browser that makes no TCP candidates, and of the ways.
+NO_TCP = "TCP: this browser allows none."
+PATHS = {"proxy": "WebSocket", "blocked": "TCP directly", "direct": "UDP directly"}
+
+
+def checks(row):
+    """The checks of one row of a table."""
+    return {"proxy": _proxy, "blocked": _blocked, "direct": _direct}[row.way.course](row, row.way.title + ": ")
+
+
+def _most(what, value, limit, unit):
+    """Like `at_most`; what wasn't seen at all is missed."""
+    return Check(what, "never", "at most %g %s" % (limit, unit), False) if value is None else at_most(
+        what, value, limit, unit)
+
+
+def _path(row, title):
+    wanted = PATHS[row.way.course]
+    return Check(title + "path", ", ".join(row.said("path")), wanted, row.said("path") == [wanted])
+
+
+def _pictures(row, title):
+    return at_least(title + "scrolled text, pictures", row.value("scroll", "clean", "pictures_per_second") or 0, PICTURES,
+                    "a second")
+
+
+def _proxy(row, title):
+    return [
+        _path(row, title), _most(title + "first picture", row.fact("first_picture_s"), FIRST, "s after opening"),
+        _most(title + "typing, delay p50", row.value("typing", "clean", "delay_p50_ms"), TYPING, "ms"),
+        _pictures(row, title),
+        _most(title + "scrolled text at 1 Mbit/s, delay p95", row.value("scroll", "1 Mbit/s", "delay_p95_ms"),
+              NARROW_DELAY, "ms")]
+
+
+def _blocked(row, title):
+    if NO_TCP in row.said("notes"):
+        # It is shown how long the next way takes.
+        return [Check(title + "path", ", ".join(row.said("path")), "named", "none yet" not in row.said("path"))]
+    return [_path(row, title), _most(title + "first picture", row.fact("asked_s"), BLOCKED, "s after asking")]
+
+
+def _direct(row, title):
+    return [_path(row, title), _pictures(row, title),
+            at_least(title + "decoded, by getStats", row.value("scroll", "clean", "decoded") or 0, 1, "pictures")]

@@ -1,0 +1,69 @@
+// Runs in the viewer's page beside network_bench's page.js, and keeps what Tools/bench/reach asks for: when the page has
+// asked the host for pictures, by which path they come, and what this browser has.
+"use strict";
+(() => {
+  const PANEL_PATIENCE = 5000;
+  const reach = { asked: null };
+  let offer = "";
+
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (data) {
+    const message = typeof data === "string" ? JSON.parse(data) : {};
+    if (message.eventName === "__offer" || message.eventName === "__frames") reach.asked ??= performance.now();
+    if (message.eventName === "__offer") offer ||= message.data.sdp.sdp;
+    send.call(this, data);
+  };
+
+  const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+  const wait = (time) => new Promise((resume) => setTimeout(resume, time));
+
+  // The lines in which the page says which path is in use, and why none of the better ones.
+  reach.path = async () => {
+    press("s");
+    const deadline = performance.now() + PANEL_PATIENCE;
+    let lines = [];
+    while (performance.now() < deadline && (lines.length === 0 || lines[0] === "none yet")) {
+      await wait(100);
+      lines = [...document.querySelectorAll(".paths > *")].map((line) => (line.lastElementChild ?? line).textContent);
+    }
+    press("s");
+    return lines;
+  };
+
+  // How the page plays what comes: by WebRTC, by WebCodecs or by Media Source.
+  reach.player = () => {
+    if (!window.screenRelay.isByWebSocket) return "WebRTC";
+    return document.querySelector("#video").srcObject ? "WebCodecs" : "Media Source";
+  };
+
+  // What this browser has of what the host and the page can use, each a list of names.
+  reach.features = async () => {
+    const video = document.querySelector("#video");
+    const picture = await new Promise((resume) => video.requestVideoFrameCallback((_, it) => resume(it)));
+    const { prototype } = RTCRtpReceiver;
+    const receivers = window.networkBench.connections.filter(({ connectionState }) => connectionState === "connected")
+      .flatMap((connection) => connection.getReceivers()).filter(({ track }) => track.kind === "video");
+    const [source] = receivers.flatMap((receiver) => receiver.getSynchronizationSources());
+    const entries = (await Promise.all(receivers.map((receiver) => receiver.getStats())))
+      .flatMap((report) => [...report.values()]);
+    const all = (pattern) => [...new Set([...offer.matchAll(pattern)].map((match) => match[1]))].sort();
+    const interfaces = ["VideoDecoder", "MediaStreamTrackGenerator", "MediaStreamTrackProcessor", "MediaSource"];
+    return {
+      "header extensions that it offers": all(/^a=extmap:\d+(?:\/\S+)? (\S+)/gm),
+      "feedback that it offers": all(/^a=rtcp-fb:\S+ (.+?)\r?$/gm),
+      "codecs that it offers": all(/^a=rtpmap:\d+ (\S+)/gm),
+      "what it tells of each picture": Object.keys(picture).sort(),
+      "what it tells of a track's last packets": source ? Object.keys(source).sort() : [],
+      "interfaces": [
+        ...interfaces.filter((name) => name in window),
+        ...["jitterBufferTarget", "getSynchronizationSources"].filter((name) => name in prototype)
+          .map((name) => `RTCRtpReceiver.${name}`),
+        ...["setHeaderExtensionsToNegotiate"].filter((name) => name in RTCRtpTransceiver.prototype)
+          .map((name) => `RTCRtpTransceiver.${name}`),
+      ].sort(),
+      "its counters of the video": Object.keys(entries.find(({ type }) => type === "inbound-rtp") ?? {}).sort(),
+    };
+  };
+
+  window.reachBench = reach;
+})();

@@ -1,0 +1,148 @@
+"""What was measured, as tables and as JSON."""
+
+import dataclasses
+import json
+import os
+import statistics
+import time
+
+from capture_bench.report import circumstances, limits, table
+from network_bench.report import Summary
+
+from .courses import CLEAN, NARROW
+
+NOTES = {
+    "proxy": "Only the proxy's port can be reached. First picture: from opening the page, the longest in brackets. "
+    "Played by: what the page plays pictures with. Delay: from the scene's tick until the page presented its picture, from "
+    "2 s after the phase's start.",
+    "blocked": "UDP is dropped, TCP isn't. First picture: from when the page has asked the host for pictures, and from "
+    "opening the page. Why no better path: as the page says.",
+    "direct": "Everything gets through. Decoded: by the browser's getStats.",
+}
+
+
+class Row:
+    """The runs of all scenes of one way."""
+
+    def __init__(self, way):
+        self.way, self.summaries = way, {}
+
+    def add(self, course, runs):
+        self.summaries[course.scene] = Summary(course, runs)
+
+    def value(self, scene, phase, key):
+        """The median over the runs; None if there is none."""
+        return self.summaries[scene].value("narrow", phase, key) if scene in self.summaries else None
+
+    def facts(self):
+        return [viewer["facts"] for summary in self.summaries.values() for run in summary.runs
+                for viewer in run["viewers"]]
+
+    def fact(self, key, choose=statistics.median):
+        """The median over all openings of the page."""
+        return choose(one[key] for one in self.facts())
+
+    def said(self, key):
+        """What the pages have said, each thing once."""
+        values = [one[key] for one in self.facts()]
+        return list(dict.fromkeys(line for one in values for line in (one if isinstance(one, list) else [one])))
+
+    def cells(self):
+        return {"proxy": self._proxy, "blocked": self._blocked, "direct": self._direct}[self.way.course]()
+
+    def _proxy(self):
+        context = "secure" if all(self.said("is_secure")) else "not secure"
+        return {
+            "between": self.way.proxy, "viewer": "%s by %s" % (self.way.browser.title(), self.way.scheme),
+            "first picture": self._seconds("first_picture_s"), "path": ", ".join(self.said("path")),
+            "played by": "%s (page %s)" % (", ".join(self.said("player")), context),
+            "typing p50 / p95 ms": self._delays("typing", CLEAN),
+            "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN),
+            "at 1 Mbit/s p50 / p95 ms, pictures/s": self._motion(NARROW)}
+
+    def _blocked(self):
+        return {
+            "viewer": self.way.browser.title(), "first picture after asking": self._seconds("asked_s"),
+            "after opening": self._seconds("first_picture_s"), "path": ", ".join(self.said("path")),
+            "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN),
+            "why no better path": " ".join(line for line in self.said("notes") if ": " in line)}
+
+    def _direct(self):
+        return {
+            "viewer": self.way.browser.title(), "first picture": self._seconds("first_picture_s"),
+            "path": ", ".join(self.said("path")), "played by": ", ".join(self.said("player")),
+            "decoded": _number(self.value("scroll", CLEAN, "decoded"), 0),
+            "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN)}
+
+    def _seconds(self, key):
+        return "%.1f s (%.1f s)" % (self.fact(key), self.fact(key, max))
+
+    def _delays(self, scene, phase):
+        return " / ".join(_number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
+
+    def _motion(self, phase):
+        return "%s, %s" % (self._delays("scroll", phase), _number(self.value("scroll", phase, "pictures_per_second"), 1))
+
+
+def _number(value, digits):
+    return "–" if value is None else "%.*f" % (digits, value)
+
+
+def differences(rows):
+    """Lines that tell what Firefox lacks and has besides, where both browsers were seen."""
+    features = {row.way.browser: next((one["features"] for one in row.facts() if "features" in one), None)
+                for row in rows}
+    ours, theirs = features.get("chromium"), features.get("firefox")
+    if not ours or not theirs:
+        return []
+    lines = ["", "What Firefox does otherwise than Chromium:", ""]
+    for title, names in ours.items():
+        lacks, more = ([name for name in one if name not in other] for one, other in (
+            (names, theirs[title]), (theirs[title], names)))
+        parts = [word + ", ".join("`%s`" % name for name in some)
+                 for word, some in (("without ", lacks), ("besides ", more)) if some]
+        if parts:
+            lines.append("- %s: %s" % (title, "; ".join(parts)))
+    return lines
+
+
+class Report:
+    def __init__(self, folder):
+        self.folder = folder
+        self.rows, self.failures = [], []
+
+    def add(self, course, runs):
+        way = course.facts["way"]
+        row = next((one for one in self.rows if one.way == way), None)
+        if not row:
+            row = Row(way)
+            self.rows.append(row)
+        row.add(course, runs)
+
+    def tables(self):
+        lines = []
+        for course in dict.fromkeys(row.way.course for row in self.rows):
+            rows = [row for row in self.rows if row.way.course == course]
+            cells = [row.cells() for row in rows]
+            lines += ["", "## " + course, "", NOTES[course], ""]
+            lines += table(list(cells[0]), [list(one.values()) for one in cells])
+            lines += differences(rows)
+        return lines
+
+    def write(self, options, checks):
+        os.makedirs(self.folder, exist_ok=True)
+        document = {
+            "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "options": vars(options), "failures": self.failures,
+            "courses": [{"way": dataclasses.asdict(row.way), "scene": scene, "runs": summary.runs}
+                        for row in self.rows for scene, summary in row.summaries.items()],
+            "limits": [vars(one) for one in checks]}
+        with open(os.path.join(self.folder, "reach.json"), "w") as file:
+            json.dump(document, file, indent=1)
+        path = os.path.join(self.folder, "reach.md")
+        with open(path, "w") as file:
+            lines = ["# What viewers see through difficult networks, measured", "",
+                     "%s; round trip %g ms." % (circumstances(options), options.round_trip)]
+            for failure in self.failures:
+                lines += ["", "Failed: " + failure]
+            file.write("\n".join(lines + self.tables() + limits(checks)) + "\n")
+        return path
