@@ -17,6 +17,9 @@ extension EndToEndInBrowser {
             case mediaSource = "window.VideoDecoder = window.AudioDecoder = undefined;"
         }
 
+        /// What a browser without H.264 for WebRTC says of itself, such as Debian's Firefox without OpenH264.
+        private static let withoutH264 = "RTCRtpReceiver.getCapabilities = () => ({ codecs: [], headerExtensions: [] });"
+
         /// Hides the host's candidates from the page's connections while `hidesHost` is true; keeps the names of what the
         /// page sends; and loses as many binary messages as `losses` says.
         private static let obstacles = """
@@ -47,12 +50,12 @@ extension EndToEndInBrowser {
 
         /// Opens a page that finds no path by WebRTC, and waits for its pictures.
         private func open(
-            _ link: String, in browser: Browser, _ player: Player = .whole, trustsAll: Bool = false
+            _ link: String, in browser: Browser, _ player: Player = .whole, lacks: String = "", trustsAll: Bool = false
         ) throws -> ViewerPage {
             let page = try browser.newPage("about:blank")
             if trustsAll { try page.send("Security.setIgnoreCertificateErrors", ["ignore": true]) }
             try page.send(
-                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + player.rawValue)])
+                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + player.rawValue + lacks)])
             try page.navigate(link)
             let viewer = ViewerPage(page)
             try viewer.waitUntilPlaying()
@@ -112,6 +115,32 @@ extension EndToEndInBrowser {
             expectPatches(in: try #require(try viewer.picture()), "after a loss")
             #expect(try viewer.page.evaluate("sent.includes('__frames_seen')").bool == true)
             #expect(try viewer.reconnects() == 0)
+        }
+
+        @Test("come at once to a browser that plays no H.264 by WebRTC", .timeLimit(.minutes(1)))
+        func withoutH264() throws {
+            let desktop = try SharedDesktop()
+            let viewer = try open(desktop.link, in: Browser.launch(), lacks: Self.withoutH264)
+            let page = viewer.page
+            try viewer.expectMotion()
+            // The host isn't asked for what couldn't be played, then or later.
+            try page.evaluate("window.dispatchEvent(new Event('online'))")
+            try viewer.expectMotion()
+            #expect(try page.evaluate("sent.includes('__offer')").bool == false)
+            try page.evaluate("document.getElementById('figures').click()")
+            try page.waitUntil("document.querySelector('.paths')?.innerText.includes('no H.264 by WebRTC')")
+            #expect(try viewer.reconnects() == 0)
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        @Test("don't come to a browser that plays no H.264 at all, and the page says so", .timeLimit(.minutes(1)))
+        func unplayable() throws {
+            let desktop = try SharedDesktop()
+            let page = try Browser.launch().newPage("about:blank")
+            let lacks = Self.withoutH264 + Player.mediaSource.rawValue + "window.MediaSource = undefined;"
+            try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + lacks)])
+            try page.navigate(desktop.link)
+            try page.waitUntil("screenRelay.phase === 'failed' && screenRelay.error === 'This browser cannot play H.264.'")
         }
 
         @Test("give way to WebRTC when a network change opens a path", .timeLimit(.minutes(2)))

@@ -28,8 +28,10 @@ export const chinese = {
   passwordWanted: ["需要密码。"],
   full: "主机目前无法接纳更多观看者。",
   noWebRTC: ["此浏览器不支持 WebRTC。", "请用新版 Chromium、Chrome、Edge、Firefox 或 Safari 打开此链接。"],
-  noH264: "此浏览器无法通过 WebRTC 播放 H.264。",
-  noH264InFirefox: "Firefox 首次启动后会下载 H.264 插件：请查看“扩展和主题”→“插件”→“OpenH264”，然后重试。",
+  noH264: "此浏览器无法播放 H.264。",
+  noH264InFirefox:
+    "Firefox 使用系统中的 FFmpeg 库 libavcodec（如已安装），或首次启动后下载的 OpenH264 插件：" +
+    "请查看“扩展和主题”→“插件”→“OpenH264”，然后重试。",
   otherBrowser: "请改用支持它的浏览器：Chrome、Chromium、Edge、Firefox 或 Safari。",
   hostAway: ["主机没有响应。", "那边的 ScreenRelay 可能已退出，或者网络已断开。"],
   hostLeft: ["共享已结束。", "如果重新开始，会在这里显示。"],

@@ -18,9 +18,10 @@ export const english = {
   passwordWanted: ["Password required."],
   full: "The host cannot take another viewer now.",
   noWebRTC: ["This browser does not support WebRTC.", "Open the link in a current Chromium, Chrome, Edge, Firefox or Safari."],
-  noH264: "This browser cannot play H.264 over WebRTC.",
+  noH264: "This browser cannot play H.264.",
   noH264InFirefox:
-    "Firefox downloads its H.264 plug-in after the first start: look at Add-ons, Plugins, OpenH264, then try again.",
+    "Firefox takes it from FFmpeg's libavcodec, if that is installed, or from its OpenH264 plug-in, which it downloads " +
+    "after the first start: look at Add-ons, Plugins, OpenH264, then try again.",
   otherBrowser: "Open the link in a browser that can: Chrome, Chromium, Edge, Firefox or Safari.",
   hostAway: ["The host does not answer.", "ScreenRelay may have stopped there, or the network may be down."],
   hostLeft: ["Sharing has ended.", "If it starts again, it will appear here."],

@@ -32,7 +32,7 @@ export class Fallback extends FrameReception {
 
   /**
    * `attempt` is a reception by WebRTC that goes on; null if it has failed, with the message `failure`. `make()` makes
-   * another one.
+   * another one; it is null if none can play.
    */
   constructor(signalling, track, { video, messages, attempt, failure, make }, handlers) {
     super(signalling, track, video, {
@@ -82,7 +82,7 @@ export class Fallback extends FrameReception {
   /** Looks for a path again, as the network may be another one now. */
   tryAgain() {
     const now = performance.now();
-    if (this.#attempt || !this.hasPicture || now - this.#attempted < ATTEMPT_INTERVAL) return;
+    if (!this.#make || this.#attempt || !this.hasPicture || now - this.#attempted < ATTEMPT_INTERVAL) return;
     this.#attempted = now;
     this.#isAnother = true;
     this.#attempt = this.#make();

@@ -49,7 +49,10 @@ export const messages = {
   passwordWanted: () => error(words.passwordWanted),
   full: (reason) => wait([words.full, sentence(words.hostSays(reason))]),
   noWebRTC: () => error(words.noWebRTC),
-  noH264: (isFirefox) => error([words.noH264, isFirefox ? words.noH264InFirefox : words.otherBrowser]),
+  /** Trying again by itself wouldn't help. */
+  noH264: (isFirefox) => ({
+    ...error([words.noH264, isFirefox ? words.noH264InFirefox : words.otherBrowser]), isFinal: true,
+  }),
   hostAway: () => wait(navigator.onLine === false ? words.offline : words.hostAway),
   hostLeft: () => ({ ...wait(words.hostLeft), tone: "end" }),
   lostConnection: () => wait(navigator.onLine === false ? words.offline : words.lostConnection),

@@ -21,7 +21,9 @@ export class PathList {
   update() {
     const { viewer, element } = this.#page;
     const isByWebSocket = viewer.reception?.isByWebSocket === true;
-    const { used, others } = readPaths(viewer.peer?.traces ?? null, isByWebSocket, performance.now());
+    // Without H.264 no path has been looked for.
+    const traces = viewer.browser.hasH264 ? viewer.peer?.traces : null;
+    const { used, others } = readPaths(traces ?? null, isByWebSocket, performance.now());
     const [path, ...notes] = this.#lines(used, others);
     const text = [path, ...notes].join("\n");
     if (text === this.#written) return;
@@ -39,6 +41,7 @@ export class PathList {
     for (const { kind, key, code, text } of others) {
       lines.push(words.other(words.kinds[kind], key === "error" ? words.error(code, text) : words.reasons[key]));
     }
+    if (!this.#page.viewer.browser.hasH264) lines.push(words.noH264);
     return lines;
   }
 

@@ -24,6 +24,7 @@ export const pathWords = {
       notConfigured: "none configured",
     },
     error: (code, text) => `error ${[code, text].filter(Boolean).join(", ")}`,
+    noH264: "This browser plays no H.264 by WebRTC, so no other path is of use.",
   },
   zh: {
     title: "连接",
@@ -48,5 +49,6 @@ export const pathWords = {
       notConfigured: "未配置",
     },
     error: (code, text) => `错误 ${[code, text].filter(Boolean).join("，")}`,
+    noH264: "此浏览器无法通过 WebRTC 播放 H.264，因此无法使用其他路径。",
   },
 };

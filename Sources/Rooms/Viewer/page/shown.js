@@ -97,7 +97,7 @@ export class ShownTrack {
       this.#handlers.onNegotiation();
       const asked = this.reception?.track;
       if (this.reception && this.tracks.isStill(asked) && this.#goesOn(data.watching)) {
-        if (this.#isBlocked) this.#fallBack();
+        this.#fallBackAtOnce();
         return;
       }
       if (this.reception) {
@@ -185,8 +185,9 @@ export class ShownTrack {
     // Without a track there is nothing to ask for until one is added.
     if (this.tracks.isEmpty) return;
     this.reception = this.#make();
-    this.reception.open();
-    if (this.#isBlocked && this.signalling.host !== null) this.#fallBack();
+    if (this.#viewer.browser.hasH264) this.reception.open();
+    else this.reception.close();
+    if (this.signalling.host !== null) this.#fallBackAtOnce();
   }
 
   /** Makes a reception by WebRTC. Beside a `Fallback`, it is an attempt, and what happens to it concerns that. */
@@ -218,6 +219,13 @@ export class ShownTrack {
     }, DIRECT_PATIENCE);
   }
 
+  /** Receives the track by the WebSocket if WebRTC is not worth waiting for. */
+  #fallBackAtOnce() {
+    const { hasH264, isFirefox } = this.#viewer.browser;
+    if (!hasH264) this.#fallBack(messages.noH264(isFirefox));
+    else if (this.#isBlocked) this.#fallBack();
+  }
+
   /** Receives the track by the WebSocket. `failure` is why WebRTC has failed; null if it may still find a path. */
   async #fallBack(failure = null) {
     const before = this.reception;
@@ -234,7 +242,8 @@ export class ShownTrack {
       if (this.reception === reception) action(value);
     };
     const attempt = failure ? null : before;
-    const page = { video: this.#stage.video, messages, attempt, failure, make: () => this.#make() };
+    const make = this.#viewer.browser.hasH264 ? () => this.#make() : null;
+    const page = { video: this.#stage.video, messages, attempt, failure, make };
     const reception = new file.Fallback(this.signalling, this.tracks.asked, page, {
       onStream: only((stream) => {
         this.#isBlocked = true;

@@ -63,7 +63,7 @@ export class Viewer extends EventTarget {
         this.#patience.stop();
         if (this.phase === "connecting") this.#enter("negotiating");
       },
-      onFailure: (reason) => this.#retry(reason),
+      onFailure: (reason) => (reason.isFinal ? this.#stop(reason, true) : this.#retry(reason)),
     });
   }
 
@@ -105,7 +105,6 @@ export class Viewer extends EventTarget {
     this.#hasEnded = false;
     this.reason = null;
     if (!this.browser.hasWebRTC) this.#stop(messages.noWebRTC());
-    else if (!this.browser.hasH264) this.#stop(messages.noH264(this.browser.isFirefox), true);
     else if (!this.link.name) this.#stop(messages.noLink());
     else this.#connect();
   }
