@@ -10,8 +10,10 @@ TYPING, NARROW_DELAY = 60, 700
 PICTURES = 25
 #: Seconds from asking the host for pictures to the first one without UDP, of browsers that can do without.
 BLOCKED = 3
-#: What the page says of a browser that makes no TCP candidates, and of the ways.
+#: What the page says of a browser that can't take these ways at all: then the next one is shown, and its time.
 NO_TCP = "TCP: this browser allows none."
+NO_H264 = "This browser plays no H.264 by WebRTC, so no other path is of use."
+#: And what it says of the ways.
 PATHS = {"proxy": "WebSocket", "blocked": "TCP directly", "direct": "UDP directly"}
 
 
@@ -28,12 +30,14 @@ def _most(what, value, limit, unit):
 
 def _path(row, title):
     wanted = PATHS[row.way.course]
+    if NO_H264 in row.said("notes") or (row.way.course == "blocked" and NO_TCP in row.said("notes")):
+        wanted = PATHS["proxy"]
     return Check(title + "path", ", ".join(row.said("path")), wanted, row.said("path") == [wanted])
 
 
 def _pictures(row, title):
-    return at_least(title + "scrolled text, pictures", row.value("scroll", "clean", "pictures_per_second") or 0, PICTURES,
-                    "a second")
+    pictures = row.value("scroll", "clean", "pictures_per_second") or 0
+    return at_least(title + "scrolled text, pictures", pictures, PICTURES, "a second")
 
 
 def _proxy(row, title):
@@ -46,12 +50,12 @@ def _proxy(row, title):
 
 
 def _blocked(row, title):
-    if NO_TCP in row.said("notes"):
-        # It is shown how long the next way takes.
-        return [Check(title + "path", ", ".join(row.said("path")), "named", "none yet" not in row.said("path"))]
-    return [_path(row, title), _most(title + "first picture", row.fact("asked_s"), BLOCKED, "s after asking")]
+    limited = [] if NO_TCP in row.said("notes") else [
+        _most(title + "first picture", row.fact("asked_s"), BLOCKED, "s after asking")]
+    return [_path(row, title), *limited]
 
 
 def _direct(row, title):
-    return [_path(row, title), _pictures(row, title),
-            at_least(title + "decoded, by getStats", row.value("scroll", "clean", "decoded") or 0, 1, "pictures")]
+    counted = [] if NO_H264 in row.said("notes") else [
+        at_least(title + "decoded, by getStats", row.value("scroll", "clean", "decoded") or 0, 1, "pictures")]
+    return [_path(row, title), _pictures(row, title), *counted]

@@ -35,16 +35,18 @@ def parse(arguments):
     parser = Parser(
         prog="Tools/bench/reach",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures what viewers see of a shared screen through difficult networks, in headless Chromium and\n"
-        "Firefox. The host and each viewer are in network namespaces of their own, as for Tools/bench/network, whose\n"
-        "paths and figures these are: delays are from the scene's tick to the page's presentation of its picture. What\n"
-        "doesn't get through is dropped by nftables. Proxies are configured as Documentation/operating.md has it, with\n"
-        "a certificate that nobody vouches for, and browsers are told to accept it. Writes reach.md and reach.json, and\n"
-        "prints the tables.",
+        description="Measures what viewers see of a shared screen through difficult networks, in headless Chromium\n"
+        "and Firefox. The host and each viewer are in network namespaces of their own, as for Tools/bench/network,\n"
+        "whose paths and figures these are: delays are from the scene's tick to the page's presentation of its\n"
+        "picture. What doesn't get through is dropped by nftables. Proxies are configured as\n"
+        "Documentation/operating.md has it, with a certificate that nobody vouches for, and browsers are told to\n"
+        "accept it. Writes reach.md and reach.json, and prints the tables.",
         epilog="courses (all, if none is named):\n"
         + "".join("  %-8s %s\n" % (name, summary) for name, (summary, _) in courses.ALL.items()) +
+        "\nDebian's Firefox has no OpenH264 plug-in, so that it plays no H.264 by WebRTC. MOZ_GMP_PATH in the\n"
+        "environment, a folder gmp-gmpopenh264/VERSION as a profile of Mozilla's Firefox has one, gives it that.\n"
         "\nexamples:\n"
-        "  Tools/bench/reach --check                                       about 20 minutes with --runs 1\n"
+        "  Tools/bench/reach --check --runs 1                              about ten minutes\n"
         "  Tools/bench/reach proxy --proxies nginx --viewers firefox-https --runs 1\n"
         "\nexit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing; 70 a\n"
         "measurement failed twice; 77 not root: nothing was measured, and what was skipped is named.")

@@ -1,16 +1,14 @@
-// Runs in the viewer's page beside network_bench's page.js, and keeps what Tools/bench/reach asks for: when the page has
-// asked the host for pictures, by which path they come, and what this browser has.
+// Runs in the viewer's page beside network_bench's page.js, and keeps what Tools/bench/reach asks for: when the page
+// has asked the host for pictures, by which path they come, and what this browser has.
 "use strict";
 (() => {
   const PANEL_PATIENCE = 5000;
   const reach = { asked: null };
-  let offer = "";
 
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (data) {
-    const message = typeof data === "string" ? JSON.parse(data) : {};
-    if (message.eventName === "__offer" || message.eventName === "__frames") reach.asked ??= performance.now();
-    if (message.eventName === "__offer") offer ||= message.data.sdp.sdp;
+    const { eventName } = typeof data === "string" ? JSON.parse(data) : {};
+    if (eventName === "__offer" || eventName === "__frames") reach.asked ??= performance.now();
     send.call(this, data);
   };
 
@@ -22,7 +20,8 @@
     press("s");
     const deadline = performance.now() + PANEL_PATIENCE;
     let lines = [];
-    while (performance.now() < deadline && (lines.length === 0 || lines[0] === "none yet")) {
+    const isOpen = (line) => line === "none yet" || line.endsWith("being tried.");
+    while (performance.now() < deadline && (lines.length === 0 || lines.some(isOpen))) {
       await wait(100);
       lines = [...document.querySelectorAll(".paths > *")].map((line) => (line.lastElementChild ?? line).textContent);
     }
@@ -38,6 +37,10 @@
 
   // What this browser has of what the host and the page can use, each a list of names.
   reach.features = async () => {
+    const made = window.offerToReceive(true);
+    const { sdp } = await made.offer;
+    made.connection.close();
+    const all = (pattern) => [...new Set([...sdp.matchAll(pattern)].map((match) => match[1]))].sort();
     const video = document.querySelector("#video");
     const picture = await new Promise((resume) => video.requestVideoFrameCallback((_, it) => resume(it)));
     const { prototype } = RTCRtpReceiver;
@@ -46,7 +49,6 @@
     const [source] = receivers.flatMap((receiver) => receiver.getSynchronizationSources());
     const entries = (await Promise.all(receivers.map((receiver) => receiver.getStats())))
       .flatMap((report) => [...report.values()]);
-    const all = (pattern) => [...new Set([...offer.matchAll(pattern)].map((match) => match[1]))].sort();
     const interfaces = ["VideoDecoder", "MediaStreamTrackGenerator", "MediaStreamTrackProcessor", "MediaSource"];
     return {
       "header extensions that it offers": all(/^a=extmap:\d+(?:\/\S+)? (\S+)/gm),

@@ -29,8 +29,8 @@ class Proxy:
         with open(path, "w") as file:
             file.write(self.configuration % {
                 "address": address, "host": "127.0.0.1:%d" % PORT, "folder": self.folder})
-        self.process = Process(self.name, [*network.prefix, *self.command(path)], os.path.join(folder, self.name + ".log"),
-                               self.environment)
+        self.process = Process(self.name, [*network.prefix, *self.command(path)],
+                               os.path.join(folder, self.name + ".log"), self.environment)
         try:
             wait_until(lambda: all(self._listens(network, (address, port)) for port in PORTS.values()), 10,
                        "%s's start" % self.name)

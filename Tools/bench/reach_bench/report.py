@@ -13,8 +13,8 @@ from .courses import CLEAN, NARROW
 
 NOTES = {
     "proxy": "Only the proxy's port can be reached. First picture: from opening the page, the longest in brackets. "
-    "Played by: what the page plays pictures with. Delay: from the scene's tick until the page presented its picture, from "
-    "2 s after the phase's start.",
+    "Played by: what the page plays pictures with. Delay: from the scene's tick until the page presented its picture, "
+    "from 2 s after the phase's start.",
     "blocked": "UDP is dropped, TCP isn't. First picture: from when the page has asked the host for pictures, and from "
     "opening the page. Why no better path: as the page says.",
     "direct": "Everything gets through. Decoded: by the browser's getStats.",
@@ -81,7 +81,8 @@ class Row:
         return " / ".join(_number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
 
     def _motion(self, phase):
-        return "%s, %s" % (self._delays("scroll", phase), _number(self.value("scroll", phase, "pictures_per_second"), 1))
+        pictures = self.value("scroll", phase, "pictures_per_second")
+        return "%s, %s" % (self._delays("scroll", phase), _number(pictures, 1))
 
 
 def _number(value, digits):

@@ -24,6 +24,7 @@ class Visitor(Viewer):
     def wait_until_playing(self, seconds=40):
         super().wait_until_playing(seconds)
         shown, asked = self.page.evaluate("[networkBench.firstShown, reachBench.asked]")
+        # Before anything is measured, because the panel that says it takes time.
         path, *notes = self.page.evaluate("reachBench.path()") or ["not told"]
         self.facts = {
             "first_picture_s": shown / 1000, "asked_s": (shown - asked) / 1000, "path": path, "notes": notes,
