@@ -5,7 +5,12 @@ import { initSegment, join, mediaSegment, TIMESCALE } from "./mp4.js";
 
 // A picture lasts until the next one, which comes within 2.5 s: a browser that had played all there is would stop. A
 // longer pause than twice the last duration would be a gap (Media Source Extensions, "coded frame processing").
-const DURATION = 3 * TIMESCALE;
+//
+// Firefox keeps each decoded picture until its end, and decodes only ten ahead. With 3 s, each would be shown 2.7 s late.
+// It may stop after a short one, but when it goes on, it decodes all since the last key picture again.
+const isFirefox = /\bFirefox\//.test(navigator.userAgent);
+const DURATION = (isFirefox ? 0.3 : 3) * TIMESCALE;
+const MOST_AGAIN = isFirefox ? 60 : Infinity;
 // The least time between two pictures, so that they have different times.
 const STEP = TIMESCALE / 1000;
 // Seconds behind the newest picture: from when on the page plays faster, and from when on it jumps to a key picture.
@@ -50,6 +55,7 @@ export class SourcePlayer {
   /** When the stream's last key picture is due; how many bytes have come since; and when the oldest that is kept is due. */
   #key = 0;
   #bytes = 0;
+  #sinceKey = 0;
   #oldest = 0;
   #jump = null;
   /** The segments that wait for the browser: `{bytes, type}`. */
@@ -95,10 +101,12 @@ export class SourcePlayer {
       if (this.#sequence > 0 && time / TIMESCALE - this.#now > JUMP) this.#jump = time;
       this.#key = time;
       this.#bytes = 0;
+      this.#sinceKey = 0;
     }
     this.#last = time;
     this.#sequence += 1;
     this.#bytes += unit.length;
+    this.#sinceKey += 1;
     this.#times.push({ time, facts });
     if (this.#times.length > MOST_TIMES) this.#times.shift();
     const segment = { sequence: this.#sequence, time, duration: DURATION, units, isKey };
@@ -200,7 +208,8 @@ export class SourcePlayer {
     const newest = this.#times.at(-1);
     if (!newest) return;
     const isShown = !this.#video.requestVideoFrameCallback || this.#shown >= newest.time - STEP / 2;
-    if (!isShown && !newest.facts.isKey && !document.hidden && !this.#video.paused) this.#handlers.onWish();
+    const helps = !isShown || this.#sinceKey > MOST_AGAIN;
+    if (helps && !newest.facts.isKey && !document.hidden && !this.#video.paused) this.#handlers.onWish();
     this.#follow();
   }
 }
