@@ -1,10 +1,10 @@
 import MediaTypes
 import OutputLife
 import Synchronization
-@testable import Signalling
 import TestSupport
 import Testing
 
+@testable import Signalling
 @testable import WebRTCPushing
 
 @Suite("A session that a server is asked to take")
