@@ -55,6 +55,8 @@ final class WebClient {
     ) throws(OutputFailure) -> Answer {
         let message = try message(method, url, token: token)
         soup_message_add_flags(message.pointer, SOUP_MESSAGE_NO_REDIRECT)
+        // libsoup would also use a connection again on which an answer is still to come that wasn't read to its end.
+        soup_message_add_flags(message.pointer, SOUP_MESSAGE_NEW_CONNECTION)
         if let body {
             let bytes = Array(body.utf8)
             let wrapped = g_bytes_new(bytes, gsize(bytes.count))
