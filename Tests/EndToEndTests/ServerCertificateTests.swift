@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "Certificates of servers that are pushed to and read from",
+        "Certificates of servers",
         .enabled(
             if: EndToEnd.isPossible && FFmpeg.isAvailable && PythonClient.isAvailable(.debian)
                 && ProgramLookup.path(of: "openssl") != nil))
@@ -148,6 +148,26 @@ extension EndToEnd {
                 "the source rtmps://localhost:\(port)/... has failed: its certificate is not trusted")
             let unchecked = try host(["--source", "rtsps://localhost:\(port)/key"])
             try unchecked.waitForLog("the source rtsps://localhost:\(port)/... is taken with any certificate")
+        }
+
+        @Test("a snapshot by HTTPS needs a known certificate too")
+        func snapshot() throws {
+            let host = try host(["--tls-cert", certificate, "--tls-key", key])
+            let link = try host.printedLink()
+            let named = link.replacing("127.0.0.1", with: "localhost")
+            for (link, store, words) in [
+                (named, "", "its certificate is not trusted"),
+                (link, certificate, "its certificate is for another name"),
+                (named, folder.file("nothing"), "the file that SSL_CERT_FILE names can't be read"),
+                (named, certificate, "the host has no picture yet"),
+            ] {
+                let run = try CommandLineRun(
+                    ["screenrelay", "snapshot", link, "-o", folder.file("s.png")],
+                    environment: ["SSL_CERT_FILE": store])
+                #expect(run.status == .exited(69))
+                #expect(run.errorLine?.contains(words) == true, "\(run.errorOutput)")
+            }
+            #expect(host.stop() == .exited(0))
         }
 
         /// Expects what a client of ours says of a server with each kind of certificate, and `success` if all is well.

@@ -14,7 +14,8 @@ public struct SnapshotClient: Sendable {
     }
 
     /// Fetches the picture of `track`, or of the room's first track, as a file. Blocks; may be called from any thread.
-    /// Uses no proxy and follows no redirect, because the token is meant for that host only.
+    /// Uses no proxy and follows no redirect, because the token is meant for that host only, and accepts the
+    /// certificates that `ServerTrust` does.
     public func fetchSnapshot(
         link: String, track: String? = nil, format: SnapshotFormat
     ) throws(SnapshotClientError) -> [UInt8] {
@@ -32,11 +33,20 @@ public struct SnapshotClient: Sendable {
                 soup_message_get_request_headers(message), "X-Room-Password", PercentCoding.encode(password))
         }
         soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
-        let session = shim_soup_session_new_direct(timeout)
+        let session: UnsafeMutablePointer<SoupSession> = shim_soup_session_new_direct(timeout)
         defer { g_object_unref(session) }
+        if target.isSecure {
+            guard let trust = ServerTrust() else { throw .unreachable(target.host, reason: ServerTrust.unreadable) }
+            trust.check(session)
+        }
 
         var error: UnsafeMutablePointer<GError>?
         guard let stream = soup_session_send(session, message, nil, &error) else {
+            let errors = soup_message_get_tls_peer_certificate_errors(message)
+            guard errors.rawValue == 0 else {
+                g_clear_error(&error)
+                throw .unreachable(target.host, reason: ServerTrust.fault(errors))
+            }
             throw Self.failure(&error, target)
         }
         defer { g_object_unref(stream) }
@@ -84,6 +94,7 @@ public struct SnapshotClient: Sendable {
     private struct Target {
         /// `http://HOST:PORT`
         let origin: String
+        let isSecure: Bool
         /// `HOST:PORT`, for messages.
         let host: String
         let room: String
@@ -97,6 +108,7 @@ public struct SnapshotClient: Sendable {
             else { throw .notALink(link) }
             host = parts.port.map { "\(name):\($0)" } ?? name
             origin = "\(scheme)://\(host)"
+            isSecure = scheme == "https"
             let fragment = (parts.fragment ?? "").split(
                 separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
             room = fragment.first.map(String.init) ?? ""
