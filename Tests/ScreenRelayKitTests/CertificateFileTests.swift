@@ -1,11 +1,9 @@
 import Glibc
-import MediaTypes
 import Processes
 import ScreenRelayKit
 import SecureTransport
 import TestSupport
 import Testing
-import Threading
 
 @Suite("A certificate that is made and kept")
 struct CertificateFileTests {
@@ -78,13 +76,7 @@ struct CertificateFileTests {
 
     /// The fingerprints that hosts get which start at once.
     private func fingerprints(of count: Int) throws -> [String] {
-        let results = try (0..<count).map { _ in try #require(HandOver<String>()) }
-        for result in results {
-            let thread = NamedThread("host") { result.give((try? file.certificate().fingerprint) ?? "none") }
-            try #require(thread != nil)
-        }
-        let deadline = now() + .seconds(20)
-        return results.compactMap { $0.wait(until: deadline) }
+        try atOnce(count) { [file] in (try? file.certificate().fingerprint) ?? "none" }
     }
 
     @Test("is the same for hosts that start at once")

@@ -30,6 +30,18 @@ struct TokenFileTests {
         #expect(try file.token() == next)
     }
 
+    @Test("is the same for hosts that start at once, and nothing else is left in the folder")
+    func together() throws {
+        let file = TokenFile(path: folder.file("token"))
+        for _ in 0..<20 {
+            let found = try atOnce(6) { (try? file.token()) ?? "none" }
+            let kept = try file.token()
+            #expect(found == [String](repeating: kept, count: 6))
+            #expect(try folder.names() == ["token"])
+            unlink(file.path)
+        }
+    }
+
     @Test("may be one that somebody has written, with or without a line's end")
     func written() throws {
         for text in ["abcdefghijklmnop", "abcdefghijklmnop\n", "abcdefghijklmnop\r\n"] {

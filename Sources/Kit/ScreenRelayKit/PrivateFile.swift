@@ -45,7 +45,8 @@ struct PrivateFile {
 
     /// Waits until no other host is between reading and writing a file of this folder. Nil if one takes too long.
     func lock() -> FolderLock? {
-        path.lastIndex(of: "/").flatMap { try? FolderLock(folder: String(path[..<$0])) }
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "./"
+        return try? FolderLock(folder: String(folder))
     }
 
     /// Creates missing folders, with access for this user only. If this fails, writing the file reports why.

@@ -1,4 +1,5 @@
 import Glibc
+import LinkTransport
 import SecureTransport
 
 /// A room's token in a file that only its user can read. It keeps links valid when a host is restarted.
@@ -39,15 +40,20 @@ public struct TokenFile: Sendable {
     /// - Parameter makesFolders: whether missing folders are created, with access for this user only.
     public func token(isNew: Bool = false, makesFolders: Bool = false) throws(TokenFileError) -> String {
         let file = PrivateFile(path: path)
-        if !isNew, let bytes = try file.read(limit: Self.limit) { return try token(in: bytes) }
-        let token = HostConfiguration.randomToken()
+        if !isNew, let kept = try kept(in: file) { return kept }
         if makesFolders { file.makeFolders() }
+        // Of hosts that start at once, one draws it. The others find it here.
+        let lock = file.lock()
+        defer { lock?.release() }
+        if !isNew, let kept = try kept(in: file) { return kept }
+        let token = HostConfiguration.randomToken()
         try file.write(token + "\n")
         return token
     }
 
-    private func token(in bytes: [UInt8]) throws(TokenFileError) -> String {
-        var bytes = bytes[...]
+    /// Nil if there is no file.
+    private func kept(in file: PrivateFile) throws(TokenFileError) -> String? {
+        guard var bytes = try file.read(limit: Self.limit)?[...] else { return nil }
         while let last = bytes.last, last == 10 || last == 13 { bytes.removeLast() }
         let isToken = Self.lengths.contains(bytes.count) && bytes.allSatisfy(Self.isAllowed)
         guard isToken else { throw .notAToken(path: path) }
