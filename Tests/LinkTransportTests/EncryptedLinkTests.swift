@@ -8,9 +8,9 @@ import Testing
 
 @Suite("the encrypted link")
 struct EncryptedLinkTests {
-    private let token: LinkToken
+    let token: LinkToken
     private let other: LinkToken
-    private let listener: LinkListener
+    let listener: LinkListener
 
     init() throws {
         token = try #require(LinkToken(Array("a token of some length".utf8)))
@@ -18,7 +18,7 @@ struct EncryptedLinkTests {
         listener = try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: token)
     }
 
-    private func address(_ port: UInt16? = nil) throws -> LinkAddress {
+    func address(_ port: UInt16? = nil) throws -> LinkAddress {
         .tls(host: "127.0.0.1", port: try port ?? #require(listener.address.network?.port))
     }
 
@@ -191,71 +191,6 @@ struct EncryptedLinkTests {
             try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: nil)
         }
         #expect(listening == .tokenRequired(address: "tls:127.0.0.1:0"))
-    }
-
-    @Test("a host that doesn't encrypt is told apart, and one that closes at once may be tried again")
-    func otherHosts() throws {
-        let plain = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        for isTalking in [true, false] {
-            let dial = try LinkDial(to: address(plain.address.network?.port), token: token)
-            var host: LinkConnection?
-            let error = try eventually("the failure", within: .seconds(4)) { () throws -> LinkTransportError? in
-                if host == nil, let next = try plain.accept() {
-                    try next.enqueue(header: isTalking ? [0x26] + [UInt8](repeating: 0, count: 63) : [])
-                    if !isTalking { next.close() }
-                    host = next
-                }
-                return failure { () throws(LinkTransportError) in _ = try dial.advance() }
-            }
-            if isTalking {
-                #expect(error.description.contains("was started with tcp:, not tls:") && error.kind == .permission)
-            } else {
-                #expect(error.isRetryable, "\(error)")
-            }
-        }
-    }
-
-    @Test(
-        "a peer that doesn't encrypt is told that the host does, if it speaks first or waits", arguments: ["&", ""])
-    func unencrypted(word: String) throws {
-        let (name, port) = try #require(listener.address.network)
-        let peer = try LinkConnection.connect(to: .tcp(host: name, port: port))
-        let host = try eventually("it") { try listener.accept() }
-        #expect(host.awaitsHandshake)
-        var buffer = [UInt8](repeating: 0, count: 100)
-        if word.isEmpty {
-            host.tellEncryption()
-        } else {
-            // More than the host reads: what it has said arrives all the same.
-            try peer.enqueue(header: Array(String(repeating: word, count: 10_000).utf8))
-            let error = try eventually("the refusal") {
-                failure { () throws(LinkTransportError) in
-                    var first: [UInt8] = [0]
-                    _ = try host.receive(into: &first)
-                }
-            }
-            #expect(error.description.hasPrefix("127.0.0.1 is refused: it doesn't encrypt its link"), "\(error)")
-            #expect(error.kind == .permission)
-        }
-        host.close()
-        let told = try eventually("what it is told") { () throws -> [UInt8]? in
-            guard case .bytes(let count) = try peer.receive(into: &buffer) else { return nil }
-            return Array(buffer[..<count])
-        }
-        #expect(told == [0x15, 3, 3, 0, 2, 1, 0])
-    }
-
-    @Test("a capture that is told so before it could begin its handshake tries again")
-    func late() throws {
-        let plain = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        let dial = try LinkDial(to: address(plain.address.network?.port), token: token)
-        let host = try eventually("the connection") { try plain.accept() }
-        try host.enqueue(header: [0x15, 3, 3, 0, 2, 1, 0])
-        host.close()
-        let error = try eventually("the end") {
-            failure { () throws(LinkTransportError) in _ = try dial.advance() }
-        }
-        #expect(error.isRetryable, "\(error)")
     }
 
     @Test(
