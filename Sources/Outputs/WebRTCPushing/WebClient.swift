@@ -127,36 +127,23 @@ final class WebClient {
 
     // MARK: Messages
 
-    /// A request with what its server's certificate lacks.
+    /// A request, and the name of its server for people.
     fileprivate final class Message {
         let pointer: OpaquePointer
-        private var certificateErrors = GTlsCertificateFlags(rawValue: 0)
         private let host: String
-        private var watching: gulong = 0
 
         /// Takes over one reference to the request.
         init(_ pointer: OpaquePointer, host: String) {
             (self.pointer, self.host) = (pointer, host)
-            let check: @convention(c) (gpointer?, gpointer?, GTlsCertificateFlags, gpointer?) -> gboolean = {
-                _, _, errors, data in
-                guard let data else { return 0 }
-                Unmanaged<Message>.fromOpaque(data).takeUnretainedValue().certificateErrors = errors
-                return 0
-            }
-            watching = shim_g_signal_connect(
-                UnsafeMutableRawPointer(pointer), "accept-certificate", unsafeBitCast(check, to: GCallback.self),
-                Unmanaged.passUnretained(self).toOpaque())
         }
 
-        deinit {
-            g_signal_handler_disconnect(UnsafeMutableRawPointer(pointer), watching)
-            g_object_unref(UnsafeMutableRawPointer(pointer))
-        }
+        deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
         /// Why it failed, in words; frees the error.
         func failure(_ error: inout UnsafeMutablePointer<GError>?) -> OutputFailure {
             defer { g_clear_error(&error) }
-            if certificateErrors.rawValue != 0 { return OutputFailure(ServerTrust.fault(certificateErrors)) }
+            let errors = soup_message_get_tls_peer_certificate_errors(pointer)
+            if errors.rawValue != 0 { return OutputFailure(ServerTrust.fault(errors)) }
             guard let error else { return OutputFailure("\(host) can't be reached") }
             return OutputFailure(String(cString: error.pointee.message), foundNobody: isRefusedConnection(error))
         }
