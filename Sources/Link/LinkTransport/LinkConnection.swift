@@ -70,8 +70,8 @@ public final class LinkConnection {
         return stream.wantsWrite || hasPending && stream.isEstablished
     }
 
-    /// Whether the link is encrypted, and the peer has not sent a byte of a handshake. A capture sends its first message
-    /// as soon as it is connected, so this is probably one that doesn't encrypt and waits for us.
+    /// Whether the link is encrypted, and the peer has not sent a byte yet. A capture that encrypts begins the
+    /// handshake as soon as it is connected, so after a moment this is probably one that doesn't, and waits for us.
     public var awaitsHandshake: Bool { stream.map { $0.firstByte == nil } ?? false }
 
     /// Tells a peer that has sent nothing that the link is encrypted, if it is. Close the connection afterwards.

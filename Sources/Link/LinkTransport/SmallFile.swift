@@ -7,7 +7,8 @@ public struct SmallFile: Sendable {
     /// Whether nobody but this user and root can read or change the file.
     public let isPrivate: Bool
 
-    /// Reads the first `limit` bytes of a file or a pipe, whose writer is waited for. Whoever can read it is welcome.
+    /// Reads the first `limit` bytes of a file or a pipe, whose writer is waited for. Others may be able to read
+    /// it, too: see `isPrivate`.
     public init(_ path: String, limit: Int) throws(SmallFileError) {
         try self.init(path, limit: limit, isSecret: false)
     }

@@ -10,7 +10,7 @@ final class JanusSocket {
 
     private let attempt: Attempt
     private var socket: ClientWebSocket?
-    /// No more than one reading brings: the next one is made when these are taken.
+    /// At most what comes at once: nothing more is read before these are taken.
     private var messages: [String] = []
     private var isOpen = false
     private var failure: OutputFailure?

@@ -19,7 +19,7 @@ public enum PasswordInput {
     public static func read(file path: String) throws(PasswordProblem) -> String {
         let file: SmallFile
         do throws(SmallFileError) {
-            // A line that is too long may be cut off, as long as it still is.
+            // What is read of a line that is too long is too long as well.
             file = try SmallFile(secret: path, limit: longest + 2)
         } catch {
             switch error {

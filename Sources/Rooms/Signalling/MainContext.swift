@@ -24,7 +24,8 @@ package final class MainContext: @unchecked Sendable {
     deinit { g_main_context_unref(pointer) }
 
     /// Makes it the calling thread's for `body`, and afterwards waits until GLib has finished what it has begun, which
-    /// should have been cancelled by then. Else who waits for a call of GLib's, and the context, would never be freed.
+    /// should have been cancelled by then. Otherwise whatever waits for such a call would never be freed, nor would the
+    /// context.
     package func use(_ body: () -> Void) {
         g_main_context_push_thread_default(pointer)
         body()
