@@ -59,7 +59,7 @@ struct FrameViewer: RungFollower, TrackViewer {
     private var isStalled = false
     private var budget = KeyFrameBudget()
 
-    /// A viewer of `feed`, where it counts until ``leave()``.
+    /// A viewer of `feed`, where it counts until ``leave(now:)``.
     init(_ request: FrameRequest, feed: TrackFeed, now: MonotonicTime) {
         self.request = request
         fullFeed = feed
