@@ -14,7 +14,7 @@ struct SlotRhythmTests {
         /// By how much each slot was found later than it was complete.
         var delays: [Interval] = []
 
-        /// The same from the slot at `start` on.
+        /// The longest of these, except for the slots from which it first learns.
         var worst: Interval { delays.dropFirst(100).max() ?? .zero }
     }
 

@@ -3,9 +3,9 @@ import MediaTypes
 /// Says until when the capture may sleep although samples come, because no slot can be complete before that.
 ///
 /// PulseAudio passes samples on in blocks whose length depends on who plays. Where they are shorter than a slot, each
-/// slot would wake us several times. So after a slot, nothing is read until the next one should be complete. When that
-/// is, is learnt from the slots before: as long as each is there when it is looked for, the look comes a little earlier
-/// each time; where one isn't, the looks come later from then on. A value without I/O; the time is an argument.
+/// slot would wake us several times. So after a slot, nothing is read until the next one should be complete. Earlier
+/// slots tell when that is: as long as each slot is there when we look, we look a little earlier for the next one;
+/// after one that isn't, we look later. A value without I/O; the time is an argument.
 struct SlotRhythm {
     /// Until when nothing needs to be read; nil if every block is to wake us.
     private(set) var restEnd: MonotonicTime?
@@ -13,24 +13,25 @@ struct SlotRhythm {
     /// How long after its end a slot is looked for: less than zero where samples come before they are heard. Nil before
     /// the first slot.
     private var lateness: Interval?
-    /// Whether a block has woken us since the last slot that completed none.
+    /// Whether a block that completed no slot has woken us since the last slot.
     private var hasWokenInVain = false
-    /// Before how many slots in a row one has; kept while we rest.
+    /// Before how many slots in a row that has happened; kept while we rest.
     private var vainSlots = 0
     /// Whether the next slot wasn't there when the rest was over.
     private var hasMissed = false
-    /// How many slots in a row weren't.
+    /// How many slots in a row weren't there.
     private var misses = 0
 
-    /// How much later than a slot that was missed has come the next one is looked for.
+    /// After a slot that wasn't there, we look for the next one this much later than that one came.
     private static let margin = Interval.milliseconds(1)
-    /// How much earlier each look is than the one before: a slot is missed about once in twenty.
+    /// How much earlier we look each time: about one slot in twenty then isn't there.
     private static let step = Interval.microseconds(50)
     /// One slot that comes very late says little about those that follow.
     private static let longestDelay = Interval.milliseconds(2)
-    /// A rest is worth while from so many on. A single one may have been preceded by an answer of the server's.
+    /// We rest once this many slots in a row had such a block. Before a single slot, it may have been an answer of the
+    /// server's that woke us.
     private static let fewestVainSlots = 2
-    /// After so many misses, blocks may be longer than slots, and a rest would only be one wake-up more.
+    /// After more misses than this, blocks may be longer than slots, and a rest would only be one more wake-up.
     private static let mostMisses = 4
 
     /// Takes what a look at `now` has found: so many slots, the last of which is `slot`; nil if there was none.
