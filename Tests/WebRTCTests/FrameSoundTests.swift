@@ -34,9 +34,10 @@ private final class FrameSoundRig {
     /// What the viewer was sent.
     var sounds: [WholeSound] { received.sounds.withLock { $0 } }
 
-    /// Publishes so many packets of 20 ms, each when it has just ended. Returns them with their capture times.
+    /// Publishes so many packets of 20 ms, each when it has just ended, and lets the thread see it after `delay`.
+    /// Returns them with their capture times.
     @discardableResult
-    func play(_ count: Int) -> [(packet: [UInt8], captured: MonotonicTime)] {
+    func play(_ count: Int, delay: Interval = .zero) -> [(packet: [UInt8], captured: MonotonicTime)] {
         (0..<count).map { _ in
             played += 1
             let packet: [UInt8] = [0xFC, played, 7]
@@ -45,6 +46,7 @@ private final class FrameSoundRig {
                 bytes: [0, 0, 0, 1] + packet, units: [4..<7], isRandomAccess: true, captureTime: captured,
                 format: TrackFormat(codec: .opus))
             track.hub.publish(frame, epoch: 1, arrival: now)
+            wait(delay)
             if track.feed.update(now: now) { viewer.advance(now: now) }
             wait(.milliseconds(20))
             return (packet, captured)
@@ -105,5 +107,17 @@ struct FrameSoundTests {
         rig.track.hub.hold(false)
         rig.play(2)
         #expect(rig.sounds.count == 4 && rig.sounds.suffix(2).allSatisfy { $0.isHeard() })
+    }
+
+    @Test("is left out if the thread comes to it too late")
+    func late() {
+        let rig = FrameSoundRig()
+        rig.hear(true)
+        rig.play(1, delay: SoundSender.longestWait)
+        #expect(rig.sounds.count == 1)
+        rig.play(1, delay: SoundSender.longestWait + .milliseconds(1))
+        #expect(rig.sounds.count == 1 && rig.viewer.statistics.sentSoundPackets == 1)
+        rig.play(1)
+        #expect(rig.sounds.count == 2)
     }
 }
