@@ -10,9 +10,9 @@ extension EndToEndInBrowser.PageLogicTests {
         (
             "a packet's first bytes say how long it lasts", "opus",
             """
-            const lengths = [[0xfc], [0xe0], [0x08, 1], [0x1b, 3], [0x79], [0xff, 48], [], [0xff]]
-              .map((packet) => it.sampleCount(Uint8Array.from(packet)));
-            return lengths.join() === '960,120,960,8640,1920,46080,0,0';
+            const packets = [[0xfc], [0xe0], [0x08, 1], [0x1b, 2], [0x79], [0xff, 6], [0x1b, 3], [0xff, 7], [], [0xff]];
+            const lengths = packets.map((packet) => it.sampleCount(Uint8Array.from(packet)));
+            return lengths.join() === '960,120,960,5760,1920,5760,0,0,0,0';
             """
         ),
         (

@@ -2,6 +2,8 @@
 
 /** The clock rate of Opus, in samples per second. */
 export const RATE = 48_000;
+// The most samples of a packet: 120 ms (section 3.4).
+const LONGEST = 5760;
 
 /** Returns how many samples a packet lasts; 0 if it can't be one. */
 export function sampleCount(packet) {
@@ -11,5 +13,6 @@ export function sampleCount(packet) {
   const lengths = kind < 12 ? [10, 20, 40, 60] : kind < 16 ? [10, 20, 10, 20] : [2.5, 5, 10, 20];
   // Section 3.2.
   const count = [1, 2, 2, frames & 63][contents & 3];
-  return (lengths[kind & 3] * count * RATE) / 1000;
+  const length = (lengths[kind & 3] * count * RATE) / 1000;
+  return length <= LONGEST ? length : 0;
 }
