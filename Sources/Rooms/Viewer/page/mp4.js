@@ -1,9 +1,10 @@
 // Fragmented MP4 with one track, of H.264 (ISO/IEC 14496-12 and -15) or of Opus ("Encapsulation of Opus in ISO Base Media
 // File Format"), for Media Source. Nothing here accesses the page.
 
+import { RATE } from "./opus.js";
+
 /** The clock rate of the times and durations of pictures, in ticks per second. Those of sound are in samples. */
 export const TIMESCALE = 90_000;
-const SOUND_TIMESCALE = 48_000;
 
 const TRACK = 1;
 // Sample flags (ISO/IEC 14496-12 section 8.8.3.1): what the sample depends on, and whether it is no sync sample.
@@ -54,10 +55,10 @@ export function initSegment(sps, pps, facts) {
 /** Returns the initialization segment of sound: Opus in mono and stereo, whose decoders give two channels. */
 export function soundInitSegment() {
   const entry = box("Opus",
-    u32(0), u16(0, 1), new Uint8Array(8), u16(2, 16, 0, 0), u32(SOUND_TIMESCALE * 65_536),
-    box("dOps", u8(0, 2), u16(0), u32(SOUND_TIMESCALE), u16(0), u8(0)));
+    u32(0), u16(0, 1), new Uint8Array(8), u16(2, 16, 0, 0), u32(RATE * 65_536),
+    box("dOps", u8(0, 2), u16(0), u32(RATE), u16(0), u8(0)));
   const header = fullBox("smhd", 0, 0, u32(0));
-  const facts = { handler: "soun", name: "sound", timescale: SOUND_TIMESCALE, volume: 0x100, width: 0, height: 0 };
+  const facts = { handler: "soun", name: "sound", timescale: RATE, volume: 0x100, width: 0, height: 0 };
   return movie(entry, { header, ...facts });
 }
 
