@@ -89,7 +89,7 @@ struct SoundTests {
         #expect(rig.tracks.map(\.feed.record.times.count) == [15, 0])
     }
 
-    @Test("has transport-wide numbers beside pictures, and none while the screen stands still")
+    @Test("has transport-wide numbers until feedback comes; then beside pictures, but not beside a still screen")
     func transportNumbers() throws {
         let rig = try Rig(hasSound: true)
         let peer = try rig.join(hasTransportNumbers: true)
@@ -100,7 +100,17 @@ struct SoundTests {
         }
         func numberedSound() -> Int { packets(at: peer).count { $0.extensionData(3) != nil } }
         rig.play(10)
-        #expect(packets(at: peer).count == 10 && numberedSound() == 0)
+        #expect(packets(at: peer).count == 10 && numberedSound() == 10)
+        // They came 10 ms apart, as they were sent.
+        let arrivals = (0..<10).map { TransportFeedback.Arrival.received(delta: $0 == 0 ? 0 : 40) }
+        peer.viewer.send(
+            .transportFeedback(
+                TransportFeedback(
+                    sender: SSRC(1), media: Self.sound, base: 0, referenceTime: 0, feedbackCount: 0,
+                    arrivals: arrivals)))
+        rig.run(for: .milliseconds(300))
+        rig.play(10)
+        #expect(packets(at: peer).count == 20 && numberedSound() == 10)
         for seed in UInt64(0)..<2 {
             let before = numberedSound()
             rig.publish {
@@ -111,7 +121,7 @@ struct SoundTests {
             #expect((20...30).contains(numberedSound() - before))
         }
         #expect(numbers().sorted() == (0..<numbers().count).map { UInt16($0) })
-        #expect(packets(at: peer).count == 210)
+        #expect(packets(at: peer).count == 220)
     }
 
     @Test("its sender reports place it at its capture times, on the clock of the pictures")

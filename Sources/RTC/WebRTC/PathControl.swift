@@ -29,6 +29,8 @@ struct PathControl {
     private(set) var hasFeedback = false
     /// Whether packets have a transport-wide number.
     private let isNumbered: Bool
+    /// Whether the peer has sent feedback about such numbers.
+    private var hasFeedbackOnNumbers = false
     private var controller: CongestionController
     private var pacer = Pacer()
     /// When the last packet was sent that took a slot; nil before the first.
@@ -72,7 +74,11 @@ struct PathControl {
 
     /// The same for the next packet of sound: nil also while the screen stands still. A peer sends feedback some 17
     /// times a second as long as numbered packets come, and that of sound alone tells nothing of what the path carries.
+    ///
+    /// A peer that has sent none so far may never do so. It is judged by its reception reports, for which the
+    /// controller must know all packets.
     func nextNumberForSound(now: MonotonicTime) -> UInt16? {
+        guard hasFeedbackOnNumbers else { return nextNumber }
         guard let picturesSentAt else { return nil }
         let isMeasuring = now - picturesSentAt <= Self.soundMeasuringTime || plan.queueDelay > Self.shortQueue
         return isMeasuring ? nextNumber : nil
@@ -106,6 +112,7 @@ struct PathControl {
     mutating func take(_ feedback: TransportFeedback, now: MonotonicTime) {
         guard isNumbered else { return }
         hasFeedback = true
+        hasFeedbackOnNumbers = true
         controller.receive(feedback, at: now)
     }
 
