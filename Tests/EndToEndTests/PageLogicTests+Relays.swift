@@ -34,7 +34,7 @@ extension EndToEndInBrowser.PageLogicTests {
               await peer.setLocalDescription();
               shown.heard('_answer', { sdp: { type: 'answer', sdp: peer.localDescription.sdp } });
             };
-            const viewer = Object.assign(new EventTarget(), { browser: {}, link: {}, isPlayBlocked: false });
+            const viewer = Object.assign(new EventTarget(), { browser: { hasH264: true }, link: {}, isPlayBlocked: false });
             const shown = new it.ShownTrack(viewer, { hold() {} }, {
               onTold() {}, onNegotiation() {}, onFailure: (reason) => failures.push(reason),
             });
