@@ -37,7 +37,7 @@
 
   // What this browser has of what the host and the page can use, each a list of names.
   reach.features = async () => {
-    const made = window.offerToReceive(true);
+    const made = window.offerToReceive(false);
     const { sdp } = await made.offer;
     made.connection.close();
     const all = (pattern) => [...new Set([...sdp.matchAll(pattern)].map((match) => match[1]))].sort();

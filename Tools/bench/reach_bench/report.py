@@ -65,7 +65,8 @@ class Row:
             "viewer": self.way.browser.title(), "first picture after asking": self._seconds("asked_s"),
             "after opening": self._seconds("first_picture_s"), "path": ", ".join(self.said("path")),
             "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN),
-            "why no better path": " ".join(line for line in self.said("notes") if ": " in line)}
+            "why no better path": " ".join(
+                line for line in self.said("notes") if line.split(":")[0] in ("UDP", "TCP", "Relay"))}
 
     def _direct(self):
         return {
@@ -101,7 +102,7 @@ def differences(rows):
         lacks, more = ([name for name in one if name not in other] for one, other in (
             (names, theirs[title]), (theirs[title], names)))
         parts = [word + ", ".join("`%s`" % name for name in some)
-                 for word, some in (("without ", lacks), ("besides ", more)) if some]
+                 for word, some in (("without ", lacks), ("with ", more)) if some]
         if parts:
             lines.append("- %s: %s" % (title, "; ".join(parts)))
     return lines
@@ -127,7 +128,7 @@ class Report:
             cells = [row.cells() for row in rows]
             lines += ["", "## " + course, "", NOTES[course], ""]
             lines += table(list(cells[0]), [list(one.values()) for one in cells])
-            lines += differences(rows)
+            lines += differences(rows) if course == "direct" else []
         return lines
 
     def write(self, options, checks):
