@@ -18,13 +18,22 @@ TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 
 def obstacle():
     """Why there can be no paths on this machine; None if there can."""
+    problem = namespace_obstacle(TOOLS)
+    if not problem and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        problem = "/dev/net/tun can't be opened"
+    return problem
+
+
+def namespace_obstacle(tools):
+    """Why there can be no network namespaces on this machine, or which of these tools is missing; None if all is there.
+
+    `tools` has the Debian package of each.
+    """
     if os.geteuid() != 0:
-        return "network namespaces and TUN devices need root"
-    for tool, package in TOOLS.items():
+        return "network namespaces and their devices need root"
+    for tool, package in tools.items():
         if not any(os.access(os.path.join(folder, tool), os.X_OK) for folder in os.environ["PATH"].split(":")):
             return "%s (Debian: %s) is missing; Tools/setup installs it" % (tool, package)
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "/dev/net/tun can't be opened"
     if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode != 0:
         return "unshare -n is refused"
     return None
@@ -72,14 +81,27 @@ class _Held:
         return socket.create_connection(address, timeout=5)
 
 
-class HostNetwork(_Held):
+class Namespace(_Held):
+    """A network namespace that has nothing but loopback, without IPv6."""
+
+    def __init__(self, name, log_path):
+        script = ("ip link set lo up; for name in all default; do echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6; "
+                  "done 2>/dev/null; echo ready; exec cat")
+        super().__init__(name, ["unshare", "-n", "sh", "-c", script], log_path)
+
+    def run(self, *command, text=""):
+        """Runs a command in it, with `text` as its standard input. Gives what it prints."""
+        result = subprocess.run([*self.prefix, *command], input=text, capture_output=True, text=True, timeout=30)
+        if result.returncode != 0:
+            raise Failure("%s: %s: %s" % (self.process.name, " ".join(command), result.stderr.strip()))
+        return result.stdout
+
+
+class HostNetwork(Namespace):
     """The host's network namespace."""
 
     def __init__(self, folder):
-        script = ("ip link set lo up; for name in all default; do echo 1 >/proc/sys/net/ipv6/conf/$name/disable_ipv6; "
-                  "done 2>/dev/null; echo ready; exec cat")
-        super().__init__("the host's network", ["unshare", "-n", "sh", "-c", script],
-                         os.path.join(folder, "host-network.log"))
+        super().__init__("the host's network", os.path.join(folder, "host-network.log"))
 
 
 class Path(_Held):

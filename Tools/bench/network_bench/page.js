@@ -144,6 +144,18 @@
     }
   }
 
+  // The pair of candidates that carries the pictures, and what the browser says of both; null if none does.
+  bench.pair = async () => {
+    for (const connection of connections) {
+      if (connection.connectionState !== "connected") continue;
+      const report = await connection.getStats();
+      const transport = [...report.values()].find(({ type }) => type === "transport");
+      const pair = report.get(transport?.selectedCandidatePairId);
+      if (pair) return { local: report.get(pair.localCandidateId), remote: report.get(pair.remoteCandidateId) };
+    }
+    return null;
+  };
+
   async function base64(blob) {
     const reader = new FileReader();
     return new Promise((resolve, reject) => {

@@ -1,0 +1,68 @@
+"""Runs the courses and writes the report."""
+
+import sys
+
+from capture_bench.outcome import carry_out, conclude
+from capture_bench.processes import TROUBLE, Missing
+from network_bench.bench import Bench
+from network_bench.devtools import chromium
+from network_bench.namespaces import namespace_obstacle
+
+from . import coturn
+from . import options as command_line
+from .courses import ALL, checks
+from .report import Report
+from .run import SETTLING, measure
+
+REFUSED = 77
+TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "nft": "nftables"}
+
+
+def main():
+    options = command_line.parse(sys.argv[1:])
+    problem = namespace_obstacle(TOOLS)
+    if problem:
+        for name in options.courses:
+            print("skipped: %s: %s" % (name, problem))
+        return REFUSED
+    return carry_out("nat", lambda folder: measure_all(options, folder))
+
+
+def measure_all(options, folder):
+    chromium()
+    problem = coturn.missing()
+    if problem:
+        raise Missing(problem)
+    bench, report = Bench(options, folder), Report(SETTLING)
+    for course in (ALL[name] for name in options.courses):
+        runs = []
+        for number in range(options.runs):
+            bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
+            run = run_twice(bench, course)
+            if run:
+                runs.append(run)
+            else:
+                report.failures.append("%s, run %d" % (course.name, number + 1))
+        if runs:
+            report.add(course, runs, checks(course, runs))
+            path = report.write(options)
+    print("\n".join(report.table()))
+    if report.courses:
+        print("\n" + path)
+    return conclude(report.failures, report.checks, options.check)
+
+
+def run_twice(bench, course):
+    """One run; one that fails is repeated once. None if it fails again."""
+    for attempt in (1, 2):
+        folder = bench.new_folder()
+        try:
+            return measure(bench, course, folder)
+        except TROUBLE as error:
+            bench.say("%s failed%s: %s" % (course.name, "" if attempt == 1 else " again", error))
+        finally:
+            bench.forget(folder)
+    return None
+
+
+sys.exit(main())
