@@ -38,7 +38,7 @@ def measure_all(options, folder):
         runs = []
         for number in range(options.runs):
             bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
-            run = run_twice(bench, course)
+            run = run_twice(bench, course, checks_nats=number == 0)
             if run:
                 runs.append(run)
             else:
@@ -52,12 +52,12 @@ def measure_all(options, folder):
     return conclude(report.failures, report.checks, options.check)
 
 
-def run_twice(bench, course):
+def run_twice(bench, course, checks_nats):
     """One run; one that fails is repeated once. None if it fails again."""
     for attempt in (1, 2):
         folder = bench.new_folder()
         try:
-            return measure(bench, course, folder)
+            return measure(bench, course, folder, checks_nats)
         except TROUBLE as error:
             bench.say("%s failed%s: %s" % (course.name, "" if attempt == 1 else " again", error))
         finally:

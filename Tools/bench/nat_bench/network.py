@@ -76,6 +76,9 @@ class Network(contextlib.ExitStack):
             self._router("viewer", self.viewer, VIEWER, VIEWER_ROUTER, NATS[viewer_nat], "", folder)
             for address in (SERVER, OTHER_SERVER):
                 self.public.run("ip", "address", "add", address + "/32", "dev", "lo")
+            # Whatever else there is in the world takes packets and doesn't answer. Without a route, a packet for the
+            # host's private address couldn't be sent, and coturn ends a relay whose packet can't be sent.
+            self.public.run("ip", "route", "add", "default", "dev", "lo")
             _forward(self.public)
             if not has_udp:
                 self.public.run("nft", "-f", "-", text=_NO_UDP)

@@ -14,8 +14,8 @@ _COLUMNS = ["course", "host's NAT", "viewer's NAT", "way", "pair: viewer, host",
 _NOTE = (
     "First picture: from the start of navigation, the median and the longest of the runs. Pair: the types of the two "
     "candidates that the page's getStats names %g s after the first picture. Protocol: that of the viewer's packets; "
-    "for a relay, that to the relay. Before each run, coturn's turnutils_natdiscovery has found both NATs to be as "
-    "named.")
+    "for a relay, that to the relay. Before a course's first run, coturn's turnutils_natdiscovery has found both NATs "
+    "to be as named.")
 
 
 class Report:
@@ -54,7 +54,7 @@ def _row(course, runs):
             _shown(runs, lambda run: "%s, %s" % (run["local"], run["remote"]) if run["local"] else "–"),
             _shown(runs, lambda run: run["relay_protocol"] or run["protocol"] or "–"),
             "%.1f (%.1f)" % (statistics.median(times), max(times)) if len(times) == len(runs) else "never",
-            _shown(runs, lambda run: " ".join(run["panel"][:2]) or "–"), _shown(runs, _destination)]
+            _shown(runs, lambda run: run["panel"][0] if run["panel"] else "–"), _shown(runs, _destination)]
 
 
 def _destination(run):

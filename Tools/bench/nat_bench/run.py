@@ -18,18 +18,19 @@ SETTLING = 5
 #: Seconds that the scene moves: longer than all of that.
 SCENE = 60
 
-#: Opens the panel that names the path, and gives its words once it has any.
+#: Opens the panel that names the path, and gives its lines once it has any: the path, then what there is to say of it.
 _PANEL = """(async () => {
-  const lines = () => [...document.querySelectorAll("#charts-list .paths > *")].map(({ innerText }) => innerText);
+  const parts = () => [...document.querySelectorAll("#charts-list .paths :is(p > span:last-child, .chart-note)")];
   if (document.getElementById("charts").hidden) document.getElementById("figures").click();
-  for (const until = performance.now() + 5000; performance.now() < until && lines().length === 0;) {
+  for (const until = performance.now() + 5000; performance.now() < until && parts().length === 0;) {
     await new Promise((go) => setTimeout(go, 100));
   }
-  return lines().map((line) => line.replace(/\\s+/g, " "));
+  return parts().map(({ textContent }) => textContent);
 })()"""
 
 
-def measure(bench, course, folder):
+def measure(bench, course, folder, checks_nats):
+    """`checks_nats`: whether to find out first what the NATs do, which takes 6 s."""
     with contextlib.ExitStack() as stage:
         def add(one):
             stage.callback(one.close)
@@ -37,14 +38,18 @@ def measure(bench, course, folder):
 
         network = add(Network(course.host_nat, course.viewer_nat, course.has_udp, folder))
         server = add(TURNServer(network.public, folder))
-        _check_nats(network, course, folder)
+        if checks_nats:
+            _check_nats(network, course, folder)
         scene = bench.scene("typing")
         room = add(Room(bench, scene, scene.ticks(SCENE), network.host, folder, BIT_RATE,
                         share_options=server.share_options))
         viewer = add(Viewer("viewer", network.viewer, folder, is_light=False, is_small=True))
         room.shown.start()
         viewer.open(room.link(HOST_ROUTER))
-        return _follow(room, viewer.page)
+        try:
+            return _follow(room, viewer.page)
+        finally:
+            bench.keep(folder, "viewer", viewer.page.evaluate("networkBench.take()"))
 
 
 def _check_nats(network, course, folder):
