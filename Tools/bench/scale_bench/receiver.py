@@ -55,6 +55,7 @@ class Receiver:
         self.arrivals, self.sender_report = [], (0, 0)
         self.next_check = self.next_report = 0.0
         self.first_packet = self.first_key_frame = None
+        self.early = []  # what came before the handshake was seen to be complete
 
     def lines(self, setup="active"):
         """The lines of SDP about how it is reached."""
@@ -191,18 +192,24 @@ class Receiver:
 
         self.outgoing = session(0, Policy.SSRC_ANY_OUTBOUND)
         self.incoming = session(1, Policy.SSRC_ANY_INBOUND)
+        for data, arrival in self.early:
+            self._take_rtp(data, arrival)
+        self.early = []
         # Not all at once with the others.
         self.next_report = time.monotonic() + secrets.randbelow(1000) / 1000
 
     # RTP
 
     def _take_rtp(self, data, arrival):
+        if self.incoming is None:
+            self.early.append((data, arrival))
+            return
         self.packets += 1
         self.octets += len(data)
         if self.first_packet is None:
             self.first_packet = time.monotonic() - (time.time_ns() - arrival) / 1e9
             self.media = int.from_bytes(data[8:12], "big")
-        if self.first_key_frame is None and self.incoming and begins_key_frame(self._open(data)):
+        if self.first_key_frame is None and begins_key_frame(self._open(data)):
             self.first_key_frame = time.monotonic() - (time.time_ns() - arrival) / 1e9
         if self.number_of:
             number = extension(data, self.number_of)
