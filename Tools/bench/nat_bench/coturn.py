@@ -11,7 +11,9 @@ from capture_bench.processes import Failure, Process, wait_until
 
 from .network import OTHER_SERVER, SERVER
 
-_UNPACKED = os.path.join(REPOSITORY, ".build", "coturn", "usr", "bin")
+#: Where `Tools/setup --bench` unpacks it, with the libraries that it alone needs.
+_UNPACKED = os.path.join(REPOSITORY, ".build", "coturn", "usr")
+_ENVIRONMENT = {"LD_LIBRARY_PATH": os.path.join(_UNPACKED, "lib", "x86_64-linux-gnu")}
 
 #: What RFC 5780 calls the ways of a NAT: how it chooses ports, and whom it lets in.
 _MAPPINGS = {"preserving": "Endpoint Independent", "random": "Address and Port Dependent"}
@@ -19,7 +21,7 @@ _FILTERING = "Address and Port Dependent"
 
 
 def _program(name):
-    return shutil.which(name, path=os.pathsep.join([_UNPACKED, os.environ["PATH"]]))
+    return shutil.which(name, path=os.pathsep.join([os.path.join(_UNPACKED, "bin"), os.environ["PATH"]]))
 
 
 def missing():
@@ -42,7 +44,7 @@ class TURNServer:
                    "userdb=" + os.path.join(folder, "turn.sqlite")]
         self.process = Process(
             "coturn", [*namespace.prefix, _program("turnserver"), "-n", *("--" + option for option in options)],
-            os.path.join(folder, "coturn.log"))
+            os.path.join(folder, "coturn.log"), _ENVIRONMENT)
         try:
             wait_until(lambda: self._has_started(namespace), 10, "coturn's start")
         except BaseException:
@@ -76,7 +78,7 @@ class NATCheck:
         self.process = Process(
             "turnutils_natdiscovery",
             [*namespace.prefix, _program("turnutils_natdiscovery"), "-m", "-f", "-L", address, "-l", "5000", SERVER],
-            os.path.join(folder, "nat-of-%s.log" % address))
+            os.path.join(folder, "nat-of-%s.log" % address), _ENVIRONMENT)
 
     def finish(self):
         """Waits for the result; a Failure if the NAT isn't as it should be."""
