@@ -30,16 +30,17 @@ public protocol SessionServer: Sendable {
     /// are ignored.
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void)
 
-    /// Notes that a viewer of whole pictures has received the one with this number and all before it, and has handed them
-    /// to its decoder. 0 confirms that the session's beginning has reached it. Unknown ids and numbers are ignored.
+    /// Notes that a viewer of whole pictures has received the one with this number and all before it, and has handed
+    /// them to its decoder. 0 confirms that the session's beginning has reached it. Unknown ids and numbers are
+    /// ignored.
     func confirmPictures(of session: MediaSessionID, through number: UInt32)
 
-    /// Notes that a viewer of whole pictures can't go on without a key picture. It gets one, but not at any rate. Unknown
-    /// ids are ignored.
+    /// Notes that a viewer of whole pictures can't go on without a key picture. It gets one, but not at any rate.
+    /// Unknown ids are ignored.
     func requestKeyPicture(for session: MediaSessionID)
 
-    /// Begins to send a viewer of whole pictures the sound beside them, from now on, or ends that. Without a call, it gets
-    /// none. Unknown ids are ignored.
+    /// Begins to send a viewer of whole pictures the sound beside them, from now on, or ends that. Without a call, it
+    /// gets none. Unknown ids are ignored.
     func hear(_ isOn: Bool, in session: MediaSessionID)
 
     /// The statistics of a viewer's session, at most about a second old; nil if there is no such session.

@@ -2,10 +2,11 @@
 
     frames_client.py ADDRESS ROOM FILE
 
-It joins, asks for the pictures of the first track, writes their access units to FILE one after the other, and confirms each.
-Says what happens, one JSON object a line: `begun`, each `picture` and each `sound` with what its header says, and the packet of
-sound in hexadecimal, `event` for other messages. Commands on standard input: `stall` (reads on, but confirms nothing), `freeze`
-(reads nothing), `go`, `key`, `sound` and `silence` (asks for the sound, and for no more of it), `stop`; its end ends the client.
+It joins, asks for the pictures of the first track, writes their access units to FILE one after the other, and confirms
+each. Says what happens, one JSON object a line: `begun`, each `picture` and each `sound` with what its header says, and
+the packet of sound in hexadecimal, `event` for other messages. Commands on standard input: `stall` (reads on, but
+confirms nothing), `freeze` (reads nothing), `go`, `key`, `sound` and `silence` (asks for the sound, and for no more of
+it), `stop`; its end ends the client.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-// Fragmented MP4 with one track, of H.264 (ISO/IEC 14496-12 and -15) or of Opus ("Encapsulation of Opus in ISO Base Media
-// File Format"), for Media Source. Nothing here accesses the page.
+// Fragmented MP4 with one track, of H.264 (ISO/IEC 14496-12 and -15) or of Opus ("Encapsulation of Opus in ISO Base
+// Media File Format"), for Media Source. Nothing here accesses the page.
 
 import { RATE } from "./opus.js";
 
@@ -37,11 +37,11 @@ function box(type, ...parts) {
 const fullBox = (type, version, flags, ...parts) => box(type, u32(version * 0x1000000 + flags), ...parts);
 
 /**
- * Returns the initialization segment of a stream with the parameter sets `sps` and `pps`, both lists, whose first SPS is
- * `facts`, as `readSPS` gives it.
+ * Returns the initialization segment of a stream with the parameter sets `sps` and `pps`, both lists, whose first SPS
+ * is `facts`, as `readSPS` gives it.
  *
- * Neither the movie nor its fragments have a duration, so browsers take it for live: Chromium then shows each picture as
- * soon as it is decoded, and decodes it without waiting for others.
+ * Neither the movie nor its fragments have a duration, so browsers take it for live: Chromium then shows each picture
+ * as soon as it is decoded, and decodes it without waiting for others.
  */
 export function initSegment(sps, pps, facts) {
   const { width, height } = facts;
@@ -72,10 +72,12 @@ function movie(entry, { header, handler, name, timescale, volume, width, height 
     fullBox("mdhd", 0, 0, u32(0, 0, timescale, 0), u16(0x55c4, 0)),
     fullBox("hdlr", 0, 0, u32(0), text(handler), u32(0, 0, 0), text(`${name}\0`)), information);
   const track = box("trak",
-    fullBox("tkhd", 0, 3, u32(0, 0, TRACK, 0, 0, 0, 0), u16(0, 0, volume, 0), u32(...IDENTITY, width * 65_536, height * 65_536)),
+    fullBox("tkhd", 0, 3, u32(0, 0, TRACK, 0, 0, 0, 0), u16(0, 0, volume, 0),
+      u32(...IDENTITY, width * 65_536, height * 65_536)),
     media);
   const all = box("moov",
-    fullBox("mvhd", 0, 0, u32(0, 0, timescale, 0, 0x10000), u16(0x100, 0), u32(0, 0, ...IDENTITY, 0, 0, 0, 0, 0, 0, TRACK + 1)),
+    fullBox("mvhd", 0, 0, u32(0, 0, timescale, 0, 0x10000), u16(0x100, 0),
+      u32(0, 0, ...IDENTITY, 0, 0, 0, 0, 0, 0, TRACK + 1)),
     track, box("mvex", fullBox("trex", 0, 0, u32(TRACK, 1, 0, 0, 0))));
   return join([box("ftyp", text("iso6"), u32(1), text("iso6avc1mp41")), all]);
 }
