@@ -171,19 +171,6 @@ struct FrameTests {
         _ = try nextEvent(client, "_clock")
     }
 
-    @Test("no more sound is under way than a round trip and 300 ms, and a confirmation makes room for the newest")
-    func soundFlow() throws {
-        var flow = SoundFlow(longestWait: 300_000)
-        #expect((0..<25).map { flow.next(at: $0 * 20_000) } == (1...25).map { UInt32($0) })
-        #expect(flow.next(at: 500_000) == 26 && flow.next(at: 520_000) == nil && flow.next(at: 9_000_000) == nil)
-        #expect(!flow.confirm(through: 27, at: 9_000_000) && !flow.confirm(through: 0, at: 9_000_000))
-        #expect(flow.confirm(through: 26, at: 9_000_000) && !flow.confirm(through: 26, at: 9_000_000))
-        // Who confirms late has no round trip of nine seconds.
-        #expect(flow.next(at: 10_000_000) == 27 && flow.confirm(through: 27, at: 10_050_000))
-        #expect(flow.next(at: 11_000_000) == 28 && flow.next(at: 11_350_000) == 29)
-        #expect(flow.next(at: 11_351_000) == nil)
-    }
-
     @Test("there is one stream on a WebSocket: another track's takes its place, and so does an offer for the same")
     func oneStream() throws {
         let server = try RunningServer()
