@@ -51,6 +51,29 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
+            "when a longer path is as short again, the wait is so too within seconds, without a gap", "jitter",
+            """
+            \(pieces)
+            const isLonger = (time) => time >= 5000 && time < 25_000;
+            const arrive = (time) => (isLonger(time) ? time + 400 : Math.max(time > 5000 ? 25_380 : 0, time + 30));
+            const { placed, waits } = play(2000, arrive);
+            const last = placed.slice(-1500);
+            const joints = last.every((one, index) => index === 0 || one.at === end(last[index - 1]));
+            return Math.max(...waits) > 400 && Math.max(...waits.slice(-50)) < 90 && waits.at(-1) > 19 && joints;
+            """
+        ),
+        (
+            "where captures are closer to each other than pieces are long, a piece is left out at times, without a gap",
+            "jitter",
+            """
+            \(pieces)
+            const { placed, waits } = play(5000, (time) => time + 30, 0, 19.95);
+            const joints = placed.every((one, index) => index === 0 || one.at === end(placed[index - 1]));
+            return joints && placed.length > 4980 && placed.length < 4995 && Math.min(...waits) > 40
+              && Math.max(...waits) < 90;
+            """
+        ),
+        (
             "a longer or shorter piece has the same wave", "jitter",
             """
             const wave = (length, period) => Float32Array.from({ length }, (_, index) => Math.sin(index / period));
@@ -93,16 +116,16 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
     ]
 
-    /// Places pieces of 20 ms as they come; `arrive` says when, in milliseconds, and `drift` how much too fast this
-    /// device's clock is, in millionths.
+    /// Places pieces of 20 ms as they come; `arrive` says when, in milliseconds, `drift` how much too fast this
+    /// device's clock is, in millionths, and `step` how far apart their captures are, in milliseconds.
     private static let pieces = """
         const end = ({ at, count }) => at + count;
-        const play = (number, arrive, drift = 0) => {
+        const play = (number, arrive, drift = 0, step = 20) => {
           const buffer = new it.JitterBuffer();
           const [placed, waits] = [[], []];
           for (let index = 0; index < number; index += 1) {
-            const now = arrive(index * 20) * 48 * (1 + drift / 1e6);
-            const place = buffer.place(1.7e12 + index * 20, 960, now);
+            const now = arrive(index * step) * 48 * (1 + drift / 1e6);
+            const place = buffer.place(1.7e12 + index * step, 960, now);
             if (!place) continue;
             placed.push(place);
             waits.push((place.at - now) / 48);

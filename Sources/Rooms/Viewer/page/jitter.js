@@ -12,7 +12,10 @@ const MOST = samples(80);
 const FARTHEST = samples(500);
 // After so long a time in which all is late, the path has become longer.
 const PATIENCE = samples(100);
-// A piece that begins so close to the end of the one before follows it without a gap.
+// If all pieces that are looked at have waited for longer, the path has become shorter, and some sound is skipped.
+const TOO_LONG = samples(200);
+// A piece that would begin so close to the end of the one before, or within half its own length, follows it without a
+// gap.
 const JOINT = samples(5);
 // How many pieces are looked at: three seconds.
 const WINDOW = 150;
@@ -20,24 +23,26 @@ const WINDOW = 150;
 const STRETCH = 0.005;
 
 /**
- * Says when each piece of decoded sound is to be played, so that it follows the one before although they come irregularly.
+ * Says when each piece of decoded sound is to be played, so that it follows the one before although they come
+ * irregularly.
  *
  * A piece is played at its capture time plus an offset, which changes slowly as the arrivals say: with the path, and as
- * the clocks of the host and of this device drift apart. What comes too late is left out; the sound doesn't fall behind.
+ * the clocks of the host and of this device drift apart. What comes too late is left out; the sound doesn't fall
+ * behind. Only a path that becomes much longer or shorter moves the offset at once.
  */
 export class JitterBuffer {
   /** What a capture time is to be shifted by; null before the first piece. */
   #offset = null;
-  /** When the last piece ends. */
-  #end = 0;
+  /** When the last piece ends; -Infinity before the first. */
+  #end = -Infinity;
   /** How long after their captures the last pieces came, on two clocks. */
   #arrivals = [];
   #lateSince = null;
 
   /**
-   * Places a piece of `count` samples that was `captured` at that time, in milliseconds by the host's clock, and has come
-   * at `now`, in samples of this device's clock. Returns when it begins, on the same clock, and how many samples to make
-   * of it; null if it is to be left out.
+   * Places a piece of `count` samples that was `captured` at that time, in milliseconds by the host's clock, and has
+   * come at `now`, in samples of this device's clock. Returns when it begins, on the same clock, and how many samples
+   * to make of it; null if it is to be left out.
    */
   place(captured, count, now) {
     const taken = samples(captured);
@@ -51,11 +56,16 @@ export class JitterBuffer {
       this.#arrivals = [now - taken];
       this.#lateSince = null;
     }
+    let least = this.#offset - Math.max(...this.#arrivals);
+    if (least > TOO_LONG && this.#arrivals.length === WINDOW) {
+      this.#offset -= least - START;
+      least = START;
+    }
     const due = Math.round(taken + this.#offset);
-    const at = Math.abs(due - this.#end) < JOINT ? this.#end : due;
+    const isJoined = Math.abs(due - this.#end) <= Math.max(JOINT, count / 2);
+    const at = isJoined ? Math.max(this.#end, Math.ceil(now)) : due;
     // What was placed by another offset is still to be played.
     if (at < this.#end) return null;
-    const least = this.#offset - Math.max(...this.#arrivals);
     const change = Math.ceil(count * STRETCH) * (least < LEAST ? 1 : least > MOST ? -1 : 0);
     this.#offset += change;
     this.#end = at + count + change;
