@@ -86,6 +86,76 @@ extension EndToEndInBrowser.PageLogicTests {
         ("sound is asked for while it is heard, confirmed, and played as loud as it is", "framesound", heard("")),
         ("the same by Media Source", "framesound", heard("window.AudioDecoder = undefined;")),
         (
+            "where sound can't be played at first, it is off, and may be turned on later", "framesound",
+            """
+            const AudioContext = window.AudioContext;
+            window.AudioContext = class {
+              constructor() { throw new Error('no device'); }
+            };
+            \(unmuted)
+            const run = async () => {
+              const isPossible = await sound.open();
+              window.AudioContext = AudioContext;
+              const isOff = video.muted && sent.length === 0;
+              video.muted = false;
+              const isOn = await eventually(() => sent.join() === '__frames_sound');
+              sound.close();
+              return isPossible && isOff && isOn;
+            };
+            return run();
+            """
+        ),
+        (
+            "a Media Source that has broken is replaced, but not at once again", "framesound",
+            """
+            const { Audio, AudioDecoder } = window;
+            const made = [];
+            window.AudioDecoder = undefined;
+            window.Audio = function () {
+              made.push(new Audio());
+              return made.at(-1);
+            };
+            \(unmuted)
+            const take = (number) => {
+              sound.take({ number, captured: number * 20, unit: Uint8Array.from([0xfc, 0xff, 0xfe]) });
+              return made.length;
+            };
+            const fail = () => Object.defineProperty(made.at(-1), 'error', { value: { code: 3 } });
+            const run = async () => {
+              await sound.open();
+              const before = take(1);
+              fail();
+              let number = 2;
+              const isReplaced = await eventually(() => take(number++) === 2);
+              fail();
+              const atOnce = take(number++);
+              sound.close();
+              Object.assign(window, { Audio, AudioDecoder });
+              return (before === 1 && isReplaced && atOnce === 2) || { before, isReplaced, atOnce };
+            };
+            return run();
+            """
+        ),
+        (
+            "a way out that was stopped goes on, until it is closed", "speaker",
+            """
+            \(waiting)
+            const speaker = new it.Speaker(1, () => {});
+            const { context } = speaker;
+            const states = [];
+            context.addEventListener('statechange', () => states.push(context.state));
+            const run = async () => {
+              await eventually(() => speaker.isRunning);
+              await context.suspend();
+              const isResumed = await eventually(() => states.join().endsWith('suspended,running'));
+              speaker.close();
+              const isClosed = await eventually(() => states.at(-1) === 'closed');
+              return (isResumed && isClosed) || states.join();
+            };
+            return run();
+            """
+        ),
+        (
             "pictures wait for their sound as long as it is said, in order, and are confirmed at once", "frames",
             """
             const sent = [];
@@ -134,6 +204,27 @@ extension EndToEndInBrowser.PageLogicTests {
         };
         """
 
+    /// Waits up to five seconds for a condition.
+    private static let waiting = """
+        const eventually = async (condition) => {
+          for (const end = performance.now() + 5000; performance.now() < end;) {
+            if (condition()) return true;
+            await new Promise((resume) => setTimeout(resume, 10));
+          }
+          return false;
+        };
+        """
+
+    /// A video whose sound is on, and that sound.
+    private static let unmuted = """
+        \(waiting)
+        const sent = [];
+        const video = document.createElement('video');
+        const sound = new it.FrameSound(video, (name) => sent.push(name));
+        sound.begin();
+        sound.play(true);
+        """
+
     /// Has the page hear a tone that it has encoded itself; `change` is done before.
     private static func heard(_ change: String) -> String {
         """
@@ -152,8 +243,8 @@ extension EndToEndInBrowser.PageLogicTests {
         encoder.configure({ codec: 'opus', sampleRate: RATE, numberOfChannels: 2 });
         const sample = (_, index) => 0.5 * Math.sin(((index % RATE) * 440 * 2 * Math.PI) / RATE);
         const tone = Float32Array.from({ length: RATE * 2 }, sample);
-        encoder.encode(new AudioData({ format: 'f32-planar', sampleRate: RATE, numberOfFrames: RATE, numberOfChannels: 2,
-          timestamp: 0, data: tone }));
+        encoder.encode(new AudioData({ format: 'f32-planar', sampleRate: RATE, numberOfFrames: RATE,
+          numberOfChannels: 2, timestamp: 0, data: tone }));
         const sent = [];
         const video = document.createElement('video');
         video.muted = true;

@@ -7,6 +7,8 @@ import { Speaker } from "./speaker.js";
 
 // Milliseconds between two confirmations of sound, at least.
 const INTERVAL = 60;
+// Milliseconds until a player that has broken is replaced, at least: what comes may break each.
+const RENEWAL = 1000;
 
 /** Follows the page's video: its sound is on while that isn't muted, and as loud. */
 export class FrameSound {
@@ -20,6 +22,8 @@ export class FrameSound {
   #make = null;
   #speaker = null;
   #player = null;
+  /** When the player was made. */
+  #made = 0;
   #hasBegun = false;
   #isPlayed = false;
   #isOver = false;
@@ -70,6 +74,10 @@ export class FrameSound {
   take(packet) {
     this.packets += 1;
     this.#confirmations.confirm(packet.number);
+    if (this.#player?.isBroken && performance.now() - this.#made > RENEWAL) {
+      this.#player.close();
+      this.#renew();
+    }
     this.#player?.take(packet);
   }
 
@@ -84,13 +92,24 @@ export class FrameSound {
     const isOn = this.#isPlayed && !this.#video.muted && this.#make !== null && !this.#isOver;
     if (isOn === (this.#player !== null)) return;
     if (isOn) {
-      this.#speaker = new Speaker(this.#video.volume, this.#refuse);
-      this.#player = this.#make();
+      try {
+        this.#speaker = new Speaker(this.#video.volume, this.#refuse);
+      } catch {
+        // As without a device. The page offers a button, as for a browser that wants a click first.
+        this.#video.muted = true;
+        return;
+      }
+      this.#renew();
     } else {
       this.#turnOff();
     }
     this.#ask(isOn);
   };
+
+  #renew() {
+    this.#player = this.#make();
+    this.#made = performance.now();
+  }
 
   #turnOff() {
     this.#player?.close();

@@ -8,8 +8,8 @@ import { RATE, sampleCount } from "./opus.js";
 const TYPE = 'audio/mp4; codecs="opus"';
 // In milliseconds: a longer gap is a silence.
 const GAP = 100;
-// Seconds behind the newest sound: from when on it plays faster, from when on it jumps, and to where. Browsers begin with
-// some 0.2 in advance.
+// Seconds behind the newest sound: from when on it plays faster, from when on it jumps, and to where. Browsers begin
+// with some 0.2 in advance.
 const TOLERATED = 0.4;
 const JUMP = 1;
 const TARGET = 0.25;
@@ -32,6 +32,7 @@ export function soundSourceSupport() {
 export class SourceSound {
   #audio = new Audio();
   #speaker;
+  #node;
   #source;
   #address;
   #buffer = null;
@@ -55,10 +56,16 @@ export class SourceSound {
     this.#source.addEventListener("sourceopen", () => this.#pump());
     this.#address = URL.createObjectURL(this.#source);
     this.#audio.src = this.#address;
-    speaker.context.createMediaElementSource(this.#audio).connect(speaker.input);
+    this.#node = speaker.context.createMediaElementSource(this.#audio);
+    this.#node.connect(speaker.input);
     this.#audio.play().catch((problem) => {
       if (problem.name === "NotAllowedError") onRefused();
     });
+  }
+
+  /** Whether the browser has given up, as after sound that can't be decoded. It then plays nothing more. */
+  get isBroken() {
+    return this.#audio.error !== null;
   }
 
   /** How many milliseconds later than its capture, by the host's clock, a sound is heard, by ours; NaN if unknown. */
@@ -87,6 +94,7 @@ export class SourceSound {
 
   close() {
     this.#queue = [];
+    this.#node.disconnect();
     this.#audio.pause();
     URL.revokeObjectURL(this.#address);
     this.#audio.removeAttribute("src");

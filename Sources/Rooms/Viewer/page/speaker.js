@@ -20,7 +20,9 @@ export class Speaker {
   constructor(volume, onRefused) {
     this.#gain.gain.value = volume;
     this.input.connect(this.#gain).connect(this.context.destination);
-    this.context.resume().catch(() => {});
+    // A call, or another device, may stop it at any time.
+    this.context.addEventListener("statechange", () => this.#resume());
+    this.#resume();
     this.#timer = setTimeout(() => {
       if (!this.isRunning) onRefused();
     }, PATIENCE);
@@ -50,5 +52,9 @@ export class Speaker {
   close() {
     clearTimeout(this.#timer);
     this.context.close().catch(() => {});
+  }
+
+  #resume() {
+    if (!this.isRunning && this.context.state !== "closed") this.context.resume().catch(() => {});
   }
 }
