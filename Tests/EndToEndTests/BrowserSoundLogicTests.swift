@@ -180,7 +180,7 @@ extension EndToEndInBrowser {
             const streams = [];
             const failures = [];
             const viewer = Object.assign(new EventTarget(),
-              { phase: 'playing', sound: 'none', reception: { peer }, browser: {}, link: {}, isPlayBlocked: false });
+              { phase: 'playing', sound: 'none', reception: { peer }, browser: { hasH264: true }, link: {}, isPlayBlocked: false });
             const tell = (sound) => {
               viewer.sound = sound;
               viewer.dispatchEvent(new Event('change'));
