@@ -153,11 +153,12 @@ extension EndToEnd {
         @Test("a snapshot by HTTPS needs a known certificate too")
         func snapshot() throws {
             let host = try host(["--tls-cert", certificate, "--tls-key", key])
-            let link = try host.printedLink()
-            let named = link.replacing("127.0.0.1", with: "localhost")
+            // It names the host as its certificate does.
+            let named = try host.printedLink()
+            let unnamed = named.replacing("localhost", with: "127.0.0.1")
             for (link, store, words) in [
                 (named, "", "its certificate is not trusted"),
-                (link, certificate, "its certificate is for another name"),
+                (unnamed, certificate, "its certificate is for another name"),
                 (named, folder.file("nothing"), "the file that SSL_CERT_FILE names can't be read"),
                 (named, certificate, "the host has no picture yet"),
             ] {
