@@ -60,6 +60,8 @@ extension EndToEndInBrowser {
             try page.navigate(desktop.link)
             let viewer = ViewerPage(page)
             try viewer.waitUntilPlaying()
+            // On a busy machine WebRTC may take longer than the page waits before it takes the WebSocket.
+            try viewer.page.waitUntil("!screenRelay.isByWebSocket")
             try viewer.expectMotion()
             try viewer.page.evaluate("window.mark = 'the same page'")
             return (network, desktop, viewer)
