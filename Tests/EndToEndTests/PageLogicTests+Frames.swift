@@ -58,6 +58,26 @@ extension EndToEndInBrowser.PageLogicTests {
             return found === '103.1,104.2,101.0.0.3.1' && none && it.nalUnits(new Uint8Array(3)).length === 0;
             """
         ),
+        (
+            "that WebRTC has no H.264 is the end only if the browser can't play it here either, not if no host answers",
+            "fallback",
+            """
+            const { VideoDecoder, MediaSource, ManagedMediaSource } = window;
+            const failure = { title: 'no H.264', isFinal: true };
+            const messages = { noAnswer: () => ({ title: 'no answer' }) };
+            const page = { video: document.createElement('video'), messages, attempt: null, failure, make: null };
+            const fail = (Source) => new Promise((resolve) => {
+              Object.assign(window, { VideoDecoder: undefined, MediaSource: Source, ManagedMediaSource: undefined });
+              new it.Fallback({ send() {} }, null, page, { onFailure: ({ title }) => resolve(title) }).open();
+            });
+            const run = async () => {
+              const titles = [await fail(undefined), await fail({ isTypeSupported: () => true })];
+              Object.assign(window, { VideoDecoder, MediaSource, ManagedMediaSource });
+              return titles.join() === 'no H.264,no answer' || titles.join();
+            };
+            return run();
+            """
+        ),
     ]
 
     static let paths = [

@@ -39,7 +39,10 @@ export class Fallback extends FrameReception {
       ...handlers,
       onFailure: (key) => {
         if (key === null && this.#attempt && !this.hasPicture) this.#goOn();
-        else handlers.onFailure(key ? messages[key]() : this.#failure ?? messages.lostConnection());
+        else if (key) handlers.onFailure(messages[key]());
+        // What WebRTC lacks is no reason to give up if the browser can play what comes this way.
+        else if (this.#failure?.isFinal && this.canPlay) handlers.onFailure(messages.noAnswer());
+        else handlers.onFailure(this.#failure ?? messages.lostConnection());
       },
     });
     this.#handlers = handlers;

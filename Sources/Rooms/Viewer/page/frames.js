@@ -33,6 +33,8 @@ export class FrameReception {
   hasPicture = false;
   /** The number of pictures that have come. */
   packets = 0;
+  /** Whether this browser can play the pictures that come this way, as far as that is known. */
+  canPlay = true;
   /** Whether this browser can't play the sound that comes this way. */
   isMute = false;
   /** In place of a `Peer`: the pictures have no RTP timestamps. */
@@ -91,7 +93,8 @@ export class FrameReception {
     const source = decoder ? null : sourceSupport();
     this.isMute = !hasSound;
     if (this.#isOver) return;
-    if (!decoder && !source) return this.#fail(null);
+    this.canPlay = decoder !== null || source !== null;
+    if (!this.canPlay) return this.#fail(null);
     const handlers = {
       onProgress: () => this.#confirm(),
       onBroken: () => this.#lose(),

@@ -235,7 +235,8 @@ export class ShownTrack {
       return;
     }
     if (!file) {
-      if (failure) this.#handlers.onFailure(failure);
+      // The browser may have what it takes: only the file didn't come.
+      if (failure) this.#handlers.onFailure(failure.isFinal ? messages.lostConnection() : failure);
       return;
     }
     const only = (action) => (value) => {
