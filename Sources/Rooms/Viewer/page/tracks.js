@@ -158,6 +158,8 @@ class SmallTrack {
   watch(host) {
     if (this.#reception || this.#retry !== null) return;
     const { browser, link, relays } = this.#viewer;
+    // Only the large picture comes over the WebSocket; the host would refuse each offer.
+    if (!browser.hasH264) return;
     const say = (eventName, data) => this.#viewer.send(eventName, { ...data, socketId: host, track: this.#name });
     const way = {
       offer: ({ type, sdp }) => say("__offer", { sdp: { type, sdp } }),
