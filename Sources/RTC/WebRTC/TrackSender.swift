@@ -99,8 +99,8 @@ struct TrackSender: RungFollower {
 
     // MARK: Pictures
 
-    /// Serves the peer's request for a key frame. A viewer begins again at the last one. Behind a server, everybody else
-    /// would see once more what has been since, so the source makes a new one.
+    /// Serves the peer's request for a key frame. A viewer begins again at the last one. If a server did, all of its
+    /// viewers would see again what came after that one, so the source is asked for a new one.
     mutating func serveKeyFrame(now: MonotonicTime) {
         if isForServer { feed.hub.requestKeyFrame(of: feed.rung, now: now) } else { restart() }
     }

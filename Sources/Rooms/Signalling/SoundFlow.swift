@@ -18,7 +18,7 @@ struct SoundFlow {
     private var roundTrip: Int?
     /// When those that aren't confirmed were sent, in order. It ends with `last`.
     private var unconfirmed: [Int] = []
-    /// Since when sound has been left out, and each confirmation has come late.
+    /// When sound was first left out, since when each confirmation has come late; nil if none was.
     private var crowdedSince: Int?
     private let longestWait: Int
 

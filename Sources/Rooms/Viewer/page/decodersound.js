@@ -16,7 +16,7 @@ export const soundDecoderSupport = async () => {
 
 /** Decodes packets, and plays the pieces of sound one after the other. */
 export class DecoderSound {
-  /** Never for long: it makes another decoder by itself. */
+  /** Whether another player is needed. It never is, as this one makes another decoder by itself. */
   isBroken = false;
   /** How many milliseconds later than its capture, by the host's clock, a sound is heard, by ours; NaN if unknown. */
   delay = NaN;

@@ -10,6 +10,7 @@ import { initSegment, join, mediaSegment, TIMESCALE } from "./mp4.js";
 // It may stop after a short one, but when it goes on, it decodes all since the last key picture again.
 const isFirefox = /\bFirefox\//.test(navigator.userAgent);
 const DURATION = (isFirefox ? 0.3 : 3) * TIMESCALE;
+// If there are more pictures since then, another key picture is asked for at rest.
 const MOST_AGAIN = isFirefox ? 60 : Infinity;
 // The least time between two pictures, so that they have different times.
 const STEP = TIMESCALE / 1000;
@@ -52,10 +53,11 @@ export class SourcePlayer {
   #sets = null;
   #sequence = 0;
   #last = -STEP;
-  /** When the stream's last key picture is due; how many bytes have come since; and when the oldest that is kept is due. */
+  /** When the stream's last key picture is due, and how many bytes and pictures have come from it on. */
   #key = 0;
   #bytes = 0;
   #sinceKey = 0;
+  /** When the oldest key picture that is kept is due. */
   #oldest = 0;
   #jump = null;
   /** The segments that wait for the browser: `{bytes, type}`. */
