@@ -146,7 +146,7 @@
 
   // The pair of candidates that carries the pictures, and what the browser says of both; null if none does.
   bench.pair = async () => {
-    for (const connection of connections) {
+    for (const connection of bench.connections) {
       if (connection.connectionState !== "connected") continue;
       const report = await connection.getStats();
       const transport = [...report.values()].find(({ type }) => type === "transport");
