@@ -54,10 +54,11 @@ def measure(bench, course, folder, checks_nats):
 
 def _check_nats(network, course, folder):
     with contextlib.ExitStack() as stage:
-        found = [NATCheck(network.host, HOST, course.host_nat, folder),
-                 NATCheck(network.viewer, VIEWER, course.viewer_nat if course.has_udp else None, folder)]
-        for one in found:
-            stage.callback(one.close)
+        found = []
+        for namespace, address, nat in ((network.host, HOST, course.host_nat),
+                                        (network.viewer, VIEWER, course.viewer_nat if course.has_udp else None)):
+            found.append(NATCheck(namespace, address, nat, folder))
+            stage.callback(found[-1].close)
         for one in found:
             one.finish()
 

@@ -45,8 +45,12 @@ class _Held:
     def __init__(self, name, command, log_path):
         self.process = Process(name, command, log_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._output = b""
-        if self.read_line(10) != b"ready":
-            raise Failure("%s did not start: %s" % (name, self.process.last_words()))
+        try:
+            if self.read_line(10) != b"ready":
+                raise Failure("%s did not start: %s" % (name, self.process.last_words()))
+        except BaseException:
+            self.close()
+            raise
 
     def read_line(self, seconds):
         deadline, output = time.monotonic() + seconds, self.process.child.stdout

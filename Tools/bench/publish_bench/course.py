@@ -21,8 +21,8 @@ PATIENCE = 40
 
 def measure(bench, course_type, folder):
     """Gives the figures of each outage, and what was said of each URL that is refused."""
-    course, room = course_type(folder, bench.options.bit_rate), None
     scene = bench.scene("scroll")
+    course, room = course_type(folder, bench.options.bit_rate), None
     words = ["--push-tries", "3"]
     for url in [course.url] + [url for _, url, _ in course.refused]:
         words += ["--push", url]
@@ -33,11 +33,14 @@ def measure(bench, course_type, folder):
         room.shown.start()
         course.watching.wait_for("pictures", PATIENCE, count=FLOWING)
         outages = [_outage(course, room, away) for away in AWAY]
-        refused = [{"what": what, "reason": reason, "said": output.trouble(reason)} for what, _, reason in course.refused]
+        refused = [{"what": what, "reason": reason, "said": output.trouble(reason)}
+                   for what, _, reason in course.refused]
     finally:
-        if room:
-            room.close()
-        course.close()
+        try:
+            if room:
+                room.close()
+        finally:
+            course.close()
     return {"outages": outages, "refused": refused}
 
 

@@ -72,7 +72,11 @@ class WHIPCourse:
         self.url = url % (self.TOKEN + "@")
         self.refused = [("a wrong token", url % "wrong@", "the server refuses the token (401)"),
                         ("no token", url % "", "the server wants a token (401)")]
-        self.start_again()
+        try:
+            self.start_again()
+        except BaseException:
+            self.close()
+            raise
 
     def kill(self):
         self.watching.close()
