@@ -10,7 +10,7 @@ import time
 from capture_bench.display import Display
 from capture_bench.limits import at_least, at_most
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import TROUBLE, Failure, Process
+from capture_bench.processes import Failure, Process
 from capture_bench.report import table
 from network_bench.analysis import share
 from network_bench.bench import Bench
@@ -136,18 +136,6 @@ def _figures(seen, start, seconds):
             "look_p99_ms": seen["gap_p99_ms"], "look_max_ms": seen["gap_max_ms"]}
 
 
-def run_twice(bench, room_type, scene, label):
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return measure(bench, room_type, scene, folder)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (label, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
-
-
 def checks(name, figures):
     half, most, pictures = LIMITS.get(name, (None, None, None))
     if half is None:
@@ -182,7 +170,8 @@ def measure_all(options, folder):
         for number in range(options.runs):
             for label, room_type in room_types.items():
                 bench.say("%s, run %d of %d" % (label, number + 1, options.runs))
-                figures = run_twice(bench, room_type, bench.scene(name), label)
+                figures = bench.run_twice(
+                    label, lambda folder: measure(bench, room_type, bench.scene(name), folder))
                 if figures:
                     runs[label].append(figures)
                 else:

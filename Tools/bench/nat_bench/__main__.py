@@ -3,7 +3,7 @@
 import sys
 
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import TROUBLE, Missing
+from capture_bench.processes import Missing
 from network_bench.bench import Bench
 from network_bench.devtools import chromium
 from network_bench.namespaces import namespace_obstacle
@@ -38,7 +38,8 @@ def measure_all(options, folder):
         runs = []
         for number in range(options.runs):
             bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
-            run = run_twice(bench, course, checks_nats=number == 0)
+            run = bench.run_twice(
+                course.name, lambda folder: measure(bench, course, folder, checks_nats=number == 0))
             if run:
                 runs.append(run)
             else:
@@ -50,19 +51,6 @@ def measure_all(options, folder):
     if report.courses:
         print("\n" + path)
     return conclude(report.failures, report.checks, options.check)
-
-
-def run_twice(bench, course, checks_nats):
-    """One run; one that fails is repeated once. None if it fails again."""
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return measure(bench, course, folder, checks_nats)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (course.name, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
 
 
 sys.exit(main())

@@ -70,7 +70,8 @@ def measure(options, courses, folder):
         runs = []
         for number in range(options.runs):
             bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
-            run = run_twice(bench, course, options.seed + 1000 * number)
+            run = bench.run_twice(course.title, lambda folder: KINDS[course.kind](
+                bench, course, folder, options.seed + 1000 * number))
             if run:
                 runs.append(run)
             else:
@@ -83,19 +84,6 @@ def measure(options, courses, folder):
             report.write(options)
     print("\n" + report.write(options))
     return outcome.conclude(report.failures, report.checks, options.check)
-
-
-def run_twice(bench, course, seed):
-    """One run; one that fails is repeated once. None if it fails again."""
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return KINDS[course.kind](bench, course, folder, seed)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (course.title, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
 
 
 sys.exit(main())

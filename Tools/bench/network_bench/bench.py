@@ -6,7 +6,7 @@ import shutil
 import sys
 
 from capture_bench.bench import build
-from capture_bench.processes import Missing
+from capture_bench.processes import TROUBLE, Missing
 from capture_bench.scene import Scene
 
 PROGRAMS = ["screenrelay", "screenrelay-capture", "screenrelay-scene"]
@@ -39,6 +39,18 @@ class Bench:
         folder = os.path.join(self.folder, "%d" % self._count)
         os.makedirs(folder)
         return folder
+
+    def run_twice(self, title, measure):
+        """One run, `measure(folder)`; one that fails is repeated once. None if it fails again."""
+        for attempt in (1, 2):
+            folder = self.new_folder()
+            try:
+                return measure(folder)
+            except TROUBLE as error:
+                self.say("%s failed%s: %s" % (title, "" if attempt == 1 else " again", error))
+            finally:
+                self.forget(folder)
+        return None
 
     def forget(self, folder):
         """Keeps what was recorded, if wanted, and removes everything else."""

@@ -9,7 +9,7 @@ import sys
 
 from capture_bench.outcome import carry_out, conclude
 from capture_bench.options import SCENES, SIZES, Parser
-from capture_bench.processes import TROUBLE, Missing
+from capture_bench.processes import Missing
 from capture_bench.report import circumstances, table
 from network_bench.bench import Bench
 from network_bench.namespaces import obstacle
@@ -75,18 +75,6 @@ def parse(arguments):
                    given.programs)
 
 
-def run_twice(bench, name):
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return PARTS[name].measure(bench, folder)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (name, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
-
-
 def medians(runs):
     """The medians of each case's figures; of words, those of the first run that has any."""
     def median(values):
@@ -131,7 +119,7 @@ def measure_all(options, folder):
         runs = []
         for number in range(options.runs):
             bench.say("%s, run %d of %d" % (name, number + 1, options.runs))
-            figures = run_twice(bench, name)
+            figures = bench.run_twice(name, lambda folder: PARTS[name].measure(bench, folder))
             if figures:
                 runs.append(figures)
             else:

@@ -9,7 +9,6 @@ import sys
 
 from capture_bench.options import SIZES, Parser
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import TROUBLE
 from capture_bench.report import circumstances, table
 from network_bench.bench import Bench
 
@@ -67,18 +66,6 @@ def parse(arguments):
                    given.bitrate, given.out, given.check, given.programs, given.keep)
 
 
-def run_twice(bench, name):
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return course.measure(bench, COURSES[name], folder)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (name, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
-
-
 def tell(runs):
     def figures(index, key):
         values = [run["outages"][index][key] for run in runs]
@@ -113,7 +100,7 @@ def measure_all(options, courses, folder):
         runs = []
         for number in range(options.runs):
             bench.say("%s, run %d of %d" % (name, number + 1, options.runs))
-            run = run_twice(bench, name)
+            run = bench.run_twice(name, lambda folder: course.measure(bench, COURSES[name], folder))
             if run:
                 runs.append(run)
             else:

@@ -5,7 +5,7 @@ import sys
 
 from capture_bench import outcome
 from capture_bench.outcome import OK
-from capture_bench.processes import TROUBLE, Missing
+from capture_bench.processes import Missing
 from network_bench import motion
 from network_bench.bench import Bench
 from network_bench.devtools import chromium
@@ -63,7 +63,8 @@ def measure(options, planned, folder):
         runs = []
         for number in range(options.runs):
             bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
-            run = run_twice(bench, course, options.seed + 1000 * number)
+            run = bench.run_twice(course.title, lambda folder: motion.measure(
+                bench, course, folder, options.seed + 1000 * number, courses.ReachStage))
             if run:
                 runs.append(run)
             else:
@@ -78,19 +79,6 @@ def measure(options, planned, folder):
         print("\nThis machine was %.0f %% busy." % (100 * statistics.median(busy)))
     print("\n" + report.write(options, checks))
     return outcome.conclude(report.failures, checks, options.check)
-
-
-def run_twice(bench, course, seed):
-    """One run; one that fails is repeated once. None if it fails again."""
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return motion.measure(bench, course, folder, seed, courses.ReachStage)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (course.title, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
 
 
 sys.exit(main())

@@ -10,7 +10,7 @@ import sys
 from capture_bench.limits import at_most
 from capture_bench.options import SCENES, SIZES, Parser
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import TROUBLE, Missing
+from capture_bench.processes import Missing
 from capture_bench.report import circumstances, table
 from capture_bench.timing import share as quantile
 from network_bench.bench import Bench
@@ -90,18 +90,6 @@ def parse(arguments):
                    given.programs, given.keep)
 
 
-def run_twice(bench, way, scene):
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return course.measure(bench, way, scene, folder)
-        except TROUBLE as error:
-            bench.say("%s, %s failed%s: %s" % (way, scene, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
-
-
 def medians(runs):
     """The medians of each row's figures; of lists, all of them in one."""
     def median(values):
@@ -174,7 +162,8 @@ def measure_all(options, folder):
             runs = []
             for number in range(options.runs):
                 bench.say("%s, %s, run %d of %d" % (way, scene, number + 1, options.runs))
-                run = run_twice(bench, way, scene)
+                run = bench.run_twice(
+                    "%s, %s" % (way, scene), lambda folder: course.measure(bench, way, scene, folder))
                 if run:
                     runs.append(run)
                 else:

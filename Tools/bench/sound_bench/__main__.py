@@ -9,7 +9,6 @@ import time
 
 from capture_bench.limits import Check
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import TROUBLE
 from capture_bench.report import circumstances, limits, processor, table
 from network_bench.bench import PROGRAMS, Bench
 from network_bench.devtools import chromium
@@ -42,7 +41,7 @@ def measure_all(options, folder):
             runs = []
             for number in range(options.runs):
                 bench.say("%s, run %d of %d" % (label, number + 1, options.runs))
-                figures = run_twice(bench, scenario, case, label)
+                figures = bench.run_twice(label, lambda folder: scenario.measure(bench, folder, case))
                 if figures:
                     runs.append(figures)
                 else:
@@ -57,19 +56,6 @@ def measure_all(options, folder):
             write(options, document, found, failures)
     write(options, document, found, failures)
     return conclude(failures, found, options.check)
-
-
-def run_twice(bench, scenario, case, label):
-    """One run; one that fails is repeated once. None if it fails again."""
-    for attempt in (1, 2):
-        folder = bench.new_folder()
-        try:
-            return scenario.measure(bench, folder, case)
-        except TROUBLE as error:
-            bench.say("%s failed%s: %s" % (label, "" if attempt == 1 else " again", error))
-        finally:
-            bench.forget(folder)
-    return None
 
 
 def medians(runs):
