@@ -6,7 +6,7 @@ from capture_bench.outcome import carry_out, conclude
 from capture_bench.processes import Missing
 from network_bench.bench import Bench
 from network_bench.devtools import chromium
-from network_bench.namespaces import namespace_obstacle
+from network_bench.namespaces import TOOLS, namespace_obstacle
 
 from . import coturn
 from . import options as command_line
@@ -15,12 +15,11 @@ from .report import Report
 from .run import SETTLING, measure
 
 REFUSED = 77
-TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "nft": "nftables"}
 
 
 def main():
     options = command_line.parse(sys.argv[1:])
-    problem = namespace_obstacle(TOOLS)
+    problem = namespace_obstacle(dict(TOOLS, nft="nftables"))
     if problem:
         for name in options.courses:
             print("skipped: %s: %s" % (name, problem))
@@ -46,10 +45,9 @@ def measure_all(options, folder):
                 report.failures.append("%s, run %d" % (course.name, number + 1))
         if runs:
             report.add(course, runs, checks(course, runs))
-            path = report.write(options)
+            report.write(options)
     print("\n".join(report.table()))
-    if report.courses:
-        print("\n" + path)
+    print("\n" + report.write(options))
     return conclude(report.failures, report.checks, options.check)
 
 
