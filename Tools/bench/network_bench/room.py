@@ -18,7 +18,8 @@ class Room:
 
     def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=(),
                  share_options=(), environment=None, address=None):
-        """The share is in the namespace of `network`, or, if that is None, on this machine: at `address`, or on loopback.
+        """The share is in the namespace of `network`, or, if that is None, on this machine: at `address`, or on
+        loopback.
 
         `has_moved`: the scene moves through all its ticks before the share begins, so that no viewer sees it move.
         `share_options` and `environment` are the share's, besides what it gets in any case.

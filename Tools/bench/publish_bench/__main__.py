@@ -38,7 +38,8 @@ def parse(arguments):
         description="Publishes a scrolled text to a WebRTC server, kills the server with SIGKILL, and starts it again\n"
         "after %s s. Tells how long it takes until somebody at the server has decoded a picture again, from\n"
         "the kill and from when the server took connections again. Beside it, the share pushes to URLs with a\n"
-        "wrong secret, and must say once that each is refused. Writes publish.json." % ", ".join("%g" % away for away in course.AWAY),
+        "wrong secret, and must say once that each is refused. Writes publish.json."
+        % ", ".join("%g" % away for away in course.AWAY),
         epilog="courses:\n"
         "  janus  a room of the real Janus' VideoRoom plugin, with a PIN and with signed tokens; aiortc is its\n"
         "         subscriber. Tools/setup --bench unpacks Janus\n"
@@ -73,7 +74,8 @@ def tell(runs):
 
     rows = [["%g" % away, figures(index, "from_kill"), figures(index, "from_ready")]
             for index, away in enumerate(course.AWAY)]
-    lines = table(["away s", "picture after the kill s: median, longest", "after it was ready s: median, longest"], rows)
+    lines = table(
+        ["away s", "picture after the kill s: median, longest", "after it was ready s: median, longest"], rows)
     for one in runs[0]["refused"]:
         lines += ["", "With %s, said %d times in the first run: %s" % (
             one["what"], len(one["said"]), one["said"][0] if one["said"] else one["reason"])]
@@ -109,10 +111,12 @@ def measure_all(options, courses, folder):
             continue
         document[name] = runs
         found += course.checks(name, runs)
-        print("\n".join(["## " + COURSES[name].title, "", circumstances(options) + ".", "", *tell(runs), ""]), flush=True)
+        lines = ["## " + COURSES[name].title, "", circumstances(options) + ".", "", *tell(runs), ""]
+        print("\n".join(lines), flush=True)
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "publish.json"), "w") as file:
-        json.dump({"options": vars(options), "courses": document, "limits": [vars(one) for one in found]}, file, indent=1)
+        json.dump({"options": vars(options), "courses": document, "failures": failures,
+                   "limits": [vars(one) for one in found]}, file, indent=1)
     return conclude(failures, found, options.check)
 
 

@@ -1,6 +1,5 @@
 """One run: a share that publishes, a server that is killed and comes back, and URLs that the server refuses."""
 
-import os
 import threading
 import time
 

@@ -44,8 +44,8 @@ def parse(arguments):
     parser = Parser(
         prog="Tools/bench/scale",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Lets more and more receivers in, and tells what each further one costs. A receiver connects by ICE\n"
-        "and DTLS, counts packets, and reports as Chromium does, but decrypts and decodes nothing, so that one\n"
+        description="Lets more and more receivers in, and tells what each further one costs. A receiver connects by\n"
+        "ICE and DTLS, counts packets, and reports as Chromium does, but decrypts and decodes nothing, so that one\n"
         "machine carries hundreds. Processor time is what the kernel counted. Writes scale.json.",
         epilog="ways:\n"
         "  direct  all watch the host, by WHEP\n"
@@ -107,8 +107,8 @@ def derive(rows):
 
 def tell(way, results):
     has_server = way == "janus"
-    columns = ["scene", "viewers", "host ms/s", "of that media", "capture ms/s", "host MB"]
-    columns += ["Janus ms/s", "Janus MB"] if has_server else []
+    columns = ["scene", "viewers", "host ms/s", "of that media", "capture ms/s", "host MiB"]
+    columns += ["Janus ms/s", "Janus MiB"] if has_server else []
     columns += ["kbit/s to each: mean, least", "packets/s to each", "missing", "receivers ms/s", "machine busy"]
     lines = []
     for scene, rows in results.items():
@@ -117,8 +117,8 @@ def tell(way, results):
                 [scene, "%d" % row["viewers"], *("%.1f" % row[key] for key in ("host", "media", "capture")),
                  "%.1f" % (row["memory"] / 1024),
                  *(["%.1f" % row["server"], "%.1f" % (row["server_memory"] / 1024)] if has_server else []),
-                 "%.0f, %.0f" % (row["kbit_each"], row["kbit_least"]), "%.1f" % row["packets_each"], "%d" % row["missing"],
-                 "%.0f" % row["crowd"], "%.0f %%" % (100 * row["busy"])])
+                 "%.0f, %.0f" % (row["kbit_each"], row["kbit_least"]), "%.1f" % row["packets_each"],
+                 "%d" % row["missing"], "%.0f" % row["crowd"], "%.0f %%" % (100 * row["busy"])])
     words = table(columns, lines)
     where, time, memory = ("Janus", "server", "server_memory") if has_server else ("the host", "host", "memory")
     for scene, rows in results.items():
@@ -131,8 +131,8 @@ def tell(way, results):
         last = rows[-1]
         words += ["", "%s: %d joins, one after the other: %.1f ms of the host's processor time each%s; connected after "
                   "%s ms, a key frame after %s ms (median, 95 of 100, longest)." % (
-                      scene, last["new"], last["joining"][0],
-                      ", %.1f of Janus'" % last["joining"][1] if has_server else "",
+                      scene, last["new"], last["joining_host"],
+                      ", %.1f of Janus'" % last["joining_server"] if has_server else "",
                       *(", ".join("%.0f" % quantile(last[key], part) for part in (0.5, 0.95, 1))
                         for key in ("connected_ms", "first_ms")))]
     return words
@@ -178,7 +178,8 @@ def measure_all(options, folder):
         print("\n".join(["## " + title, "", circumstances(options) + ".", "", *tell(way, results), ""]), flush=True)
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "scale.json"), "w") as file:
-        json.dump({"options": vars(options), "ways": document, "limits": [vars(one) for one in found]}, file, indent=1)
+        json.dump({"options": vars(options), "ways": document, "failures": failures,
+                   "limits": [vars(one) for one in found]}, file, indent=1)
     return conclude(failures, found, options.check)
 
 

@@ -1,4 +1,4 @@
-"""One run: a moving scene, and more and more receivers of it, at the host itself or at a Janus to which it publishes."""
+"""One run: a scene, and more and more receivers of it, at the host itself or at a Janus to which it publishes."""
 
 import time
 from urllib.parse import quote
@@ -93,9 +93,11 @@ def measure(bench, way, scene, folder):
             joined = course.crowd.ask("join %d" % (count - present), START + JOIN * count)
             after, took = _look(course), time.monotonic() - begun
             new, present = count - present, count
+            joining = _difference(before, after)
             sleep_until(time.monotonic() + SETTLING)
             rows.append({"viewers": count, "new": new, **_window(course, bench.options.seconds, count),
-                         "joining": [one / new for one in _difference(before, after).values()][:2], "join_s": took,
+                         "joining_host": joining["host"] / new, "joining_server": joining["server"] / new,
+                         "join_s": took,
                          "connected_ms": joined["connected"], "first_ms": joined["first"]})
         return rows
     finally:

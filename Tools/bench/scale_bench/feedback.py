@@ -79,8 +79,10 @@ def transport_feedback(sender, media, count, arrivals):
 
 
 def receiver_report(sender, media, highest, lost, report, since):
-    """A compound of a receiver report and a name; `report` and `since`: the middle of the last sender report's NTP time,
-    and 1/65536 s since then."""
+    """A compound of a receiver report and a name.
+
+    `report` and `since`: the middle of the last sender report's NTP time, and the time since then in 1/65536 s.
+    """
     block = struct.pack(">IIIIII", media, min(lost, 0x7FFFFF), highest & 0xFFFFFFFF, 0, report, since)
     name = b"\x01\x04load\x00\x00"
     return (struct.pack(">BBHI", 0x81, 201, 7, sender) + block

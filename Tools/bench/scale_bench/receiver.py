@@ -1,6 +1,8 @@
-"""One receiver of WebRTC that is light enough for hundreds of them in a process: it connects by ICE and DTLS as a browser
-does, counts RTP packets without decrypting more than it needs to see its first key frame, and reports as a browser
-does."""
+"""One receiver of WebRTC that is light enough for hundreds of them in a process.
+
+It connects by ICE and DTLS as a browser does, counts RTP packets without decrypting more than it needs to see its first
+key frame, and reports as a browser does.
+"""
 
 import bisect
 import os

@@ -2,7 +2,8 @@
 
 In the environment of the tests' clients that Tools/python makes. Reads a command a line, and answers each with one JSON
 object: "join COUNT" lets so many more in, one after the other, and tells the milliseconds of each until it was
-connected and until the first packet of its first key frame; "tell" tells what all of them have received. The end of standard input ends it.
+connected and until the first packet of its first key frame; "tell" tells what all of them have received. The end of
+standard input ends it.
 """
 
 import json
