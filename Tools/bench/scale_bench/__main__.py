@@ -20,8 +20,8 @@ from . import course
 
 #: The scenes by default: still, typing, a scrolled text, motion of the whole picture.
 USUAL = ["idle", "typing", "scroll", "full"]
-#: Milliseconds of processor time a second, and KiB, that a further viewer of a scrolled text at 1920x1080 may cost.
-TIME_LIMIT, MEMORY_LIMIT = 10, 512
+#: Milliseconds of processor time a second, and KiB, that a further viewer of a scrolled text of this size may cost.
+TIME_LIMIT, MEMORY_LIMIT, LIMITED = 10, 512, "1920x1080"
 
 
 @dataclasses.dataclass
@@ -85,9 +85,15 @@ def parse(arguments):
         parser.error("--seconds %g: from 1 to 600" % given.seconds)
     if given.runs < 1:
         parser.error("--runs %d: at least 1" % given.runs)
+    if given.check and not _has_limits(given.way or ["direct"], scenes, given.size):
+        parser.error("--check: there are limits only for the way direct, the scene scroll and %s" % LIMITED)
     return Options(given.way or ["direct"], scenes, viewers, given.seconds, given.runs,
                    tuple(int(side) for side in given.size.split("x")), given.bitrate, given.out, given.check,
                    given.programs, given.keep)
+
+
+def _has_limits(ways, scenes, size):
+    return "direct" in ways and "scroll" in scenes and size == LIMITED
 
 
 def medians(runs):
@@ -139,7 +145,7 @@ def tell(way, results):
 
 
 def checks(options, way, results):
-    if way != "direct" or "scroll" not in results or options.size != (1920, 1080):
+    if not _has_limits([way], results, "%dx%d" % options.size):
         return []
     more = derive(results["scroll"])
     return [at_most("a further viewer of a scrolled text", more["host"], TIME_LIMIT, "ms/s"),
