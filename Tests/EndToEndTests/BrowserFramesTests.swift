@@ -103,6 +103,29 @@ extension EndToEndInBrowser {
             return try #require(PatchScene.counterValue(in: picture))
         }
 
+        /// What somebody types is a picture now and then, at even distances for seconds.
+        @Test("are all shown if they come evenly and seldom", .timeLimit(.minutes(1)), arguments: Player.allCases)
+        func seldom(player: Player) throws {
+            let desktop = try SharedDesktop(scene: ["--fps", "10"])
+            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let page = viewer.page
+            try viewer.expectMotion()
+            try page.evaluate(
+                """
+                window.shown = 0;
+                const video = document.getElementById('video');
+                video.requestVideoFrameCallback(function next() {
+                  window.shown += 1;
+                  video.requestVideoFrameCallback(next);
+                });
+                """)
+            let before = try viewer.waitForCounter(past: -1)
+            let after = try viewer.waitForCounter(past: before + 79)
+            let shown = try page.evaluate("shown").int ?? 0
+            #expect(shown >= (after - before) * 9 / 10, "\(shown) of \(after - before)")
+            #expect(try viewer.reconnects() == 0)
+        }
+
         @Test(
             "one that is lost is followed by a key picture", .timeLimit(.minutes(1)),
             arguments: [Player.whole, .mediaSource])

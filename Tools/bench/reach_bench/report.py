@@ -56,9 +56,10 @@ class Row:
             "between": self.way.proxy, "viewer": "%s by %s" % (self.way.browser.title(), self.way.scheme),
             "first picture": self._seconds("first_picture_s"), "path": ", ".join(self.said("path")),
             "played by": "%s (page %s)" % (", ".join(self.said("player")), context),
-            "typing p50 / p95 ms": self._delays("typing", CLEAN),
+            "typing p50 / p95 ms, pictures/s": self._motion(CLEAN, "typing"),
             "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN),
-            "at 1 Mbit/s p50 / p95 ms, pictures/s": self._motion(NARROW)}
+            "at 1 Mbit/s p50 / p95 ms, pictures/s": self._motion(NARROW),
+            "longest gap there": "%s ms" % _number(self.value("scroll", NARROW, "longest_gap_ms"), 0)}
 
     def _blocked(self):
         return {
@@ -81,9 +82,9 @@ class Row:
     def _delays(self, scene, phase):
         return " / ".join(_number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
 
-    def _motion(self, phase):
-        pictures = self.value("scroll", phase, "pictures_per_second")
-        return "%s, %s" % (self._delays("scroll", phase), _number(pictures, 1))
+    def _motion(self, phase, scene="scroll"):
+        pictures = self.value(scene, phase, "pictures_per_second")
+        return "%s, %s" % (self._delays(scene, phase), _number(pictures, 1))
 
 
 def _number(value, digits):
