@@ -8,7 +8,8 @@ public import Threading
 /// Keeps a capture process running, of pictures or of sound: starts it with one end of a socket pair, and restarts it
 /// when it dies or hangs.
 ///
-/// Has its own thread, which sleeps while the capture runs, except to check its memory twice a second.
+/// Has its own thread, which sleeps while the capture runs, except to check its memory every two seconds, or twice a
+/// second while that grows.
 public final class CaptureSupervisor: Sendable {
     /// A capture that ran at least this long is restarted at once. One that ended sooner is restarted at once the first
     /// time, and then after a pause that doubles each time. The pause is at most half a second for a capture that had

@@ -15,8 +15,9 @@ final class SupervisedCapture {
     private static let startPatience = Interval.seconds(10)
     /// How long a capture that hangs has between SIGABRT, which leaves a trace for its developer, and SIGKILL.
     private static let abortPatience = Interval.seconds(1)
-    /// How often the memory is checked.
-    private static let lookPeriod = Interval.milliseconds(500)
+    /// How often the memory is checked while it grows, and while it has stayed the same for long: each look wakes the
+    /// host, whose screen may stand still for hours.
+    private static let (lookPeriod, longestPeriod) = (Interval.milliseconds(500), Interval.seconds(2))
     /// x264 reserves four to five times what it keeps, and crashes if that is refused: this backstop is far above.
     private static let addressSpace = (least: UInt64(4) << 30, forOneByte: UInt64(16))
 
@@ -35,6 +36,8 @@ final class SupervisedCapture {
     private let log: EventLog
     private var largest: PictureSize?
     private var lastLook: MonotonicTime
+    private var period = SupervisedCapture.lookPeriod
+    private var lastPeak: UInt64?
     /// The time without a first message. Each interval between checks counts at most twice `lookPeriod`, so that a host
     /// that was itself stopped for a while doesn't blame its capture.
     private var waited = Interval.zero
@@ -116,7 +119,7 @@ final class SupervisedCapture {
         if !hasDescriptor { return MonotonicTime.now() + .milliseconds(50) }
         if let killsAt { return killsAt }
         let isWatched = !hasArrived || memory != .unlimited
-        return isWatched ? lastLook + Self.lookPeriod : .distantFuture
+        return isWatched ? lastLook + period : .distantFuture
     }
 
     private func look() {
@@ -130,13 +133,16 @@ final class SupervisedCapture {
             }
             return
         }
-        if now - lastLook < Self.lookPeriod { return }
+        if now - lastLook < period { return }
         waited = waited + min(now - lastLook, Self.lookPeriod + Self.lookPeriod)
         lastLook = now
         if !hasArrived, waited > Self.startPatience {
             end(because: "it did not start within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
         }
-        guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory, taken > ceiling else { return }
+        guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory else { return }
+        period = hasArrived && taken == lastPeak ? min(period + period, Self.longestPeriod) : Self.lookPeriod
+        lastPeak = taken
+        guard taken > ceiling else { return }
         end(because: "it took \(taken / 1_000_000) MB of memory; the limit is \(ceiling / 1_000_000) MB", SIGKILL, now)
     }
 

@@ -4,10 +4,10 @@ import os
 import time
 
 from capture_bench.limits import at_most
-from capture_bench.processes import Failure, peak_memory, thread_times, time_between, wait_until
+from capture_bench.processes import Failure, Process, peak_memory, thread_times, time_between, wait_until
 
 from . import limits, tone
-from .pulse import RATE, Player
+from .pulse import RATE, SINK, Player
 from .stage import Stage
 
 TITLE = "Processor time"
@@ -16,7 +16,8 @@ NOTE = (
     "screen that stands still, so that the capture of pictures is not in it. What sound costs is both together, less "
     "the host's of a share without --sound. The range is that of the tenths of the time. A wake-up is a "
     "voluntary context switch. Errors: the account itself is exact; how much the host's own figure differs between two "
-    "shares is what the ranges show. Peak memory (VmHWM) is in MB of 10^6 bytes.")
+    "shares is what the ranges show. Peak memory (VmHWM) is in MB of 10^6 bytes. The peers capture the same tone, code "
+    "it as Opus with as long packets and as many bits, and send it to nobody as RTP without encryption.")
 COLUMNS = ["case", "host ms/s", "range", "capture of sound ms/s", "range", "sound costs ms/s", "host wake-ups/s",
            "capture's wake-ups/s", "peak MB", "busy"]
 SECONDS, PARTS = 30, 10
@@ -25,6 +26,14 @@ REST = 8.0
 LATENCY = 50  # ms, that PulseAudio keeps ready, as players of films do
 WITHOUT, SILENT, PLAYING = "without", "silent", "playing"
 NAMES = {WITHOUT: "without --sound", SILENT: "--sound, nothing plays", PLAYING: "--sound, a tone plays"}
+MONITOR, PORT = SINK + ".monitor", 50_990
+PEERS = {
+    "ffmpeg": ["ffmpeg", "-nostdin", "-loglevel", "error", "-f", "pulse", "-fragment_size", "3840", "-i", MONITOR,
+               "-c:a", "libopus", "-b:a", "128k", "-frame_duration", "20", "-application", "lowdelay",
+               "-f", "rtp", "rtp://127.0.0.1:%d" % PORT],
+    "gstreamer": ["gst-launch-1.0", "-q", "pulsesrc", "device=" + MONITOR, "buffer-time=40000", "latency-time=20000",
+                  "!", "audioconvert", "!", "opusenc", "bitrate=128000", "frame-size=20",
+                  "!", "rtpopuspay", "!", "udpsink", "host=127.0.0.1", "port=%d" % PORT]}
 
 
 def cases(_):
@@ -54,17 +63,29 @@ def measure(bench, folder, _):
             if viewer.sound().get("packetsReceived", 0) - packets < 45 * SECONDS:
                 raise Failure("fewer than 45 packets of sound a second came to the page")
             found["memory"] = peak_memory(stage.sound_pid()) * 1024 / 1e6
+            for name, command in PEERS.items():
+                peer = Process(name, command, os.path.join(own, name + ".log"), stage.pulse.environment)
+                try:
+                    time.sleep(REST)
+                    found.update(_account(stage, name, {"peer": peer.pid}))
+                    peer.require_running()
+                finally:
+                    peer.stop()
     for case in (SILENT, PLAYING):
         found[case + "_cost"] = found[case + "_host"] + found[case + "_sound"] - found[WITHOUT + "_host"]
     return found
 
 
 def _cost(stage, case):
-    """Milliseconds a second and wake-ups a second of each process."""
     processes = {"host": stage.room.share.pid}
     if case != WITHOUT:
         wait_until(lambda: stage.sound_pid() is not None, 10, "that the capture of sound runs")
         processes["sound"] = stage.sound_pid()
+    return _account(stage, case, processes)
+
+
+def _account(stage, case, processes):
+    """Milliseconds a second and wake-ups a second of each process."""
     stage.begin_account()
     looks = [_look(processes)]
     for part in range(PARTS):
@@ -103,7 +124,7 @@ def _wakes(pid):
 
 
 def rows(_, one):
-    """One for each of the three."""
+    """One for each of the three, and for each peer."""
     def cells(case, name):
         if "%s_%s" % (case, name) not in one:
             return ["–", "–"]
@@ -119,6 +140,9 @@ def rows(_, one):
         yield [title, *cells(case, "host"), *cells(case, "sound"), "–" if cost is None else "%.2f" % cost,
                wakes(case, "host"), wakes(case, "sound"), "%.1f" % one["memory"] if case == PLAYING else "–",
                "%.0f %%" % (100 * one[case + "_busy"])]
+    for name in PEERS:
+        yield [name + ", the same tone", "–", "–", *cells(name, "peer"), "%.2f" % one[name + "_peer"], "–",
+               wakes(name, "peer"), "–", "%.0f %%" % (100 * one[name + "_busy"])]
 
 
 def checks(_, one):
