@@ -175,9 +175,10 @@ public struct OutputLife: Sendable {
         return change(to: .autoReconnecting, because: failure)
     }
 
-    /// The wait before the first, second and third try: up to 2 s, 2 to 4 s, and 4 to 6 s.
+    /// The wait before the first, second and third try: up to 1 s, 2 to 4 s, and 4 to 6 s.
     private static func wait(before number: Int, random: Double) -> Interval {
-        .seconds(2) * Int64(number - 1) + .milliseconds(Int64(2000 * min(max(random, 0), 1)))
+        let range = number == 1 ? 1000.0 : 2000
+        return .seconds(2) * Int64(number - 1) + .milliseconds(Int64(range * min(max(random, 0), 1)))
     }
 
     private mutating func abandoned() -> [Action] {

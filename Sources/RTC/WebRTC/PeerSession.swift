@@ -141,8 +141,9 @@ final class PeerSession {
         guard end == nil else { return }
         let patience = isConnected ? attention?.patience ?? role.patience : role.patience
         if now - ice.lastHeard >= patience {
-            let seconds = patience.milliseconds / 1000
-            finish(isConnected ? "the peer has been silent for \(seconds) s" : "the peer never came")
+            let whole = patience.milliseconds / 1000
+            let time = patience == .seconds(whole) ? "\(whole)" : "\(patience.seconds)"
+            finish(isConnected ? "the peer has been silent for \(time) s" : "the peer never came")
             return
         }
         deadline = ice.lastHeard + patience
