@@ -11,10 +11,14 @@ extension EndToEndInBrowser {
         .enabled(if: EndToEnd.hasBrowser),
         .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
     struct BrowserTCPTests {
-        @Test("the page shows the desktop over TCP within 3 s", .timeLimit(.minutes(2)))
-        func page() throws {
+        @Test(
+            "the page shows the desktop over TCP within 3 s, by IPv6 too", .timeLimit(.minutes(2)),
+            arguments: ["127.0.0.1", "[::1]"])
+        func page(address: String) throws {
             let network = try LossyNetwork(losing: "meta l4proto udp")
-            let desktop = try SharedDesktop(options: ["--udp-port", "8189"], inside: network)
+            let desktop = try SharedDesktop(
+                options: ["--listen", address + ":0", "--udp-port", "8189"], inside: network)
+            #expect(desktop.link.contains(address))
             // Chromium's sandbox refuses to run as root, even in a user namespace.
             let browser = try Browser.launch(extraFlags: ["--no-sandbox"], prefix: network.prefix)
             let viewer = try ViewerPage(desktop.link, in: browser)
