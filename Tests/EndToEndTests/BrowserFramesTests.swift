@@ -17,9 +17,12 @@ extension EndToEndInBrowser {
             case mediaSource = "window.VideoDecoder = window.AudioDecoder = undefined;"
         }
 
-        /// What a browser without H.264 for WebRTC says of itself, such as Debian's Firefox without OpenH264.
-        private static let withoutH264 =
-            "RTCRtpReceiver.getCapabilities = () => ({ codecs: [], headerExtensions: [] });"
+        /// What a browser lacks of WebRTC: H.264, such as Debian's Firefox without OpenH264, or all of it, where that is
+        /// turned off.
+        enum Lack: String, CaseIterable {
+            case h264 = "RTCRtpReceiver.getCapabilities = () => ({ codecs: [], headerExtensions: [] });"
+            case webRTC = "window.RTCPeerConnection = window.RTCRtpReceiver = undefined;"
+        }
 
         /// Hides the host's candidates from the page's connections while `hidesHost` is true; keeps the names of what the
         /// page sends; and loses as many binary messages as `losses` says.
@@ -141,10 +144,12 @@ extension EndToEndInBrowser {
             #expect(try viewer.reconnects() == 0)
         }
 
-        @Test("come at once to a browser that plays no H.264 by WebRTC", .timeLimit(.minutes(1)))
-        func withoutH264() throws {
+        @Test(
+            "come at once to a browser that plays no H.264 by WebRTC", .timeLimit(.minutes(1)),
+            arguments: Lack.allCases)
+        func without(lack: Lack) throws {
             let desktop = try SharedDesktop()
-            let viewer = try open(desktop.link, in: Browser.launch(), lacks: Self.withoutH264)
+            let viewer = try open(desktop.link, in: Browser.launch(), lacks: lack.rawValue)
             let page = viewer.page
             try viewer.expectMotion()
             // The host isn't asked for what couldn't be played, then or later.
@@ -161,7 +166,7 @@ extension EndToEndInBrowser {
         func unplayable() throws {
             let desktop = try SharedDesktop()
             let page = try Browser.launch().newPage("about:blank")
-            let lacks = Self.withoutH264 + Player.mediaSource.rawValue + "window.MediaSource = undefined;"
+            let lacks = Lack.h264.rawValue + Player.mediaSource.rawValue + "window.MediaSource = undefined;"
             try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + lacks)])
             try page.navigate(desktop.link)
             try page.waitUntil("screenRelay.phase === 'failed'")

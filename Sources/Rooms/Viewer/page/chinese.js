@@ -27,7 +27,6 @@ export const chinese = {
   refused: "主机拒绝了连接。",
   passwordWanted: ["需要密码。"],
   full: "主机目前无法接纳更多观看者。",
-  noWebRTC: ["此浏览器不支持 WebRTC。", "请用新版 Chromium、Chrome、Edge、Firefox 或 Safari 打开此链接。"],
   noH264: "此浏览器无法播放 H.264。",
   noH264InFirefox:
     "Firefox 使用系统中的 FFmpeg 库 libavcodec（如已安装），或首次启动后下载的 OpenH264 插件：" +

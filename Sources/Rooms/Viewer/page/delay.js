@@ -156,7 +156,7 @@ export class Delay {
    * is new, or may be. A picture that is sent again as a fresh start keeps its capture time but gets a new timestamp.
    */
   #lookForAnchor() {
-    const [source] = this.#viewer.reception?.peer.synchronizationSources ?? [];
+    const [source] = this.#viewer.reception?.peer?.synchronizationSources ?? [];
     if (!Number.isFinite(source?.captureTimestamp) || !Number.isInteger(source.rtpTimestamp)) return true;
     const captured = source.captureTimestamp - SECONDS_TO_1970 * 1000;
     if (this.#anchor && captured <= this.#anchor.captured) return false;

@@ -9,7 +9,8 @@ const DEVICES = { audio: "audioinput", video: "videoinput" };
  * Returns why this page can't use a camera or microphone: "insecure", "unsupported", or null if it may ask for them.
  */
 export function lackOfDevices() {
-  if (navigator.mediaDevices?.getUserMedia) return null;
+  const isUsable = navigator.mediaDevices?.getUserMedia && typeof RTCPeerConnection === "function";
+  if (isUsable) return null;
   return window.isSecureContext ? "unsupported" : "insecure";
 }
 

@@ -17,7 +17,6 @@ export const english = {
   refused: "The host has refused the connection.",
   passwordWanted: ["Password required."],
   full: "The host cannot take another viewer now.",
-  noWebRTC: ["This browser does not support WebRTC.", "Open the link in a current Chromium, Chrome, Edge, Firefox or Safari."],
   noH264: "This browser cannot play H.264.",
   noH264InFirefox:
     "Firefox takes it from FFmpeg's libavcodec, if that is installed, or from its OpenH264 plug-in, which it downloads " +

@@ -18,14 +18,13 @@ export function readLink(location) {
   };
 }
 
-/** Returns the browser's kind and its missing features. */
+/** Returns the browser's kind, and whether it plays H.264 by WebRTC: some have none of it, or it is turned off. */
 export function readBrowser() {
-  const hasWebRTC = typeof RTCPeerConnection === "function" && typeof WebSocket === "function";
-  const codecs = hasWebRTC ? globalThis.RTCRtpReceiver?.getCapabilities?.("video")?.codecs : null;
+  const hasWebRTC = typeof RTCPeerConnection === "function";
+  const codecs = globalThis.RTCRtpReceiver?.getCapabilities?.("video")?.codecs;
   return {
     isFirefox: /\bFirefox\//.test(navigator.userAgent),
-    hasWebRTC,
     // If the browser can't be asked, assume that it has H.264.
-    hasH264: !codecs || codecs.some((codec) => codec.mimeType.toLowerCase() === "video/h264"),
+    hasH264: hasWebRTC && (!codecs || codecs.some((codec) => codec.mimeType.toLowerCase() === "video/h264")),
   };
 }

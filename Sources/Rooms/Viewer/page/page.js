@@ -216,7 +216,7 @@ window.screenRelay = Object.freeze({
   begin();
   await loaded;
   for (;;) {
-    if (viewer.reception && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
+    if (viewer.reception?.peer && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
     await viewer.look().catch(() => {});
     if (measurements.sample()) charts.update();
     draw();

@@ -210,6 +210,12 @@ function takeOffer(hasSound, iceServers) {
   return early ?? window.offerToReceive(hasSound, iceServers);
 }
 
+/** Closes the offer that the page has begun to make, as nothing can play what it would bring. */
+export function dropOffer() {
+  window.earlyOffer?.connection.close();
+  window.earlyOffer = null;
+}
+
 /** Returns an offer that asks for stereo: without that, Chromium makes what it receives mono. */
 export function withStereo(sdp) {
   const type = /^a=rtpmap:(\d+) opus\//im.exec(sdp)?.[1];

@@ -1,7 +1,7 @@
 // The reception of one track from the host.
 
 import { messages } from "./messages.js";
-import { Peer } from "./peer.js";
+import { dropOffer, Peer } from "./peer.js";
 import { Patience } from "./retry.js";
 
 const ANSWER_PATIENCE = 10_000;
@@ -178,5 +178,30 @@ export class Reception {
     if (this.#isOver) return;
     this.close();
     this.#handlers.onFailure(reason);
+  }
+}
+
+/** In place of a `Reception` where the browser plays nothing by WebRTC: it is over before it begins. */
+export class NoReception {
+  isOver = true;
+  isAnswered = false;
+  isConnected = false;
+  counted = null;
+  peer = null;
+
+  constructor(signalling, track) {
+    this.signalling = signalling;
+    this.track = track;
+    dropOffer();
+  }
+
+  heard() {}
+
+  hold() {}
+
+  close() {}
+
+  async look() {
+    return false;
   }
 }

@@ -1,7 +1,7 @@
 // The track that is shown: which one it is, what the host tells of it, and its reception.
 
 import { messages } from "./messages.js";
-import { Reception } from "./reception.js";
+import { NoReception, Reception } from "./reception.js";
 import { Relays } from "./retry.js";
 import { Silence } from "./silence.js";
 import { Source } from "./source.js";
@@ -26,7 +26,7 @@ export class ShownTrack {
   tracks = new TrackList();
   /** The servers by which the host may be reached. */
   relays = new Relays();
-  /** The reception of the track, a `Reception` or a `Fallback`; null if there is none. */
+  /** The reception of the track, a `Reception`, a `Fallback` or a `NoReception`; null if there is none. */
   reception = null;
   /** The last connection by WebRTC, a `Peer`, even if it has found no path; null if there was none. */
   peer = null;
@@ -184,9 +184,12 @@ export class ShownTrack {
     this.#endReception();
     // Without a track there is nothing to ask for until one is added.
     if (this.tracks.isEmpty) return;
-    this.reception = this.#make();
-    if (this.#viewer.browser.hasH264) this.reception.open();
-    else this.reception.close();
+    if (this.#viewer.browser.hasH264) {
+      this.reception = this.#make();
+      this.reception.open();
+    } else {
+      this.reception = new NoReception(this.signalling, this.tracks.asked);
+    }
     if (this.signalling.host !== null) this.#fallBackAtOnce();
   }
 

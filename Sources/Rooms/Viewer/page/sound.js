@@ -105,7 +105,7 @@ export class Sound {
 
   #follow() {
     const { sound, phase, reception } = this.#viewer;
-    reception?.peer.playSound(sound !== "none");
+    reception?.peer?.playSound(sound !== "none");
     const wasThere = this.#isThere;
     // Not before the first picture: a browser that refuses sound stops the element for a moment.
     this.#isThere = sound !== "none" && phase === "playing";
@@ -147,7 +147,7 @@ export class Sound {
     this.#isMetering = true;
     let packets = Infinity;
     while (this.#isLive && this.#view.isVisible) {
-      const now = await this.#viewer.reception?.peer.soundFigures().catch(() => null);
+      const now = await this.#viewer.reception?.peer?.soundFigures().catch(() => null);
       const isArriving = now?.packets > packets;
       packets = now?.packets ?? Infinity;
       this.#view.level(this.isListening ? now?.level ?? 0 : isArriving ? UNHEARD_LEVEL : 0);

@@ -104,8 +104,7 @@ export class Viewer extends EventTarget {
     this.#attempts.succeeded();
     this.#hasEnded = false;
     this.reason = null;
-    if (!this.browser.hasWebRTC) this.#stop(messages.noWebRTC());
-    else if (!this.link.name) this.#stop(messages.noLink());
+    if (!this.link.name) this.#stop(messages.noLink());
     else this.#connect();
   }
 
