@@ -67,7 +67,7 @@ extension EndToEnd {
             #expect(client.child.wait(within: .seconds(5)) != nil)
             let (next, _) = try server("whip_server", port: port)
             try expectPictures(next)
-            #expect(desktop.host.output.contains("tries again: the peer has been silent for 3 s\n"))
+            #expect(desktop.host.output.contains("tries again: the peer has been silent for 2.5 s\n"))
             #expect(!desktop.host.output.contains("has failed"))
         }
 

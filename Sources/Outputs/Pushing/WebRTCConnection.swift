@@ -9,8 +9,8 @@ import WebRTCPushing
 /// One attempt of a push to a server of WebRTC: a session that the server takes, and that the media thread serves like
 /// that of a viewer.
 final class WebRTCConnection: PushAttempt {
-    /// How long the server may be silent before another connection is tried: two questions, each of them sent three
-    /// times. Without another try, it is as long as any server may take nothing.
+    /// How long the server may be silent before another connection is tried: two questions, each of them sent at
+    /// least twice. Without another try, it is as long as any server may take nothing.
     private static let patience = Interval.milliseconds(2_500)
     /// How much of the time to connect is left for what follows once somebody listens at the server.
     private static let reserve = Interval.seconds(1)

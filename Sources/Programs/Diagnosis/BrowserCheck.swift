@@ -56,9 +56,10 @@ public struct BrowserCheck {
         let abilities = Set(report.split(separator: " "))
         let framework = "use a recent Chromium, Firefox or Safari"
         guard abilities.contains("webrtc") else {
+            let other = abilities.contains("webcodecs") ? "; its pages get pictures over their WebSocket" : ""
             return [
                 Finding(
-                    "browser-webrtc", "the browser has no WebRTC, or an extension turned it off",
+                    "browser-webrtc", "the browser has no WebRTC, or an extension turned it off\(other)",
                     todo: "\(framework), or allow WebRTC (Firefox: media.peerconnection.enabled)")
             ]
         }

@@ -41,7 +41,7 @@ def cases(_):
 
 
 def measure(bench, folder, _):
-    """All three, so that they are of one time."""
+    """All three, and the peers, so that they are of one time."""
     found = {}
     for has_sound in (False, True):
         own = os.path.join(folder, "s" if has_sound else "n")
@@ -69,6 +69,8 @@ def measure(bench, folder, _):
                     time.sleep(REST)
                     found.update(_account(stage, name, {"peer": peer.pid}))
                     peer.require_running()
+                    if found[name + "_peer"] < 1:
+                        raise Failure("%s does nothing" % name)
                 finally:
                     peer.stop()
     for case in (SILENT, PLAYING):

@@ -6,11 +6,12 @@ const CONSTRAINTS = { audio: MICROPHONE, video: CAMERA };
 const DEVICES = { audio: "audioinput", video: "videoinput" };
 
 /**
- * Returns why this page can't use a camera or microphone: "insecure", "unsupported", or null if it may ask for them.
+ * Returns why this page can't use a camera or microphone in a meeting: "noWebRTC", "insecure", "unsupported", or null if
+ * it may ask for them.
  */
 export function lackOfDevices() {
-  const isUsable = navigator.mediaDevices?.getUserMedia && typeof RTCPeerConnection === "function";
-  if (isUsable) return null;
+  if (typeof RTCPeerConnection !== "function") return "noWebRTC";
+  if (navigator.mediaDevices?.getUserMedia) return null;
   return window.isSecureContext ? "unsupported" : "insecure";
 }
 
@@ -32,7 +33,7 @@ export class Devices {
 
   /**
    * Opens devices of these kinds ("audio", "video"), as far as they exist and the browser allows it. Returns the
-   * problem ("insecure", "unsupported", "denied", "missing", "busy"), or null if at least one is open.
+   * problem ("noWebRTC", "insecure", "unsupported", "denied", "missing", "busy"), or null if at least one is open.
    */
   async open(kinds) {
     const lack = lackOfDevices();

@@ -30,7 +30,11 @@ export const en = {
 
   // The meeting.
   meet: "Camera and microphone",
-  cannotMeet: { insecure: "Camera and microphone need https", unsupported: "No camera or microphone in this browser" },
+  cannotMeet: {
+    noWebRTC: "Camera and microphone need WebRTC",
+    insecure: "Camera and microphone need https",
+    unsupported: "No camera or microphone in this browser",
+  },
   meetOffer: "Everyone in the meeting will see and hear you. Nothing is on until you turn it on.",
   withCamera: "Camera and microphone",
   withMicrophone: "Microphone only",
@@ -47,6 +51,7 @@ export const en = {
   lost: "Connection lost, trying again",
   alone: "Nobody else is in the meeting yet.",
   problems: {
+    noWebRTC: "WebRTC is turned off in this browser, or missing, and a meeting needs it. You can still watch.",
     insecure:
       "Browsers allow camera and microphone only on a page that was opened with https, or on the machine that shares the screen. " +
       "You can still watch.",
@@ -92,7 +97,11 @@ export const zh = {
   close: "关闭",
 
   meet: "摄像头和麦克风",
-  cannotMeet: { insecure: "摄像头和麦克风需要 https", unsupported: "此浏览器不提供摄像头和麦克风" },
+  cannotMeet: {
+    noWebRTC: "摄像头和麦克风需要 WebRTC",
+    insecure: "摄像头和麦克风需要 https",
+    unsupported: "此浏览器不提供摄像头和麦克风",
+  },
   meetOffer: "会议中的人能看到并听到你。在你开启之前，一切都是关闭的。",
   withCamera: "摄像头和麦克风",
   withMicrophone: "仅麦克风",
@@ -109,6 +118,7 @@ export const zh = {
   lost: "连接中断，正在重试",
   alone: "会议中还没有其他人。",
   problems: {
+    noWebRTC: "此浏览器没有或已关闭会议所需的 WebRTC。观看不受影响。",
     insecure: "浏览器只允许通过 https 打开的页面，或在共享屏幕的机器上打开的页面，使用摄像头和麦克风。观看不受影响。",
     unsupported: "此浏览器不向页面提供摄像头和麦克风。观看不受影响。",
     denied: "浏览器被设置为不允许使用摄像头或麦克风。观看不受影响。",
