@@ -107,7 +107,8 @@ extension EndToEndInBrowser {
         }
 
         /// What somebody types is a picture now and then, at even distances for seconds.
-        @Test("are shown one by one if they come evenly and seldom", .timeLimit(.minutes(1)), arguments: Player.allCases)
+        @Test(
+            "are shown one by one if they come evenly and seldom", .timeLimit(.minutes(1)), arguments: Player.allCases)
         func seldom(player: Player) throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
             let viewer = try open(desktop.link, in: Browser.launch(), player)
