@@ -108,7 +108,7 @@ extension EndToEndInBrowser {
 
         /// What somebody types is a picture now and then, at even distances for seconds.
         @Test(
-            "are shown one by one if they come evenly and seldom", .timeLimit(.minutes(1)), arguments: Player.allCases)
+            "are shown one by one if they come evenly and seldom", .timeLimit(.minutes(2)), arguments: Player.allCases)
         func seldom(player: Player) throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
             let viewer = try open(desktop.link, in: Browser.launch(), player)
@@ -123,11 +123,15 @@ extension EndToEndInBrowser {
                   video.requestVideoFrameCallback(next);
                 });
                 """)
-            let before = try viewer.waitForCounter(past: -1)
-            let after = try viewer.waitForCounter(past: before + 79)
-            let shown = try page.evaluate("shown").int ?? 0
-            // A busy machine misses some. A player that stops after each shows one of ten.
-            #expect(shown >= (after - before) / 2, "\(shown) of \(after - before)")
+            // A player that takes them for a stream of a fixed rate does so after 33, and shows few from then on. A busy
+            // machine may miss some, too.
+            var before = try viewer.waitForCounter(past: -1)
+            try eventually("three of four pictures in a row of 60", within: .seconds(40)) {
+                try page.evaluate("shown = 0")
+                let after = try viewer.waitForCounter(past: before + 59)
+                defer { before = after }
+                return try page.evaluate("shown").int ?? 0 >= (after - before) * 3 / 4
+            }
             #expect(try viewer.reconnects() == 0)
         }
 

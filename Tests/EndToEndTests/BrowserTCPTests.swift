@@ -1,5 +1,4 @@
 import BrowserDriver
-import Foundation
 import MediaTypes
 import Processes
 import TestSupport
@@ -60,6 +59,3 @@ extension EndToEndInBrowser {
         }
     }
 }
-
-/// Whether this machine has IPv6; without it, the file is missing or empty.
-private let hasIPv6 = FileManager.default.contents(atPath: "/proc/net/if_inet6")?.isEmpty == false

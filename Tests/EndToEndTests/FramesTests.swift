@@ -76,14 +76,12 @@ extension EndToEnd {
             try viewer.event("obeyed") { $0["command"] as? String == "freeze" }
             // What is under way fills up within half a second, and then nothing more is sent.
             for _ in 0..<100 {
-                _ = try source.play(1)
-                usleep(20_000)
+                _ = try source.playNext()
             }
             try viewer.tell("go")
             var newest: Set<String> = []
             try eventually("the newest sound") {
-                newest.formUnion(try source.play(1))
-                usleep(20_000)
+                newest.insert(try source.playNext())
                 return viewer.events.contains { ($0["packet"] as? String).map(newest.contains) == true } ? () : nil
             }
             let count = viewer.events.count { $0["event"] as? String == "sound" }
@@ -121,6 +119,13 @@ extension EndToEnd {
                     try socket.send(header + payload)
                     return packet.map { String(format: "%02x", $0) }.joined()
                 }
+            }
+
+            /// Sends the next packet when its time has come, and returns it.
+            func playNext() throws -> String {
+                let due = begin + .milliseconds(Int64(played) * 20)
+                try eventually("the next packet's time") { now() >= due }
+                return try play(1)[0]
             }
 
             /// Waits until the host says `body`.

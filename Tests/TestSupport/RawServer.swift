@@ -39,10 +39,20 @@ public final class RawServer {
         }
     }
 
-    /// Waits for the next client, and for its request up to the end of the head, which is returned.
+    /// Waits for the next client, and for its whole request, whose head is returned. What is left unread when the
+    /// connection is closed would reset it, and the client might lose its answer.
     public func acceptRequest() throws -> String {
         try accept()
-        return try takeHead()
+        let head = try takeHead()
+        let name = "content-length: "
+        let length = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name) }?.dropFirst(name.count)
+        let count = Int(length ?? "0") ?? 0
+        try eventually("the body of a request") {
+            read()
+            return received.count >= count
+        }
+        received.removeFirst(count)
+        return head
     }
 
     /// Waits for the next client, and opens a WebSocket to it (RFC 6455 section 4.2). Returns the head of its request.

@@ -14,6 +14,21 @@ public func freePort(_ kind: PortKind) throws -> UInt16 {
     return try bindToLoopback(descriptor)
 }
 
+/// Whether this machine has the IPv6 loopback.
+public let hasIPv6: Bool = {
+    let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_addr = in6addr_loopback
+    return withUnsafePointer(to: address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
+        }
+    }
+}()
+
 /// Binds an IPv4 socket to a port of 127.0.0.1 that nothing else is bound to, and returns the port.
 public func bindToLoopback(_ descriptor: Int32) throws -> UInt16 {
     var address = loopbackAddress(port: 0)

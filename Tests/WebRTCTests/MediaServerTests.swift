@@ -233,9 +233,3 @@ struct MediaServerTests {
         #expect(viewers[1].viewer.replies.first?.xorMappedAddress?.host == "127.0.0.1")
     }
 }
-
-/// Whether this machine has the IPv6 loopback.
-private let hasIPv6: Bool = {
-    guard let address = TransportAddress(bytes: [UInt8](repeating: 0, count: 15) + [1], port: 0) else { return false }
-    return (try? UDPSocket(bindingTo: address)) != nil
-}()

@@ -16,8 +16,9 @@ const MOST_AGAIN = isFirefox ? 60 : Infinity;
 const STEP = TIMESCALE / 1000;
 // Chromium takes pictures at even distances for a stream of a fixed rate. Then it stops as soon as one was on the screen
 // for so long and the next one isn't there, whatever its duration says, and shows few from then on. So every other
-// picture gets an earlier time, by a share of its distance from the one before, but no more than the second number.
-const [UNEVEN, MOST_UNEVEN] = [0.7, 0.05 * TIMESCALE];
+// picture gets an earlier time, by this share of its distance from the one before, and no more than this time.
+const EARLIER = 0.7;
+const MOST_EARLIER = 0.05 * TIMESCALE;
 // Seconds behind the newest picture: from when on the page plays faster, and from when on it jumps to a key picture.
 const TOLERATED = 0.03;
 const JUMP = 0.5;
@@ -102,7 +103,7 @@ export class SourcePlayer {
     if (isKey && !this.#begin(sps, pps)) return false;
     if (this.#sets === null || units.length === 0) return false;
     const now = this.#now * TIMESCALE;
-    const early = this.#sequence % 2 === 0 ? 0 : Math.min(MOST_UNEVEN, UNEVEN * (now - this.#last));
+    const early = this.#sequence % 2 === 0 ? 0 : Math.min(MOST_EARLIER, EARLIER * (now - this.#last));
     const time = Math.max(this.#last + STEP, Math.round(now - early));
     if (isKey) {
       // The first one has nothing to jump over.
