@@ -27,6 +27,15 @@ struct BurstTests {
         }
     }
 
+    @Test("to one that nearly fills it, also where jitter makes them uneven now and then", arguments: [4, 5, 6])
+    func uneven(jitter: Double) {
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let link = SimulatedLink.Conditions(rate: 4e6, jitter: jitter, jitterLength: 10)
+            let shares = simulation(link, most: 3.45e6, seconds: 40, seed: seed).shares(5..<40)
+            #expect((shares.max() ?? 9) <= 1 && (shares.min() ?? 0) >= 0.6)
+        }
+    }
+
     @Test("and that it has moved away again")
     func fasterLink() {
         let simulation = simulation(.init(rate: 8e6, changes: [(10, 16e6)]), most: 6e6, seconds: 25, seed: 1)

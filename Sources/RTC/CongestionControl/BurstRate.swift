@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// The rate of the narrowest link, as the packets of single pictures show it: they are sent faster than the link carries
-/// them, and arrive one behind the other, however little is sent on average.
+/// The rate of the narrowest link, as the packets of single pictures show it: they are sent faster than the link
+/// carries them, and arrive one behind the other, however little is sent on average.
 ///
 /// So a source that never fills the link shows its end nevertheless. If packets arrive as they were sent, the link may
 /// carry anything.
@@ -27,8 +27,12 @@ struct BurstRate {
     /// The standard error of the rate, as a share of it. Jitter makes some bursts shorter and others longer, and then
     /// they say nothing.
     private static let error = 0.03
+    /// How long the rate that bursts have shown holds while they say nothing.
+    private static let memory = Interval.seconds(5)
 
     private var bursts: [Burst] = []
+    /// What bursts have shown last.
+    private var known: (rate: Double, at: MonotonicTime)?
     private var present: Burst?
     private var packets = 0
     private var number: Int64 = -1
@@ -58,8 +62,11 @@ struct BurstRate {
         packets = 1
     }
 
+    /// Forgets what bursts have shown: something else has shown that the link carries more.
+    mutating func forget() { known = nil }
+
     /// The link's rate in bits per second; nil if nothing shows it.
-    func rate(at now: MonotonicTime) -> Double? {
+    mutating func rate(at now: MonotonicTime) -> Double? {
         var (bytes, sent, arrived, count) = (0.0, 0.0, 0.0, 0)
         for burst in bursts where now - burst.endedAt < Self.lifetime {
             bytes += Double(burst.byteCount)
@@ -67,12 +74,23 @@ struct BurstRate {
             arrived += Double(burst.arrivalTime)
             count += 1
         }
-        guard count >= Self.count.lowerBound, arrived > max(Self.shortest, sent * Self.spread) else { return nil }
+        if count >= Self.count.lowerBound {
+            if arrived <= max(Self.shortest, sent * Self.spread) {
+                known = nil
+            } else if unevenness(of: arrived / bytes, at: now) < Self.error * arrived {
+                known = (bytes * 8e9 / arrived, now)
+            }
+        }
+        return known.flatMap { now - $0.at < Self.memory ? $0.rate : nil }
+    }
+
+    /// How far the bursts are from taking `time` nanoseconds for each byte, all together.
+    private func unevenness(of time: Double, at now: MonotonicTime) -> Double {
         var squares = 0.0
         for burst in bursts where now - burst.endedAt < Self.lifetime {
-            let difference = Double(burst.arrivalTime) - arrived / bytes * Double(burst.byteCount)
+            let difference = Double(burst.arrivalTime) - time * Double(burst.byteCount)
             squares += difference * difference
         }
-        return squares.squareRoot() < Self.error * arrived ? bytes * 8e9 / arrived : nil
+        return squares.squareRoot()
     }
 }

@@ -12,7 +12,8 @@ public import RTP
 /// - loss lowers it only if sending less avoids it (``LossTrial``);
 /// - probes find out that the path carries more (``ProbePlanner``);
 /// - a source that sends little changes nothing, unless its single pictures show where the link ends (``BurstRate``);
-/// - of a peer without transport-wide feedback, reception reports tell the same, later and less well (``ReportedRate``).
+/// - of a peer without transport-wide feedback, reception reports tell the same, later and less well
+///   (``ReportedRate``).
 public struct CongestionController: Sendable {
     /// The bounds of the estimate.
     public struct Limits: Hashable, Sendable {
@@ -108,7 +109,8 @@ public struct CongestionController: Sendable {
         delay.forgetRecent()
     }
 
-    /// Returns what to do now. `waiting` is the bytes that wait to be sent; a probe after a pause is made of them alone.
+    /// Returns what to do now. `waiting` is the bytes that wait to be sent; a probe after a pause is made of them
+    /// alone.
     public mutating func plan(waiting: Int, at now: MonotonicTime) -> SendingPlan {
         sentRate.advance(to: now.nanoseconds)
         noticePause(at: now)
@@ -242,6 +244,7 @@ public struct CongestionController: Sendable {
         if let carried = probes.result(
             reported: newestReported, estimate: delayBased.rate, ownLoss: losses.ownLoss, at: now)
         {
+            bursts.forget()
             delayBased.raise(to: carried)
         }
         switch losses.verdict(
@@ -289,8 +292,8 @@ public struct CongestionController: Sendable {
     /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03). Only a peer without
     /// transport-wide feedback is heeded.
     ///
-    /// A peer raises its bound no faster than what it receives. So if little is sent, its bound is low and says nothing:
-    /// it counts only once that much is sent.
+    /// A peer raises its bound no faster than what it receives. So if little is sent, its bound is low and says
+    /// nothing: it counts only once that much is sent.
     public mutating func receive(maximum: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
         sentRate.advance(to: now.nanoseconds)
