@@ -194,9 +194,9 @@ struct CaptureAgentTests {
         let noise = try NoiseDrawing(on: screen, seed: 300_000)
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.wait(for: "a picture") { host.count >= 1 }
-        /// The bits a second of eight pictures of noise, after five in which the rate control may settle. So short a time
-        /// may take in what a pause of the machine had saved up: what limits it here are ratios, far from what noise
-        /// would take without a limit (tens of megabits a second).
+        /// The bits a second of eight pictures of noise, after five in which the rate control may settle. So short a
+        /// time may take in what a pause of the machine had saved up: what limits it here are ratios, far from what
+        /// noise would take without a limit (tens of megabits a second).
         func rate() throws -> Double {
             let first = host.count
             while host.count < first + 13 {

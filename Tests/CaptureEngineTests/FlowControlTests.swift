@@ -48,8 +48,8 @@ struct FlowControlTests {
             }
             try host.sendHello()
             let pause = try readSlowly(host, while: noise)
-            // Where this test was kept from reading, capture may be right to leave. The other half of its patience is for
-            // capture, which has to be woken each time.
+            // Where this test was kept from reading, capture may be right to leave. The other half of its patience is
+            // for capture, which has to be woken each time.
             let isInTime = pause < patience / 2
             if !isInTime, attempt < 5 {
                 capture.stop()
@@ -68,8 +68,9 @@ struct FlowControlTests {
         }
     }
 
-    /// Reads all there is at each turn, more slowly than new pictures come and for longer than a second; gives the longest
-    /// time between two reads. The kernel asks for more only when it holds hardly anything: less read is no sign of life.
+    /// Reads all there is at each turn, more slowly than new pictures come and for longer than a second; gives the
+    /// longest time between two reads. The kernel asks for more only when it holds hardly anything: less read is no
+    /// sign of life.
     private func readSlowly(_ host: ReceivingHost, while noise: NoiseDrawing) throws -> Interval {
         var longest = Interval.zero
         var last = now()

@@ -34,8 +34,8 @@ struct MovingScreenTests {
         }
         capture.stop()
         #expect(worst < 30, "a mean squared error")
-        // As a whole, half a page of text takes ten times as much. The median, and not the mean: a picture that was taken
-        // half-way through the paint costs up to a page, and on a busy machine one or the other is.
+        // As a whole, half a page of text takes ten times as much. The median, and not the mean: a picture that was
+        // taken half-way through the paint costs up to a page, and on a busy machine one or the other is.
         let first = try #require(host.units.first).frame.bytes.count
         let median = sizes.sorted()[sizes.count / 2]
         #expect(median * 8 < first, "\(median) bytes a tick, \(first) the first picture")

@@ -49,8 +49,8 @@ final class PaintedScreen: ScreenSource {
     private let grey: (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8
     private var shown: UInt8?
 
-    /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a pixel is
-    /// painted in.
+    /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a
+    /// pixel is painted in.
     init(
         _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48),
         changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])? = nil,

@@ -44,8 +44,8 @@ struct TextBesideVideoTests {
     }
 }
 
-/// Grey noise that is another with each shade, and beside it a grey square of every sixteenth shade, which is too seldom
-/// for a video.
+/// Grey noise that is another with each shade, and beside it a grey square of every sixteenth shade, which is too
+/// seldom for a video.
 private enum VideoScreen {
     static let text = PixelRectangle(x: 400, y: 208, width: 16, height: 16)
     private static let video = PixelRectangle(x: 0, y: 0, width: 320, height: 160)

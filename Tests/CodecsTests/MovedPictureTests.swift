@@ -59,8 +59,8 @@ struct MovedPictureTests {
             let difference = Double(seen[index]) - Double(scene.luma[index])
             sum += difference * difference
         }
-        // A step of the quantizer is 0.625 * 2^(QP / 6); evenly spread, the error is a twelfth of its square; a coefficient
-        // is only rounded up from five sixths of a step on, which makes it more.
+        // A step of the quantizer is 0.625 * 2^(QP / 6); evenly spread, the error is a twelfth of its square; a
+        // coefficient is only rounded up from five sixths of a step on, which makes it more.
         var step = 0.625
         for _ in 0..<quantizer / 6 { step *= 2 }
         step *= 1 + Double(quantizer % 6) / 6
@@ -208,7 +208,8 @@ private final class PlainCanvas {
         func part() -> Int { Int(random.next() % UInt64(2 * far + 1)) - far }
         var motion = PictureMotion(x: random.next() % 3 == 0 ? part() : 0, y: part(), macroblocks: columns * rows)
         if motion.x == 0, motion.y == 0 { motion.y = 6 }
-        // Also upwards alone, with coded macroblocks in few rows, as most pictures are that really move: rows are not kept then.
+        // Also upwards alone, with coded macroblocks in few rows, as most pictures are that really move: rows are not
+        // kept then.
         let isPlain = picture % 2 == 0
         if isPlain { (motion.x, motion.y) = (0, 1 + Int(random.next() % 30)) }
         let codedRows = [Int(random.next() % UInt64(rows)), rows - 1 - Int(random.next() % 2)]

@@ -42,7 +42,7 @@ struct ICEServerCheckTests {
         let found = try findings(named.port, "turn", .fixed(user: "ann", password: "open"))
         #expect(found.map(\.id) == ["turn-credentials"])
         #expect(found.first?.line.contains("password is wrong") == true)
-        let free = try freePort(.udp)
+        let free = try freePort()
         #expect(try findings(free, "turn", .secret("north")).map(\.id) == ["turn-unreachable"])
         #expect(try findings(free, "turn", .secret("north"), query: "?transport=tcp").map(\.id) == ["turn-unreachable"])
         #expect(try findings(free, "stun", .none).map(\.id) == ["stun-unreachable"])

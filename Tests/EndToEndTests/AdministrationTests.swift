@@ -194,7 +194,7 @@ extension EndToEnd {
                 return try self.ask([request], client)[0]
             }
             #expect(try ask("GET", "", 200)["pushes"].array?.isEmpty == true)
-            let server = "rtmp://127.0.0.1:\(try freePort(.tcp))/live/"
+            let server = "rtmp://127.0.0.1:\(try freePort())/live/"
             #expect(try ask("POST", "", 201, ["url": server + "Sesam"])["id"].int == 1)
             #expect(try ask("POST", "", 201, ["url": "srt://127.0.0.1:9", "preset": "low1"])["id"].int == 2)
             let listed = try ask("GET", "", 200)["pushes"]

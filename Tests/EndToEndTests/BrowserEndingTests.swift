@@ -27,7 +27,9 @@ extension EndToEndInBrowser {
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.waitForCounter(past: -1)
-            #expect(try viewer.page.evaluate(Self.hasPicture).bool == true)
+            guard try viewer.page.evaluate(Self.hasPicture).bool == true else {
+                throw NotPlaying(state: "no picture", text: "", console: [])
+            }
             return viewer
         }
 
@@ -39,7 +41,7 @@ extension EndToEndInBrowser {
             let desktop = try SharedDesktop(
                 apart: .hostFirst,
                 hostOptions: [
-                    "--listen", "127.0.0.1:\(try freePort(.tcp))", "--token-file", folder.file("token"),
+                    "--listen", "127.0.0.1:\(try freePort())", "--token-file", folder.file("token"),
                 ])
             let viewer = try playing(desktop, in: Browser.launch())
             let page = viewer.page

@@ -9,23 +9,23 @@ extension EndToEndInBrowser {
     /// Pictures and sound over the page's WebSocket, where WebRTC finds no path.
     @Suite("Pictures over the WebSocket", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserFramesTests {
-        /// What the browser has to play them with: everything, no streams of decoded pictures, or, as on a page of plain
-        /// HTTP from another machine, no WebCodecs.
+        /// What the browser has to play them with: everything, no streams of decoded pictures, or, as on a page of
+        /// plain HTTP from another machine, no WebCodecs.
         enum Player: String, CaseIterable {
             case whole = ""
             case canvas = "window.MediaStreamTrackGenerator = undefined;"
             case mediaSource = "window.VideoDecoder = window.AudioDecoder = undefined;"
         }
 
-        /// What a browser lacks of WebRTC: H.264, such as Debian's Firefox without OpenH264, or all of it, where that is
-        /// turned off.
+        /// What a browser lacks of WebRTC: H.264, such as Debian's Firefox without OpenH264, or all of it, where that
+        /// is turned off.
         enum Lack: String, CaseIterable {
             case h264 = "RTCRtpReceiver.getCapabilities = () => ({ codecs: [], headerExtensions: [] });"
             case webRTC = "window.RTCPeerConnection = window.RTCRtpReceiver = undefined;"
         }
 
-        /// Hides the host's candidates from the page's connections while `hidesHost` is true; keeps the names of what the
-        /// page sends; and loses as many binary messages as `losses` says.
+        /// Hides the host's candidates from the page's connections while `hidesHost` is true; keeps the names of what
+        /// the page sends; and loses as many binary messages as `losses` says.
         private static let obstacles = """
             window.hidesHost = true;
             window.sent = [];
@@ -82,11 +82,15 @@ extension EndToEndInBrowser {
             let words = try page.evaluate("document.querySelector('.paths').innerText").string ?? ""
             #expect(words.contains("UDP: ") && words.contains("Relay: none configured."), "\(words)")
 
-            // A still screen's last picture is shown at once, and not only with the next one, 2.5 s later.
-            desktop.scene.freeze()
-            let last = try counter(on: desktop)
-            try viewer.waitForCounter(past: last - 1, within: .seconds(2))
-            desktop.scene.thaw()
+            // A still screen's last picture is shown at once, and not only with the next one, 2.5 s later; on a busy
+            // machine, at the third time.
+            let isPrompt = try (0..<3).contains { _ in
+                desktop.scene.freeze()
+                defer { desktop.scene.thaw() }
+                let last = try counter(on: desktop)
+                return (try? viewer.waitForCounter(past: last - 1, within: .seconds(2))) != nil
+            }
+            #expect(isPrompt)
 
             let pid = "\(desktop.host.child.processID)"
             #expect(try CommandLineRun(["screenrelay", "pause", "--pid", pid]).status == .exited(0))
@@ -123,8 +127,8 @@ extension EndToEndInBrowser {
                   video.requestVideoFrameCallback(next);
                 });
                 """)
-            // A player that takes them for a stream of a fixed rate does so after 33, and shows few from then on. A busy
-            // machine may miss some, too.
+            // A player that takes them for a stream of a fixed rate does so after 33, and shows few from then on. A
+            // busy machine may miss some, too.
             var before = try viewer.waitForCounter(past: -1)
             try eventually("three of four pictures in a row of 60", within: .seconds(40)) {
                 try page.evaluate("shown = 0")

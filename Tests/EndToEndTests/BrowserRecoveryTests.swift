@@ -63,8 +63,8 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
-        // A connection that ends before the browser has shown anything of the page leaves it blank, without a script that
-        // could do something about it.
+        // A connection that ends before the browser has shown anything of the page leaves it blank, without a script
+        // that could do something about it.
         @Test(
             "a page that broke off while it was loaded reloads itself",
             .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(2)))

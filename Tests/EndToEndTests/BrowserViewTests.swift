@@ -107,6 +107,8 @@ extension EndToEndInBrowser {
             let viewer = try ViewerPage(desktop.link, in: browser)
             let page = viewer.page
             try viewer.waitUntilPlaying()
+            // A busy machine may begin by the WebSocket.
+            try page.waitUntil("!screenRelay.isByWebSocket")
             let line = try page.waitUntil("/^\\d+ ms · \\d+ fps · .*bit.s · 640 × 480$/.exec(screenRelay.figures)?.[0]")
             #expect(line.string != nil)
             let delay = try page.evaluate("screenRelay.delay")

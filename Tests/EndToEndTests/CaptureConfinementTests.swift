@@ -83,7 +83,7 @@ extension EndToEnd {
             #expect(status["NoNewPrivs"] == "1")
             // It still ends with its parent.
             desktop.host.child.terminate(SIGKILL)
-            try eventually("capture's own end", within: .seconds(2), holds: { !isRunning(capture) })
+            try eventually("capture's own end", within: .seconds(10), holds: { !isRunning(capture) })
         }
 
         private func status(of process: Int32) throws -> [String: String] {

@@ -37,6 +37,8 @@ extension EndToEndInBrowser {
         func motion() throws {
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
+            // A busy machine may begin by the WebSocket.
+            try viewer.page.waitUntil("!screenRelay.isByWebSocket")
             try viewer.page.waitUntil("screenRelay.pointer.shown && screenRelay.pointer.x === 300")
             try settle(viewer)
             let begin = now()

@@ -66,7 +66,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "pages follow the size without connecting again", .enabled(if: EndToEnd.hasBrowser),
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(3)))
         func page() throws {
             let desktop = try SharedDesktop(size: Self.largest)
             let browser = try Browser.launch()
@@ -76,7 +76,7 @@ extension EndToEndInBrowser {
                 try desktop.screen.resize(to: PictureSize(width: width, height: height))
                 let video = "document.querySelector('video')"
                 try viewer.page.waitUntil(
-                    "\(video).videoWidth === \(width) && \(video).videoHeight === \(height)", within: .seconds(5))
+                    "\(video).videoWidth === \(width) && \(video).videoHeight === \(height)")
             }
             #expect(try viewer.reconnects() == 0)
             #expect(try viewer.page.evaluate("window.connections.length").int == 1)

@@ -105,7 +105,7 @@ extension EndToEnd {
             #expect(try doctor(options(server.port, right), on: screen.name).lines == ["Nothing is wrong."])
             try expectFault(
                 options(server.port, wrong), on: screen.name, says: "turn:127.0.0.1:\(server.port)", "401", "secret")
-            let free = try freePort(.udp)
+            let free = try freePort()
             try expectFault(
                 options(free, right), on: screen.name, says: "turn:127.0.0.1:\(free) can't be reached")
             let late = try TURNServer(["--secret", "north", "--clock", "-3600"])

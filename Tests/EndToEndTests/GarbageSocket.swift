@@ -7,7 +7,12 @@ final class RawSocket {
     /// The port that it is bound to, if it occupies one.
     private(set) var port: UInt16 = 0
 
-    private init(_ domain: Int32, _ kind: PortKind) throws {
+    /// What a socket is used for.
+    enum Kind {
+        case udp, tcp
+    }
+
+    private init(_ domain: Int32, _ kind: Kind) throws {
         let type = kind == .udp ? SOCK_DGRAM : SOCK_STREAM
         descriptor = socket(domain, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SocketError(what: "socket", errno: errno) }
@@ -31,7 +36,7 @@ final class RawSocket {
     }
 
     /// Returns a socket that is connected to a port of 127.0.0.1; a UDP socket sends there.
-    static func connected(to port: UInt16, _ kind: PortKind) throws -> RawSocket {
+    static func connected(to port: UInt16, _ kind: Kind) throws -> RawSocket {
         let socket = try RawSocket(AF_INET, kind)
         let result = withLoopback(port) { connect(socket.descriptor, $0, $1) }
         guard result == 0 else { throw SocketError(what: "127.0.0.1:\(port)", errno: errno) }
@@ -39,7 +44,7 @@ final class RawSocket {
     }
 
     /// Returns a socket that is bound to a port of 127.0.0.1 that was free.
-    static func occupying(_ kind: PortKind) throws -> RawSocket {
+    static func occupying(_ kind: Kind) throws -> RawSocket {
         let socket = try RawSocket(AF_INET, kind)
         let port = try bindToLoopback(socket.descriptor)
         guard kind == .udp || listen(socket.descriptor, 4) == 0 else {

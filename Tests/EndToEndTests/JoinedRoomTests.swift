@@ -11,7 +11,7 @@ extension EndToEnd {
     @Suite("Joining others' rooms", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
     struct JoinedRooms {
         private let port: UInt16
-        init() throws { port = try freePort(.tcp) }
+        init() throws { port = try freePort() }
 
         private func skyRTCServer(_ options: [String] = []) throws -> PythonClient {
             let server = try PythonClient("skyrtc_server", in: .rtc, ["--port", "\(port)"] + options)

@@ -11,7 +11,11 @@ struct LinkSnapshot {
     /// Takes a snapshot, which has to succeed.
     init(of link: String) throws {
         let folder = try TemporaryFolder()
-        let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+        // A host with a capture that rested waits 3 s for its picture, which may be too short on a busy machine.
+        let run = try eventually("an answer that isn't: no picture yet", within: .seconds(60)) {
+            let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+            return run.errorOutput.contains("no picture") ? nil : run
+        }
         guard run.status == .exited(0) else {
             throw ProgramEnded(status: run.status ?? .signaled(9), log: run.errorOutput)
         }

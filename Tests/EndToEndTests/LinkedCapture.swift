@@ -183,7 +183,8 @@ final class LinkedCapture {
 }
 
 extension CodedFrame {
-    /// `profile_idc` of its SPS (ITU-T H.264 section 7.3.2.1.1): 66 baseline, 244 High 4:4:4 Predictive; nil without one.
+    /// `profile_idc` of its SPS (ITU-T H.264 section 7.3.2.1.1): 66 baseline, 244 High 4:4:4 Predictive; nil without
+    /// one.
     fileprivate var profileIndicator: UInt8? {
         units.first { bytes[$0.lowerBound] & 31 == 7 && $0.count > 1 }.map { bytes[$0.lowerBound + 1] }
     }

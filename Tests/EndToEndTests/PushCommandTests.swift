@@ -10,7 +10,7 @@ extension EndToEnd {
 
         @Test("share --push sends the screen to the server and says so, and nobody sees the key")
         func share() throws {
-            let port = try freePort(.tcp)
+            let port = try freePort()
             let server = try MediaReceiver(.rtmp, port: port, in: folder)
             let url = server.url + "?sign=Sesam"
             let desktop = try SharedDesktop(options: ["--push", url, "--log", "debug"])
@@ -42,7 +42,7 @@ extension EndToEnd {
                 return rows.map { $0.split(separator: " ").dropFirst(3).first.map(String.init) ?? "" }
             }
             #expect(try push(["list"]).output == "nothing is pushed\n")
-            let port = try freePort(.tcp)
+            let port = try freePort()
             let url = "rtmp://127.0.0.1:\(port)/live/Sesam"
             let added = try push(["add", url, "--preset", "low1"])
             #expect(added.status == .exited(0) && added.output == "push 1 to rtmp://127.0.0.1:\(port)/live/...\n")
@@ -70,7 +70,7 @@ extension EndToEnd {
 
         @Test("a push gets other settings while it runs, and says why it can't")
         func reload() throws {
-            let port = try freePort(.tcp)
+            let port = try freePort()
             let server = try MediaReceiver(.rtmp, port: port, in: folder)
             let desktop = try SharedDesktop(options: ["--push", server.url, "--push", "srt://127.0.0.1:9"])
             func reload(_ words: [String]) throws -> CommandLineRun {
@@ -92,7 +92,7 @@ extension EndToEnd {
 
         @Test("a server that isn't there is a line for the first try and for the end, and no reason to end the share")
         func refused() throws {
-            let url = "rtmp://127.0.0.1:\(try freePort(.tcp))/live/Sesam"
+            let url = "rtmp://127.0.0.1:\(try freePort())/live/Sesam"
             let desktop = try SharedDesktop(options: ["--push", url, "--push-tries", "1"])
             try eventually("the failure") {
                 desktop.host.output.contains("/live/... has failed: Connection refused\n")

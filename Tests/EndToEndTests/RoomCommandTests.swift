@@ -83,7 +83,8 @@ extension EndToEnd {
             run = try ask(["kick", "BO "], of: host)
             let line = try #require(run.errorLine)
             #expect(run.status == .exited(64) && bo.allSatisfy { line.contains("\($0.id) is viewer Bo ") }, "\(line)")
-            // This is the shortest beginning that only one of the two identifiers has, and no name: names may begin with "b".
+            // This is the shortest beginning that only one of the two identifiers has, and no name: names may begin
+            // with "b".
             let other = bo[1].id
             let same = zip(bo[0].id, other).prefix { $0 == $1 }.count
             run = try ask(["kick", String(bo[0].id.prefix(max(same + 1, 2)))], of: host)

@@ -70,7 +70,7 @@ extension EndToEnd {
 
         @Test("a push by RTMPS needs a certificate of a known authority for the server's name")
         func push() throws {
-            let plain = try freePort(.tcp)
+            let plain = try freePort()
             let server = try MediaReceiver(.rtmp, port: plain, in: folder)
             let (tls, port) = try forwarder(to: plain)
             defer { withExtendedLifetime(tls) {} }
@@ -129,7 +129,7 @@ extension EndToEnd {
             try eventually("no such object") {
                 known.output.contains(reason + "Server returned 404 Not Found\n")
             }
-            let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+            let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
             defer { withExtendedLifetime(server) {} }
             try folder.write("live.json", Array(#"{"url": "\#(server.url)"}"#.utf8))
             let command = ["screenrelay", "push", "restart", "1", "--pid", "\(known.child.processID)"]
@@ -141,7 +141,7 @@ extension EndToEnd {
 
         @Test("a source by RTMPS needs a known certificate too, and one by RTSPS is said to be taken with any")
         func source() throws {
-            let (tls, port) = try forwarder(to: try freePort(.tcp))
+            let (tls, port) = try forwarder(to: try freePort())
             defer { withExtendedLifetime(tls) {} }
             let checked = try host(["--source", "rtmps://localhost:\(port)/live/key"])
             try checked.waitForLog(
@@ -218,7 +218,7 @@ extension EndToEnd {
             "a join by TLS needs a known certificate too, which hasn't expired",
             .enabled(if: PythonClient.isAvailable))
         func join() throws {
-            let plain = try freePort(.tcp)
+            let plain = try freePort()
             let server = try PythonClient("skyrtc_server", in: .rtc, ["--port", "\(plain)"])
             try server.event("listening")
             func join(to place: String) -> String { "the join to skyrtc:wss://\(place): " }

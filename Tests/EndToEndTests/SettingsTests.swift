@@ -79,7 +79,7 @@ extension EndToEnd {
 
         @Test("each [push NAME] of one is a push of that name, besides those of the command line")
         func pushes() throws {
-            let server = "rtmp://127.0.0.1:\(try freePort(.tcp))"
+            let server = "rtmp://127.0.0.1:\(try freePort())"
             let path = try config(
                 "[push desk]\nurl=\(server)/live/Sesam\ntries=0\n"
                     + "[push attic]\nurl=file:\(folder.file("attic.mp4"))\npreset=low1\n")

@@ -164,11 +164,14 @@ final class RunningProgram {
     /// Lets it go on.
     func thaw() { child.terminate(SIGCONT) }
 
-    /// Ends it, with SIGTERM first. Idempotent.
+    /// Ends it, with SIGTERM first, and takes its last words. Idempotent. Outputs and recordings may take some seconds
+    /// to end.
     @discardableResult
-    func stop(within limit: Duration = .seconds(3)) -> ProcessStatus? {
+    func stop(within limit: Duration = .seconds(20)) -> ProcessStatus? {
         thaw()
-        return child.stop(within: limit)
+        let status = child.stop(within: limit)
+        for pipe in [child.output, child.errorOutput] { pipe?.waitForEnd(within: .seconds(2)) }
+        return status
     }
 
     /// The link that `share` or `host` prints.

@@ -25,7 +25,8 @@ struct AccessUnitAnnexBTests {
         #expect(throws: H264Error.noNALUnit) { try CodedFrame(annexB: bytes) }
     }
 
-    /// Slices behind their start codes: the first of a picture has macroblock 0, and so the highest bit of its second byte.
+    /// Slices behind their start codes: the first of a picture has macroblock 0, and so the highest bit of its second
+    /// byte.
     private static let first: [UInt8] = [0, 0, 1, 0x41, 0x80]
     private static let second: [UInt8] = [0, 0, 1, 0x41, 0x40]
     private static let delimiter: [UInt8] = [0, 0, 1, 0x09, 0xF0]

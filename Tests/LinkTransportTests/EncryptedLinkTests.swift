@@ -238,7 +238,7 @@ struct EncryptedLinkTests {
         making.standardError = .text(limit: 10_000)
         let made = try ChildProcess.run(making, within: .seconds(20))
         try #require(made.status == .exited(0), "\(made.errorOutput)")
-        let port = try freePort(.tcp)
+        let port = try freePort()
         var serving = Launch(
             "openssl", ["s_server", "-accept", "127.0.0.1:\(port)", "-tls1_3", "-cert", certificate, "-key", key])
         serving.standardInput = .pipe

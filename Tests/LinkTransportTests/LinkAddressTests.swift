@@ -16,8 +16,8 @@ func failure<Value>(of body: () throws(LinkTransportError) -> Value) -> LinkTran
 extension LinkConnection {
     /// What `receive` finds once there is something.
     ///
-    /// An end that was closed is gone a moment later where a parallel test is just starting a child: until that is another
-    /// program, it has copies of all our descriptors.
+    /// An end that was closed is gone a moment later where a parallel test is just starting a child: until that is
+    /// another program, it has copies of all our descriptors.
     func received(into buffer: inout [UInt8]) throws -> Received {
         try eventually("bytes, or the end") { () throws -> Received? in
             let received = try receive(into: &buffer)

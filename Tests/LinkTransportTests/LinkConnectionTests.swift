@@ -16,7 +16,8 @@ struct LinkConnectionTests {
 
     private func duplicate(_ number: Int32) -> Int32 { fcntl(number, F_DUPFD_CLOEXEC, 3) }
 
-    /// The error of writing to a peer that has gone: a moment later than it has closed, as ``LinkConnection/received(into:)``.
+    /// The error of writing to a peer that has gone: a moment later than it has closed, as
+    /// ``LinkConnection/received(into:)``.
     private func failureOfWriting(to connection: LinkConnection) throws -> LinkTransportError {
         try eventually("the peer's end") {
             failure { () throws(LinkTransportError) in try connection.enqueue(header: [1], payload: [2]) }

@@ -110,7 +110,8 @@ private func onThread<Value>(_ body: @escaping () -> Value) -> Value? {
     return value
 }
 
-/// From now on socket(2) for IPv6 fails on this thread as where the kernel has none (seccomp(2)); false where that can't be had.
+/// From now on socket(2) for IPv6 fails on this thread as where the kernel has none (seccomp(2)); false where that
+/// can't be had.
 private func refuseIPv6() -> Bool {
     #if arch(x86_64)
         let socketCall: UInt32 = 41

@@ -61,7 +61,7 @@ struct BrowserCheckTests {
     func still() throws {
         // One frame will do: how many a busy browser decodes in that time says nothing of the check.
         let result = try check(
-            page("context.fillStyle = '#336699'; context.fillRect(0, 0, 320, 180);"), frames: 1, seconds: 4)
+            page("context.fillStyle = '#336699'; context.fillRect(0, 0, 320, 180);"), frames: 1, seconds: 15)
         #expect(result.status == .exited(69))
         #expect(result.errorOutput.contains("did not change"), "\(result.errorOutput)")
     }

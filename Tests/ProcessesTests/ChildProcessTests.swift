@@ -129,7 +129,8 @@ struct ChildProcessTests {
 
     @Test("the environment is ours with the changes that were asked for")
     func environment() throws {
-        // With what is there: to set a variable here would pull the list from under tests that start children meanwhile.
+        // With what is there: to set a variable here would pull the list from under tests that start children
+        // meanwhile.
         let path = try #require(getenv("PATH").map { String(cString: $0) })
         func lines(changing changes: [String: String?]) throws -> [Substring] {
             var launch = Launch("env")

@@ -96,7 +96,7 @@ struct DecodedSourceTests {
     func server() throws {
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
-        let port = try freePort(.udp)
+        let port = try freePort()
         func startSender() throws -> ChildProcess {
             var launch = Launch(
                 "ffmpeg",
@@ -112,7 +112,9 @@ struct DecodedSourceTests {
         var settings = Pull.Settings()
         settings.firstWait = .milliseconds(50)
         settings.longestWait = .milliseconds(100)
-        settings.patience.reading = .seconds(3)
+        // The sender takes one connection, and ends with it.
+        settings.patience.connecting = .seconds(20)
+        settings.patience.reading = .seconds(5)
         let reader = host.firstTrack.subscribe {}
         let lines = Lines()
         let address = try PullAddress("srt://127.0.0.1:\(port)")

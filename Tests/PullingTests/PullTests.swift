@@ -81,7 +81,7 @@ struct PullTests {
         defer { withExtendedLifetime(watcher) {} }
         #expect(far.publish(track))
         for picture in pictures { track.write(picture) }
-        let place = ListenAddress(address: "127.0.0.1", port: try freePort(.tcp))
+        let place = ListenAddress(address: "127.0.0.1", port: try freePort())
         var settings = quick
         settings.idle = .milliseconds(200)
         let lines = Lines()

@@ -1,6 +1,5 @@
 import Glibc
 import MediaTypes
-import Processes
 import Pulling
 import ScreenRelayKit
 import Signalling
@@ -8,46 +7,23 @@ import TestSupport
 import Testing
 import TrackHub
 
-/// A program that serves H.264 and PCMU by GStreamer's RTSP server.
-private enum GStreamerServer {
-    static let program = packageRoot + "/Tests/PullingTests/rtsp_gstreamer.py"
-
-    /// Whether all that the program needs is there.
-    static var isAvailable: Bool {
-        let check = try? ChildProcess.run(Launch("/usr/bin/python3", [program, "--check"]), within: .seconds(30))
-        return check?.status == .exited(0)
-    }
-}
-
 @Suite(
-    "Sources of GStreamer's RTSP server", .enabled(if: FFmpeg.isAvailable && GStreamerServer.isAvailable), .serialized)
+    "Sources of GStreamer's RTSP server", .enabled(if: FFmpeg.isAvailable && RTSPToneServer.isAvailable), .serialized)
 struct RTSPSourceTests {
-    /// Starts the server, and waits until it listens.
-    private func serve(_ port: UInt16) throws -> ChildProcess {
-        var launch = Launch("/usr/bin/python3", [GStreamerServer.program, "\(port)"])
-        launch.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
-        launch.standardOutput = .text(limit: 1 << 12)
-        launch.standardError = .text(limit: 1 << 16)
-        let server = try ChildProcess(launch)
-        try eventually("the server listens") { server.output?.text.contains("ready") == true }
-        return server
-    }
-
     @Test("its pictures come and can be decoded, its sound is heard, and both come back after a kill")
     func server() throws {
         let folder = try TemporaryFolder()
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
-        let port = try freePort(.tcp)
-        var server = try serve(port)
+        let port = try freePort()
+        var server = try RTSPToneServer(port: port)
         var settings = Pull.Settings()
         settings.firstWait = .milliseconds(50)
         settings.longestWait = .milliseconds(500)
         let lines = LoggedLines()
         let reader = host.firstTrack.subscribe {}
         var sound = try HeardSound(host.firstTrack)
-        let address = try PullAddress("rtsp://127.0.0.1:\(port)/live")
-        let pull = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
+        let pull = try Pull(try PullAddress(server.url), into: host.firstTrack, settings: settings, log: lines.log)
         defer { pull.stop() }
         var received: [CodedFrame] = []
         try eventually("pictures") {
@@ -64,11 +40,11 @@ struct RTSPSourceTests {
         #expect(decoded.faults.isEmpty, "\(decoded.messages)")
         #expect(decoded.bytes.count == received.count * 320 * 240 * 3)
 
-        server.stop(within: .zero)
+        server.stop()
         try eventually("the end is told") {
             host.firstTrack.sourceState != .live && host.firstTrack.soundState == SoundState.none
         }
-        server = try serve(port)
+        server = try RTSPToneServer(port: port)
         let before = pull.pictures
         try eventually("it is back") { pull.pictures > before && host.firstTrack.sourceState == .live }
         sound = try HeardSound(host.firstTrack)
@@ -76,21 +52,20 @@ struct RTSPSourceTests {
             try sound.take()
             return sound.isTone(from: sound.samples.count - 24_000)
         }
-        #expect(server.poll() == nil)
+        #expect(server.isRunning)
     }
 
     @Test("it is asked to pause while nobody watches or listens, and plays again for a listener alone")
     func idle() throws {
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
-        let port = try freePort(.tcp)
-        let server = try serve(port)
-        defer { server.stop(within: .zero) }
+        let server = try RTSPToneServer(port: freePort())
+        defer { server.stop() }
         var settings = Pull.Settings()
         settings.idle = .milliseconds(200)
         var sound: HeardSound? = try HeardSound(host.firstTrack)
         let pull = try Pull(
-            try PullAddress("rtsp://127.0.0.1:\(port)/live"), into: host.firstTrack, settings: settings)
+            try PullAddress(server.url), into: host.firstTrack, settings: settings)
         defer { pull.stop() }
         // A listener alone keeps it going for longer than that.
         try eventually("the tone") {

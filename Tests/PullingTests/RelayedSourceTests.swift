@@ -60,7 +60,7 @@ struct RelayedSourceTests {
 
     @Test("what nginx plays is what was pushed to it, byte for byte")
     func rtmp() throws {
-        let server = try NginxServer(port: try freePort(.tcp), in: folder)
+        let server = try NginxServer(port: try freePort(), in: folder)
         try relay(from: server.url, to: server.url)
     }
 
@@ -70,7 +70,7 @@ struct RelayedSourceTests {
             near.stop()
             far.stop()
         }
-        let server = try NginxServer(port: try freePort(.tcp), in: folder)
+        let server = try NginxServer(port: try freePort(), in: folder)
         var launch = Launch(
             "ffmpeg",
             [
@@ -95,7 +95,7 @@ struct RelayedSourceTests {
 
     @Test("what srt-live-transmit passes on is what was pushed to it, byte for byte")
     func srt() throws {
-        let relay = try SRTRelay(ports: (input: try freePort(.udp), output: try freePort(.udp)))
+        let relay = try SRTRelay(ports: (input: try freePort(), output: try freePort()))
         try self.relay(from: relay.input + "?latency=1000000", to: relay.output)
     }
 }

@@ -37,7 +37,7 @@ final class PushLifeTests {
     @Test("while a push tries again, it says why")
     func reason() throws {
         write()
-        let address = try PushAddress("rtmp://127.0.0.1:\(try freePort(.tcp))/live/key")
+        let address = try PushAddress("rtmp://127.0.0.1:\(try freePort())/live/key")
         var settings = PushSettings()
         settings.tries = 3
         let told = Told()
@@ -53,7 +53,7 @@ final class PushLifeTests {
 
     @Test("with another bit rate for its own encoder, the connection goes on, and wrong settings change nothing")
     func reloadRate() throws {
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var video = VideoSettings()
         video.size = PictureSize(width: 640, height: 480)
         video.bitRate = BitRate(bitsPerSecond: 4_000_000)

@@ -51,7 +51,7 @@ struct PushResolverTests {
     func connects(_ address: String, _ place: String) throws {
         defer { host.stop() }
         let folder = try TemporaryFolder()
-        let port = try freePort(.tcp)
+        let port = try freePort()
         let server = try MediaReceiver(.rtmp, port: port, in: folder, host: place)
         defer { withExtendedLifetime(server) {} }
         let asked = Mutex<[String]>([])

@@ -16,7 +16,7 @@ struct PushSoundTests {
         arguments: [MediaReceiver.Transport.rtmp, .srt])
     func inStep(_ transport: MediaReceiver.Transport) throws {
         let source = try SoundedTrack()
-        let port = try freePort(transport == .srt ? .udp : .tcp)
+        let port = try freePort()
         let server = try MediaReceiver(transport, port: port, in: source.folder)
         // What is late is lost, and a busy machine is late.
         let push = try source.start(server.url + (transport == .srt ? "?latency=1000000" : ""))
@@ -37,7 +37,7 @@ struct PushSoundTests {
     @Test("stays in step with pictures that are encoded once more, and is as their preset says")
     func inStepEncoded() throws {
         let source = try SoundedTrack()
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: source.folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: source.folder)
         var settings = PushSettings()
         settings.video = VideoSettings()
         settings.video?.framesPerSecond = 30
@@ -60,7 +60,7 @@ struct PushSoundTests {
         let track = source.host.firstTrack
         for content in [PushSettings.Content.sound, .pictures] {
             let isSound = content == .sound
-            let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: source.folder)
+            let server = try MediaReceiver(.rtmp, port: try freePort(), in: source.folder)
             var settings = PushSettings()
             settings.content = content
             settings.statusPeriod = .milliseconds(500)
@@ -100,7 +100,7 @@ struct PushSoundTests {
     @Test("a push that listens goes on listening when its track has sound, and its receiver gets it")
     func listening() throws {
         let source = try SoundedTrack(hasSound: false)
-        let port = try freePort(.udp)
+        let port = try freePort()
         let url = "srt://127.0.0.1:\(port)"
         let told = Told()
         let push = try source.start(url + "?mode=listener&latency=1000000", told: told)
@@ -125,7 +125,7 @@ struct PushSoundTests {
         "nginx takes a push that begins anew for its sound, and records both", .enabled(if: NginxServer.isAvailable))
     func nginx() throws {
         let source = try SoundedTrack(hasSound: false)
-        let server = try NginxServer(port: try freePort(.tcp), in: source.folder)
+        let server = try NginxServer(port: try freePort(), in: source.folder)
         let told = Told()
         let push = try source.start(server.url, told: told)
         try source.go(on: "it is connected") { push.state == .connected }
@@ -148,7 +148,7 @@ struct PushSoundTests {
         arguments: [true, false])
     func silence(isAAC: Bool) throws {
         let source = try SoundedTrack()
-        let server = try isAAC ? MediaReceiver(.rtmp, port: freePort(.tcp), in: source.folder) : nil
+        let server = try isAAC ? MediaReceiver(.rtmp, port: freePort(), in: source.folder) : nil
         let file = server?.file ?? source.folder.file("talk.mp4")
         // Muted sound is sound too.
         source.host.mute(true)
@@ -192,7 +192,7 @@ struct PushSoundTests {
     @Test("by RTSP it is Opus as it is, or AAC as the settings say", arguments: [false, true])
     func rtsp(isEncoded: Bool) throws {
         let source = try SoundedTrack()
-        let server = try MediaReceiver(.rtsp, port: try freePort(.tcp), in: source.folder)
+        let server = try MediaReceiver(.rtsp, port: try freePort(), in: source.folder)
         var settings = PushSettings()
         if isEncoded {
             var sound = SoundSettings()
@@ -212,7 +212,7 @@ struct PushSoundTests {
     @Test("what waits when the sharer mutes goes nowhere")
     func mutedBacklog() throws {
         let source = try SoundedTrack()
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: source.folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: source.folder)
         var settings = PushSettings()
         settings.statusPeriod = .milliseconds(200)
         settings.sendTimeout = .seconds(30)
@@ -245,7 +245,7 @@ struct PushSoundTests {
         #expect(host.publish(track))
         let sound = try ToneSource(host.firstTrack)
         let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var settings = PushSettings()
         settings.statusPeriod = .milliseconds(200)
         let told = Told()

@@ -38,7 +38,7 @@ struct PushTargetTests {
         try eventually("it is too large") {
             failure(of: push) == "its stream object can't be read: it has more than 65536 bytes"
         }
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         defer { withExtendedLifetime(server) {} }
         try folder.write("live.json", Array(#"{"url": "\#(server.url)"}"#.utf8))
         push.start()
@@ -67,7 +67,7 @@ struct PushTargetTests {
     @Test("an application's own target is asked for each connection, and may say why there is none")
     func own() throws {
         defer { host.stop() }
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         defer { withExtendedLifetime(server) {} }
         let url = server.url
         let calls = Mutex(0)

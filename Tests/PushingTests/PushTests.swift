@@ -31,14 +31,15 @@ struct PushTests {
     func bytes(_ transport: MediaReceiver.Transport) throws {
         defer { host.stop() }
         #expect(host.publish(track))
-        let server = try MediaReceiver(transport, port: try freePort(transport == .srt ? .udp : .tcp), in: folder)
+        let server = try MediaReceiver(transport, port: try freePort(), in: folder)
         var settings = PushSettings()
         settings.statusPeriod = .milliseconds(200)
         let told = Told()
         let push = try Push(host.firstTrack, to: try PushAddress(server.url), settings: settings) { told.take($0) }
         #expect(push.state == .unknown)
         push.start()
-        // Written before, the host would make a key frame of the first picture, since this source makes none on request.
+        // Written before, the host would make a key frame of the first picture, since this source makes none on
+        // request.
         try eventually("it watches") { host.firstTrack.viewers == 1 }
         track.write(pictures[0])
         try eventually("it is connected") { push.state == .connected }
@@ -86,7 +87,7 @@ struct PushTests {
         defer { host.stop() }
         #expect(host.publish(track))
         track.write(pictures[0])
-        let port = try freePort(.tcp)
+        let port = try freePort()
         let told = Told()
         let push = try Push(host.firstTrack, to: try address(port)) { told.take($0) }
         push.start()
@@ -133,7 +134,7 @@ struct PushTests {
     @Test("it waits for the first picture as long as that takes, and a released push ends its connection")
     func firstPicture() throws {
         defer { host.stop() }
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var push: Push? = try host.push(to: try PushAddress(server.url))
         try eventually("it connects") { push?.state == .connecting }
         #expect(host.publish(track))
@@ -148,7 +149,7 @@ struct PushTests {
     func stalled() throws {
         defer { host.stop() }
         #expect(host.publish(track))
-        let server = try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder)
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var settings = PushSettings()
         settings.statusPeriod = .milliseconds(200)
         let told = Told()
@@ -236,7 +237,7 @@ struct PushTests {
         var settings = PushSettings()
         settings.video = VideoPreset.low2.settings
         settings.video?.fitting = .crop
-        let servers = try (0..<2).map { _ in try MediaReceiver(.rtmp, port: try freePort(.tcp), in: folder) }
+        let servers = try (0..<2).map { _ in try MediaReceiver(.rtmp, port: try freePort(), in: folder) }
         let pushes = try servers.map { try Push(host.firstTrack, to: try PushAddress($0.url), settings: settings) }
         for push in pushes { push.start() }
         track.write(pictures[0])

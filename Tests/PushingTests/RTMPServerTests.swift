@@ -42,7 +42,7 @@ struct RTMPServerTests {
     @Test("what nginx records is what was written, byte for byte, at its times and without a decode error")
     func recording() throws {
         defer { host.stop() }
-        let server = try NginxServer(port: try freePort(.tcp), in: folder)
+        let server = try NginxServer(port: try freePort(), in: folder)
         let push = try start(server.url)
         // Written before, the host would make a key frame of the first picture, since this source makes none when it is
         // asked.
@@ -84,7 +84,7 @@ struct RTMPServerTests {
     @Test("with tries, a push finds a server that was started again, and fails once when it is gone for good")
     func restarted() throws {
         defer { host.stop() }
-        let port = try freePort(.tcp)
+        let port = try freePort()
         let server = try NginxServer(port: port, in: folder)
         var settings = PushSettings()
         settings.tries = 3
@@ -107,7 +107,7 @@ struct RTMPServerTests {
     @Test("without tries, a server that was killed is one error, also when it is back")
     func killed() throws {
         defer { host.stop() }
-        let port = try freePort(.tcp)
+        let port = try freePort()
         let server = try NginxServer(port: port, in: folder)
         let push = try start(server.url)
         try write(until: .connected, push)
@@ -124,7 +124,7 @@ struct RTMPServerTests {
         arguments: ["closed", "elsewhere"])
     func refused(_ application: String) throws {
         defer { host.stop() }
-        let server = try NginxServer(port: try freePort(.tcp), in: folder)
+        let server = try NginxServer(port: try freePort(), in: folder)
         let other = try host.push(to: try PushAddress(server.url))
         try write(until: .connected, other)
         let push = try start(server.url(application: application))
@@ -138,8 +138,8 @@ struct RTMPServerTests {
     @Test("a server that takes nothing more is given up in time, what waits is bounded, and other pushes go on")
     func unread() throws {
         defer { host.stop() }
-        let server = try NginxServer(port: try freePort(.tcp), in: folder)
-        let healthy = try NginxServer(port: try freePort(.tcp), in: folder)
+        let server = try NginxServer(port: try freePort(), in: folder)
+        let healthy = try NginxServer(port: try freePort(), in: folder)
         let other = try host.push(to: try PushAddress(healthy.url))
         try write(until: .connected, other)
         var settings = PushSettings()

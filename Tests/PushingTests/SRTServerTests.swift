@@ -36,7 +36,7 @@ struct SRTServerTests {
     @Test("a player at the relay gets every picture byte for byte, and a relay that was started again is found again")
     func relayed() throws {
         defer { host.stop() }
-        let ports = (input: try freePort(.udp), output: try freePort(.udp))
+        let ports = (input: try freePort(), output: try freePort())
         let relay = try SRTRelay(ports: ports)
         let told = Told()
         var settings = PushSettings()
@@ -58,7 +58,7 @@ struct SRTServerTests {
     @Test("a push that listens waits for its receiver longer than a server has to answer, and begins with what is new")
     func listening() throws {
         defer { host.stop() }
-        let port = try freePort(.udp)
+        let port = try freePort()
         var settings = PushSettings()
         settings.connectTimeout = .milliseconds(200)
         let address = try PushAddress("srt://127.0.0.1:\(port)?mode=listener&latency=1000000")

@@ -36,8 +36,8 @@ final class SoundedTrack {
         return push
     }
 
-    /// Shows 25 pictures a second, of one brightness or of noise, and sounds as time goes by, until the condition holds.
-    /// Without an amplitude no sound is sent.
+    /// Shows 25 pictures a second, of one brightness or of noise, and sounds as time goes by, until the condition
+    /// holds. Without an amplitude no sound is sent.
     func go(
         on what: String, brightness: UInt8? = 16, amplitude: Float? = 0, until isOver: () throws -> Bool
     ) throws {

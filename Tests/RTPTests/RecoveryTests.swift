@@ -45,7 +45,8 @@ struct RecoveryTests {
         var padding: Set<Int64> = []
         var countsFrom: Int64 = 0
 
-        /// Takes a packet of padding, where all before `complete` is there. Returns whether no picture is shown after it.
+        /// Takes a packet of padding, where all before `complete` is there. Returns whether no picture is shown after
+        /// it.
         mutating func receivePadding(_ number: Int64, complete: Int64) -> Bool {
             let isRestart = number - countsFrom > 10_000
             if isRestart { countsFrom = number }
@@ -100,7 +101,8 @@ struct RecoveryTests {
             let time = MonotonicTime.zero + .milliseconds(now)
             func send(_ number: Int64, isRetransmission: Bool) {
                 figures.resent += isRetransmission ? 1 : 0
-                // All are lost in the bad state, none in the good one. Without bursts no packet depends on the one before.
+                // All are lost in the bad state, none in the good one. Without bursts no packet depends on the one
+                // before.
                 let loss = Double(path.loss) / 100
                 let (begins, lasts) =
                     path.burst == 1

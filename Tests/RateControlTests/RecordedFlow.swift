@@ -1,13 +1,14 @@
 import Foundation
 import MediaTypes
 
-/// What a page of text costs that moves by 12 pixels every thirtieth of a second, by the time since the picture before it.
+/// What a page of text costs that moves by 12 pixels every thirtieth of a second, by the time since the picture before
+/// it.
 ///
-/// Measured with this program's own encoder and its scene `scroll`, 1920x1080: 33 ms apart at QP 22 to 25 a picture has 2
-/// to 16 kB, 7.5 kB on average; 50 to 60 ms apart at QP 28 it has 2 to 25 kB, 8 kB on average; 75 to 80 ms apart it has 2
-/// to 25 kB, 7 kB on average at QP 35, 6 kB at QP 46, and no less where it is coarser, as it is predicted from a coarser
-/// one. After about 100 ms it costs what another page costs: 282 kB at QP 24, 171 kB at QP 34, 110 kB at QP 39. What it
-/// costs comes again every ten pictures.
+/// Measured with this program's own encoder and its scene `scroll`, 1920x1080: 33 ms apart at QP 22 to 25 a picture has
+/// 2 to 16 kB, 7.5 kB on average; 50 to 60 ms apart at QP 28 it has 2 to 25 kB, 8 kB on average; 75 to 80 ms apart it
+/// has 2 to 25 kB, 7 kB on average at QP 35, 6 kB at QP 46, and no less where it is coarser, as it is predicted from a
+/// coarser one. After about 100 ms it costs what another page costs: 282 kB at QP 24, 171 kB at QP 34, 110 kB at QP 39.
+/// What it costs comes again every ten pictures.
 enum RecordedFlow {
     static let longestGap = Interval.milliseconds(95)
     /// What the page of that scene costs of the one in `RecordedSizes`.

@@ -3,9 +3,10 @@ import Foundation
 /// Bytes of pictures that x264 made of 1920x1080, picture by picture, for some quantizers: an IDR and what follows it.
 ///
 /// Recorded with FFmpeg 5.1's libx264, `-preset ultrafast -tune zerolatency -qp N -threads 1 -x264-params
-/// no-deblock=1:keyint=9999:scenecut=0`, sizes by `ffprobe -show_entries packet=size`. The sources: a page of 54 lines of
-/// source code in DejaVu Sans Mono (`drawtext`, 17 pixels) that `crop` moves up by 12 pixels a picture (`scroll`) or to
-/// another page (`jump`), and `mandelbrot=start_scale=0.5:end_scale=0.005:end_pts=60` (`motion`: hard, all of it changes).
+/// no-deblock=1:keyint=9999:scenecut=0`, sizes by `ffprobe -show_entries packet=size`. The sources: a page of 54 lines
+/// of source code in DejaVu Sans Mono (`drawtext`, 17 pixels) that `crop` moves up by 12 pixels a picture (`scroll`) or
+/// to another page (`jump`), and `mandelbrot=start_scale=0.5:end_scale=0.005:end_pts=60` (`motion`: hard, all of it
+/// changes).
 struct RecordedSizes {
     /// Bytes at `quantizers[n]` are row n.
     static let quantizers = [14, 20, 26, 32, 38, 44, 51]

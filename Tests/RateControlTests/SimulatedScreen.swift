@@ -3,8 +3,8 @@ import MediaTypes
 import RateControl
 import TestSupport
 
-/// A screen of 1920x1080 at 30 pictures a second on a clock of its own, whose pictures have the recorded sizes give or take
-/// 30 %, in front of a rate controller.
+/// A screen of 1920x1080 at 30 pictures a second on a clock of its own, whose pictures have the recorded sizes give or
+/// take 30 %, in front of a rate controller.
 struct SimulatedScreen {
     /// What goes on.
     enum Activity {

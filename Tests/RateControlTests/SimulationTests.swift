@@ -9,7 +9,8 @@ struct SimulationTests {
 
     @Test("no second of a film exceeds 110 % of the rate after the first, wherever it begins", arguments: rates)
     func film(bitsPerSecond: Int) {
-        // Detailed pictures whose cost is off by 30 % at random: now and then two in a row cost much more than foretold.
+        // Detailed pictures whose cost is off by 30 % at random: now and then two in a row cost much more than
+        // foretold.
         var exceptions = 0
         for seed in UInt64(1)...24 {
             for rest in [Interval.zero, .seconds(10)] {

@@ -7,7 +7,8 @@ import Testing
 struct RecordedKeyFramesTests {
     private func second(_ seconds: Int64) -> MonotonicTime { .zero + .seconds(seconds) }
 
-    /// The seconds at which an IDR picture is asked for, where a picture comes each second and the one behind a request is an IDR.
+    /// The seconds at which an IDR picture is asked for, where a picture comes each second and the one behind a request
+    /// is an IDR.
     private func requests(seconds: Range<Int64>, showsChange: (Int64) -> Bool) -> [Int64] {
         var keyFrames = RecordedKeyFrames()
         var isIDR = true

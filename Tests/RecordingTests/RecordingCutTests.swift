@@ -89,7 +89,8 @@ struct RecordingCutTests {
 
     @Test("of a length that is a lie nothing is kept that is not there", arguments: [RecordedForm.recording, .dump])
     func forgedLengths(form: RecordedForm) throws {
-        // A message of megabytes is promised, behind the file's and its record's headers; its own 40 bytes are all that come.
+        // A message of megabytes is promised, behind the file's and its record's headers; its own 40 bytes are all that
+        // come.
         let (bytes, _) = try sampleRecording(messages: 1, largest: 8 << 20, seed: 17)
         #expect(bytes.count > 1 << 20)
         let front = bytes[..<(72 + 24 + 40)]

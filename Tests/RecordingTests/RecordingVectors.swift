@@ -8,7 +8,8 @@ import TestSupport
 enum RecordingVectors {
     /// Those that are whole.
     static let whole = ["recording", "gap", "legacy", "replayed", "longer-header", "unknown-kind", "longer-gap"]
-    /// Those that have a fault: the fault, how many items stand before it, and where the next whole one begins behind it.
+    /// Those that have a fault: the fault, how many items stand before it, and where the next whole one begins behind
+    /// it.
     static let faulty: [(name: String, fault: RecordingFault, before: Int, next: UInt64?)] = [
         ("cut-header", .cutInFileHeader(count: 20), 0, nil),
         ("cut-record-header", .cutInRecordHeader(offset: 72, missing: 13), 1, nil),

@@ -128,7 +128,7 @@ struct HostTests {
         defer { first.stop() }
         // A port that was free may be somebody else's by now, but hardly three times in a row.
         let isFree = try (1...3).contains { _ in
-            let configuration = HostConfiguration.anyPorts.with(mediaPort: try freePort(.udp))
+            let configuration = HostConfiguration.anyPorts.with(mediaPort: try freePort())
             var wrong = configuration
             wrong.listen = first.addresses
             #expect(throws: HostError.self) { try ScreenRelayHost(wrong) }
@@ -143,7 +143,7 @@ struct HostTests {
     func sameNumber() throws {
         // A port that was free may be somebody else's by now, but hardly three times in a row.
         let began = try (1...3).contains { _ in
-            let port = try freePort(.tcp)
+            let port = try freePort()
             guard let host = try? ScreenRelayHost(HostConfiguration(port: port, mediaPort: port)) else { return false }
             defer { host.stop() }
             return host.addresses[0].port == port && host.mediaPort == port

@@ -8,8 +8,8 @@ import TrackHub
 
 @Suite("Metrics")
 struct MetricsTests {
-    /// The samples of a text in Prometheus's format 0.0.4, by name with labels; each must have a type and a help text in
-    /// front.
+    /// The samples of a text in Prometheus's format 0.0.4, by name with labels; each must have a type and a help text
+    /// in front.
     private func samples(_ text: String) throws -> [(name: String, value: Double)] {
         var described: [String: Set<Substring>] = [:]
         var samples: [(String, Double)] = []

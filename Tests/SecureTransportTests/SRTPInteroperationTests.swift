@@ -24,7 +24,8 @@ struct SRTPInteroperationTests {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
-    /// The one RTP packet that `source` sends under `index`, with contributing sources, extension and padding at random.
+    /// The one RTP packet that `source` sends under `index`, with contributing sources, extension and padding at
+    /// random.
     private static func packet(source: UInt32, index: Int) -> [UInt8] {
         var random = SeededRandom(seed: UInt64(source) << 32 | UInt64(index))
         let contributors = Bool.random(using: &random) ? Int.random(in: 0...15, using: &random) : 0

@@ -241,7 +241,8 @@ struct AdministrationTests {
         let quick = try WebSocketClient(port: server.port, path: "/api/events", admin)
         let full = try server.request("GET", "/api/events", admin.merging(WebSocketClient.upgradeHeaders) { $1 })
         #expect(full.status == 503 && full.headers["retry-after"] != nil)
-        // One event after another: the quick one has read each before the next, the slow one none, until its socket is full.
+        // One event after another: the quick one has read each before the next, the slow one none, until its socket is
+        // full.
         let event = "{\"event\":\"\(String(repeating: "x", count: 20_000))\"}"
         try eventually("room for another reader") {
             server.server.tell(event: event)

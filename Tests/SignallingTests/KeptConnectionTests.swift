@@ -92,7 +92,7 @@ struct KeptConnectionTests {
     func idleTime() throws {
         let server = try RunningServer {
             $0.limits.idleTime = .milliseconds(300)
-            $0.limits.requestTime = .milliseconds(300)
+            $0.limits.requestTime = .seconds(3)
         }
         let idle = try RawClient(port: server.port)
         #expect(try idle.request("GET", "/healthz").status == 204)

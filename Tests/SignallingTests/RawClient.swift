@@ -17,8 +17,8 @@ final class RawClient {
     /// Connects to `port`.
     ///
     /// - Parameter takesLittle: keeps the kernel's buffer for what the server sends small. That must be said before the
-    ///   connection is made: of a window that shrinks later, the kernel fills a little at each tick of a timer that slows
-    ///   down while nothing is read.
+    ///   connection is made: of a window that shrinks later, the kernel fills a little at each tick of a timer that
+    ///   slows down while nothing is read.
     init(port: UInt16, takesLittle: Bool = false) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if takesLittle {

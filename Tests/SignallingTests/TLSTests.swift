@@ -109,7 +109,7 @@ struct TLSTests {
         let dropped = clock.now
         #expect(try curl(server.port, "/healthz").status == 204)
         // Nobody waits for the dropped one to read what TLS has to say at the end.
-        #expect(clock.now - dropped < .seconds(3))
+        #expect(clock.now - dropped < .seconds(8))
     }
 
     @Test("only TLS 1.2 and later is spoken")
@@ -148,7 +148,7 @@ struct TLSTests {
         // On a busy machine this one's own handshake may take too long as well.
         try eventually("an answer beside them") { try curl(server.port, "/healthz").status == 204 }
         for client in clients { try client.waitForEnd() }
-        #expect(try curl(server.port, "/healthz").status == 204)
+        try eventually("an answer after them") { try curl(server.port, "/healthz").status == 204 }
     }
 
     @Test("a server ends while clients shake hands, read nothing, or are idle")

@@ -1,4 +1,5 @@
-/// A certificate for localhost, share.example.org and 127.0.0.1, signed by itself, good for a hundred years, and its key.
+/// A certificate for localhost, share.example.org and 127.0.0.1, signed by itself, good for a hundred years, and its
+/// key.
 enum TestCertificate {
     static let names = ["localhost", "share.example.org"]
 

@@ -88,7 +88,8 @@ final class WebSocketClient {
         }
     }
 
-    /// The next event, which must be `name`, with its data. On a slow machine a ping may come before it, and is answered.
+    /// The next event, which must be `name`, with its data. On a slow machine a ping may come before it, and is
+    /// answered.
     func next(event name: String) throws -> [String: Any] {
         var frame = try next()
         while frame == .ping {

@@ -138,7 +138,7 @@ struct WebSocketLimitTests {
 
     @Test("who answers pings stays, and who doesn't is dropped")
     func pings() throws {
-        let server = try RunningServer { $0.limits.pingTime = .milliseconds(400) }
+        let server = try RunningServer { $0.limits.pingTime = .seconds(3) }
         let silent = try WebSocketClient(port: server.port)
         let lively = try WebSocketClient(port: server.port)
         _ = try silent.joinAsViewer("desk,secret")

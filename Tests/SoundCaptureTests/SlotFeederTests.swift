@@ -41,7 +41,8 @@ struct SlotFeederTests {
     func drift(rate: Double) throws {
         let (_, samples) = try fed(rate, seconds: 16)
         #expect(samples.count > 15 * 48_000)
-        // Slots begin with a period of the tone, so its phase is the error of the place. The filter begins in the first.
+        // Slots begin with a period of the tone, so its phase is the error of the place. The filter begins in the
+        // first.
         for start in stride(from: 10 * 48_000, to: samples.count - 480, by: 4800) {
             let fit = ToneFit(100, in: Array(samples[start..<start + 480]))
             #expect(abs(fit.phase / (2 * .pi * 100)) < 1e-3)

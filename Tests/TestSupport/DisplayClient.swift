@@ -2,7 +2,8 @@ public import CXCB
 import Glibc
 public import MediaTypes
 
-/// Another program on the display: draws on the root window, has windows of its own, moves the pointer and arranges monitors.
+/// Another program on the display: draws on the root window, has windows of its own, moves the pointer and arranges
+/// monitors.
 public final class DisplayClient {
     /// There is no such display.
     public struct NoDisplay: Error {}

@@ -1,17 +1,26 @@
 public import Glibc
+import Synchronization
 
-/// The transport for which a free port is wanted.
-public enum PortKind: Sendable {
-    case udp, tcp
+/// The port to try next. The kernel gives away none below 32768 by itself, to a test beside this one, say.
+private let nextPort = Mutex<UInt16>(.random(in: 10_000..<20_000))
+
+/// A port of 127.0.0.1 to which nothing is bound at the moment, for UDP and TCP. Each call returns another one.
+public func freePort() throws -> UInt16 {
+    for _ in 0..<1000 {
+        let port = nextPort.withLock { next in
+            next += 1
+            return next
+        }
+        if try isFree(port, SOCK_DGRAM), try isFree(port, SOCK_STREAM) { return port }
+    }
+    throw FileError(path: "127.0.0.1", errno: EADDRINUSE)
 }
 
-/// A port of 127.0.0.1 that nothing is bound to at the moment.
-public func freePort(_ kind: PortKind) throws -> UInt16 {
-    let type = kind == .udp ? SOCK_DGRAM : SOCK_STREAM
+private func isFree(_ port: UInt16, _ type: __socket_type) throws -> Bool {
     let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw FileError(path: "socket", errno: errno) }
     defer { close(descriptor) }
-    return try bindToLoopback(descriptor)
+    return bindToLoopback(descriptor, port) == 0
 }
 
 /// Whether this machine has the IPv6 loopback.
@@ -29,17 +38,20 @@ public let hasIPv6: Bool = {
     }
 }()
 
-/// Binds an IPv4 socket to a port of 127.0.0.1 that nothing else is bound to, and returns the port.
+/// Binds an IPv4 socket to a port of 127.0.0.1 to which nothing else is bound, for UDP and TCP, and returns the port.
 public func bindToLoopback(_ descriptor: Int32) throws -> UInt16 {
-    var address = loopbackAddress(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-            bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+    let port = try freePort()
+    guard bindToLoopback(descriptor, port) == 0 else { throw FileError(path: "127.0.0.1", errno: errno) }
+    return port
+}
+
+private func bindToLoopback(_ descriptor: Int32, _ port: UInt16) -> Int32 {
+    var address = loopbackAddress(port: port)
+    return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
     }
-    guard result == 0 else { throw FileError(path: "127.0.0.1", errno: errno) }
-    return UInt16(bigEndian: address.sin_port)
 }
 
 /// The address of a port of 127.0.0.1.

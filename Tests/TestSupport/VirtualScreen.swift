@@ -3,7 +3,8 @@ import Glibc
 public import MediaTypes
 import Processes
 
-/// An X server without a screen (Xvfb) for one test: on a display number of its own, without TCP, without access control.
+/// An X server without a screen (Xvfb) for one test: on a display number of its own, without TCP, without access
+/// control.
 public final class VirtualScreen: Sendable {
     /// The display's name, as in DISPLAY: ":7".
     public let name: String

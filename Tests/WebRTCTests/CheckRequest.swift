@@ -1,9 +1,11 @@
 import ByteCoding
 import SecureTransport
 
-/// A connectivity check as a browser sends it, written by an encoder of its own, so that ours is not asked about itself.
+/// A connectivity check as a browser sends it, written by an encoder of its own, so that ours is not asked about
+/// itself.
 ///
-///     header | USERNAME | PRIORITY | ICE-CONTROLLING or ICE-CONTROLLED [| USE-CANDIDATE] | MESSAGE-INTEGRITY | FINGERPRINT
+///     header | USERNAME | PRIORITY | ICE-CONTROLLING or ICE-CONTROLLED [| USE-CANDIDATE] | MESSAGE-INTEGRITY |
+///     FINGERPRINT
 struct CheckRequest {
     /// `ufrag of the host:ufrag of the viewer`.
     var username: String

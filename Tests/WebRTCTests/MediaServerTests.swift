@@ -94,8 +94,8 @@ struct MediaServerTests {
 
     @Test("stopping tells every viewer and the source, waits for none of them, and frees the port")
     func stopping() throws {
-        // A port that was just freed may be another test's by now, and a busy machine may hold us up; hardly three times in
-        // a row.
+        // A port that was just freed may be another test's by now, and a busy machine may hold us up; hardly three
+        // times in a row.
         let isDone = try (1...3).contains { _ in try stopsAtOnce() }
         #expect(isDone)
     }

@@ -8,8 +8,8 @@ import TrackHub
 
 @testable import WebRTC
 
-/// A source's tracks, their feeds and any number of sessions with their viewers, under a clock that only the test moves.
-/// Unless the test wants more, there is one track of pictures.
+/// A source's tracks, their feeds and any number of sessions with their viewers, under a clock that only the test
+/// moves. Unless the test wants more, there is one track of pictures.
 ///
 /// It does what the media thread does, one event after the other. Handshakes are run without loss, since OpenSSL's
 /// retransmission timer follows the wall clock.

@@ -150,8 +150,8 @@ final class SocketViewer {
         }
     }
 
-    /// Waits as an ICE-lite server does: it answers the host's requests, and begins DTLS, if that is its part, after the
-    /// first of them.
+    /// Waits as an ICE-lite server does: it answers the host's requests, and begins DTLS, if that is its part, after
+    /// the first of them.
     func connectAsLiteServer() throws {
         var hasBegun = false
         try eventually("a connection") {

@@ -31,8 +31,8 @@ struct HiddenProgramTests {
         try ScreenCapture(display: screen.name, hidden: [hidden], drawsPointer: false)
     }
 
-    /// The colour in the middle of `place` in the next picture. With `picture` it is taken at once, so that all that has happened is
-    /// news of that moment.
+    /// The colour in the middle of `place` in the next picture. With `picture` it is taken at once, so that all that
+    /// has happened is news of that moment.
     private func color(_ capture: ScreenCapture, _ picture: GrabbedPicture? = nil) throws -> SceneColor {
         if var picture {
             try picture.update(capture, DamagedArea([TestScreen.all], in: TestScreen.size))

@@ -72,8 +72,8 @@ final class ServerHoldings {
     }
 }
 
-/// The inodes of what a process has mapped under a name that begins so, one for each mapping; a System V segment's is its
-/// identifier (proc(5), /proc/PID/maps).
+/// The inodes of what a process has mapped under a name that begins so, one for each mapping; a System V segment's is
+/// its identifier (proc(5), /proc/PID/maps).
 func mappedInodes(of process: Int32, named prefix: String) throws -> [UInt64] {
     let lines = String(decoding: try fileBytes("/proc/\(process)/maps"), as: UTF8.self).split(separator: "\n")
     return lines.compactMap { line in
