@@ -2,8 +2,8 @@
 //
 //     swift run reading-frames SOCKET        # then: screenrelay capture --link SOCKET
 //
-// An output to another service is written in the same way: it takes coded frames as viewers get them, and can't slow down
-// anybody else.
+// An output to another service is written in the same way: it takes coded frames as viewers get them, and can't slow
+// down anybody else.
 
 import Foundation
 import Ingest

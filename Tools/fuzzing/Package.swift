@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// Fuzzing of everything that reads bytes from outside. A package of its own, so that nobody who uses the library builds it.
-// `Tools/fuzz` builds and runs it: the flags for the sanitizers come from there.
+// Fuzzing of everything that reads bytes from outside. A package of its own, so that nobody who uses the library builds
+// it. `Tools/fuzz` builds and runs it: the flags for the sanitizers come from there.
 import PackageDescription
 
 let package = Package(

@@ -22,8 +22,8 @@ struct PictureSchedule {
     /// When a change was last taken.
     private var lastChange = MonotonicTime.zero
 
-    /// The distance at which pictures may follow each other for long. A scene that paints once in each period would never
-    /// get back what an extra picture, such as one for a recording, took from it, so this is a little less.
+    /// The distance at which pictures may follow each other for long. A scene that paints once in each period would
+    /// never get back what an extra picture, such as one for a recording, took from it, so this is a little less.
     var spacing: Interval { period - period / 32 }
 
     /// How long changes are collected before the first picture after a rest, because a program draws a line of text, a

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 
 /// Makes SIGINT, SIGTERM and SIGUSR1 pollable, for the whole process; ignores SIGPIPE, because libraries write to
-/// sockets whose other end may be gone, and SIGTTOU, so that a capture in the background can write its log to a terminal.
+/// sockets whose other end may be gone, and SIGTTOU, so that a capture in the background can write its log to a
+/// terminal.
 ///
 /// If the process doesn't end by itself within a second of the first SIGINT or SIGTERM, it is ended with status 0: it
 /// hangs in a call of a library whose server doesn't answer. Nothing is left behind then: that server and the

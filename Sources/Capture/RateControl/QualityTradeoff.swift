@@ -43,9 +43,9 @@ enum QualityTradeoff {
         Row(quantizer: 32, limit: .milliseconds(200)), Row(quantizer: 36, limit: .milliseconds(300)),
         Row(quantizer: 40, limit: .milliseconds(400)), Row(quantizer: 44, limit: .milliseconds(700)),
     ]
-    /// Limits in a video, for a period of 1/30 s: somebody watches it rather than reads it, so it becomes coarser before
-    /// its pictures come less often. They take less than a period, so that hardly any has to wait for the one before.
-    /// Beyond QP 49, coarser pictures save next to nothing, and the frame rate falls too.
+    /// Limits in a video, for a period of 1/30 s: somebody watches it rather than reads it, so it becomes coarser
+    /// before its pictures come less often. They take less than a period, so that hardly any has to wait for the one
+    /// before. Beyond QP 49, coarser pictures save next to nothing, and the frame rate falls too.
     private static let video = [
         Row(quantizer: 14, limit: .milliseconds(8)), Row(quantizer: 20, limit: .milliseconds(25)),
         Row(quantizer: 24, limit: .milliseconds(30)), Row(quantizer: 42, limit: .milliseconds(32)),

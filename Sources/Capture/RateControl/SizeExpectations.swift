@@ -41,8 +41,8 @@ struct SizeExpectations: Sendable {
         }
     }
 
-    /// Learns from a picture. `isFirst` marks the first after a rest, `wasHeld` one that had to wait, `isMoved` one that
-    /// is mostly the previous picture, moved, and `isVideo` one whose area has kept changing for long.
+    /// Learns from a picture. `isFirst` marks the first after a rest, `wasHeld` one that had to wait, `isMoved` one
+    /// that is mostly the previous picture, moved, and `isVideo` one whose area has kept changing for long.
     ///
     /// - Returns: Whether the picture was part of a flowing motion. A picture that was taken for such a part may turn
     ///   out to show a new page.

@@ -14,8 +14,8 @@ public final class H264Decoder: FrameDecoder {
     public static let largestPicture: Int64 = 36 << 20
     /// The limit in bytes for the pictures that the stream's SPS tells a decoder to keep.
     ///
-    /// A stream of 8192x4320 in 4:2:0 with the five reference frames that level 6 allows takes 304 MiB; one of 3840x2160
-    /// in 4:4:4 with those of level 5.1 takes 143 MiB. A stream of 170 kB may ask for 3.7 GB.
+    /// A stream of 8192x4320 in 4:2:0 with the five reference frames that level 6 allows takes 304 MiB; one of
+    /// 3840x2160 in 4:4:4 with those of level 5.1 takes 143 MiB. A stream of 170 kB may ask for 3.7 GB.
     public static let pictureBufferLimit = 320 << 20
     /// The limit in bytes for the pictures actually in memory. These include pictures that wait for output or have been
     /// output; a decoder learns only while decoding how many wait.

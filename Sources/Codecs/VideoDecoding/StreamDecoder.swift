@@ -64,7 +64,8 @@ public final class StreamDecoder {
             context.pointee.err_recognition = AV_EF_EXPLODE
         }
         context.pointee.max_pixels = H264Decoder.largestPicture
-        // Such a decoder (libdav1d) has pictures of its own, up to ten of six bytes a pixel, which the account doesn't see.
+        // Such a decoder (libdav1d) has pictures of its own, up to ten of six bytes a pixel, which the account doesn't
+        // see.
         if codec.pointee.capabilities & AV_CODEC_CAP_DR1 == 0 {
             context.pointee.max_pixels = min(H264Decoder.largestPicture, Int64(pictureMemoryLimit / 60))
         }

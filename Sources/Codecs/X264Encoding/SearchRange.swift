@@ -14,8 +14,8 @@ public struct SearchRange {
     private static let film = 6.3
     private static let text = 5.6
     private static let fewest = 512
-    // Beyond this quantizer, only video is encoded for long. Motion from afar costs it more bits than what is left of its
-    // differences: a fourteenth of all of them.
+    // Beyond this quantizer, only video is encoded for long. Motion from afar costs it more bits than what is left of
+    // its differences: a fourteenth of all of them.
     private static let coarse = 40
 
     /// Records a picture that was encoded as a whole; returns true if the range has changed.

@@ -6,8 +6,8 @@ public import VideoEncoding
 /// Encodes pictures to H.264 with libx264: Constrained Baseline, Main or High for 4:2:0, and High 4:4:4 Predictive for
 /// 4:4:4.
 ///
-/// It uses no B-frames, no delay, CAVLC (but for Main and High) and one slice for each picture. Only the first picture and pictures on request
-/// are IDR pictures.
+/// It uses no B-frames, no delay, CAVLC (but for Main and High) and one slice for each picture. Only the first picture
+/// and pictures on request are IDR pictures.
 ///
 /// Owns the libx264 encoder. Not thread-safe: use it from one thread at a time. libx264 starts no thread of its own
 /// here.

@@ -18,8 +18,8 @@ struct SoundClock {
         place(captured, near: known, lateness: Self.clockError)
     }
 
-    /// The place of a packet of which only the arrival is known; it is never later than that. The packet's first sample was
-    /// captured `duration`, its length, before it could be sent.
+    /// The place of a packet of which only the arrival is known; it is never later than that. The packet's first sample
+    /// was captured `duration`, its length, before it could be sent.
     mutating func place(
         _ captured: MonotonicTime, arrival: MonotonicTime, lasting duration: Interval
     ) -> MonotonicTime {

@@ -20,8 +20,8 @@ struct RungFrames: Sendable {
 
     init(limits: CacheLimits) { cache = FrameCache(limits: limits) }
 
-    /// Numbers the next frame and caches it. Sound isn't cached: a reader can begin with each packet, and one from before a
-    /// silence would be hours old.
+    /// Numbers the next frame and caches it. Sound isn't cached: a reader can begin with each packet, and one from
+    /// before a silence would be hours old.
     mutating func append(
         _ coded: CodedFrame, at time: MediaTime, format: TrackFormat, arrival: MonotonicTime
     ) -> TrackFrame {

@@ -8,9 +8,9 @@ public struct StageTimes: Sendable {
     public private(set) var waiting = DelayHistogram()
     /// How old the newest change in a picture has been lately when it was grabbed; nil before the first change.
     ///
-    /// Capture learns only when the first change came. While a screen changes all the time, the newest one is half of the
-    /// interval between changes old on average, so that a longer wait counts as half of the interval at 30 a second. The
-    /// average is over the last 16 pictures or so.
+    /// Capture learns only when the first change came. While a screen changes all the time, the newest one is half of
+    /// the interval between changes old on average, so that a longer wait counts as half of the interval at 30 a
+    /// second. The average is over the last 16 pictures or so.
     public private(set) var changeAge: Interval?
     /// From the beginning of grabbing until the picture was encoded.
     public var encoding = DelayHistogram()

@@ -53,8 +53,8 @@ public struct Timeline: Sendable {
     ///   - epoch: changes when the source's clock may have changed.
     ///   - arrival: now. A picture is never placed later than this, except by the ticks that keep it after the picture
     ///     before. Sound may be later by the error of its clock, since it keeps its distances.
-    /// - Returns: the media time, later than all before it, and the capture time on our clock if it is known. Sound that
-    ///   would begin before the end of the sound before it has no place: it can't be heard at the same time.
+    /// - Returns: the media time, later than all before it, and the capture time on our clock if it is known. Sound
+    ///   that would begin before the end of the sound before it has no place: it can't be heard at the same time.
     public mutating func place(
         captureTime: MonotonicTime?, epoch: UInt64, arrival: MonotonicTime, lasting duration: Interval? = nil
     ) -> (time: MediaTime?, captureTime: MonotonicTime?) {

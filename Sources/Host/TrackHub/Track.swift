@@ -3,9 +3,9 @@ import MediaTypes
 
 /// Makes the decisions about one track as a whole: events and the time go in, frames and actions come out.
 ///
-/// It decides which frames readers get, their place on the timeline, when a key frame must be made and by whom, what the
-/// source is told, and what viewers are told of it. A single viewer's timing is up to the sender of its session. It has
-/// no lock, no clock and calls nobody: ``TrackHub`` protects it, and carries out its actions in order.
+/// It decides which frames readers get, their place on the timeline, when a key frame must be made and by whom, what
+/// the source is told, and what viewers are told of it. A single viewer's timing is up to the sender of its session. It
+/// has no lock, no clock and calls nobody: ``TrackHub`` protects it, and carries out its actions in order.
 public struct Track: Sendable {
     /// The actions that follow from the events so far, in order; the hub takes them and carries them out.
     var actions: [TrackAction] = []
@@ -132,8 +132,8 @@ public struct Track: Sendable {
         return (carrier.delivered, placed)
     }
 
-    /// Whether sound may be heard that came at `arrival`. During a pause a source sends a slate; sound has none. What was
-    /// captured before the sharer went on is not heard afterwards either, as it may still be on its way.
+    /// Whether sound may be heard that came at `arrival`. During a pause a source sends a slate; sound has none. What
+    /// was captured before the sharer went on is not heard afterwards either, as it may still be on its way.
     private func isHeard(_ frame: CodedFrame, arrival: MonotonicTime) -> Bool {
         // A time that is far from its arrival is another clock's.
         let captured = frame.captureTime ?? arrival

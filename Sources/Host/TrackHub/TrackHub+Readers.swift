@@ -23,8 +23,8 @@ extension TrackHub {
         return TrackReader(hub: self, rung: rung, key: key)
     }
 
-    /// Asks for a key frame of `rung`, at most once in 500 ms, however many readers ask. The request goes to the source,
-    /// or to the host's own encoder if the source can't make one.
+    /// Asks for a key frame of `rung`, at most once in 500 ms, however many readers ask. The request goes to the
+    /// source, or to the host's own encoder if the source can't make one.
     public func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
         update { $0.track.requestKeyFrame(of: rung, now: now) }
     }

@@ -176,8 +176,8 @@ public final class TrackHub: Sendable {
     /// Whether a key frame would be of any use now: not while the sharer pauses a source that doesn't by itself.
     public var takesKeyFrame: Bool { state.withLock { $0.track.takesKeyFrame } }
 
-    /// Returns whether viewers may see what the source's frame `number` shows. While the sharer pauses, that is the slate
-    /// alone; afterwards, nothing from before the pause.
+    /// Returns whether viewers may see what the source's frame `number` shows. While the sharer pauses, that is the
+    /// slate alone; afterwards, nothing from before the pause.
     public func shows(_ number: UInt64) -> Bool { state.withLock { $0.track.shows(number) } }
 
     /// The source's state, as viewers are told.

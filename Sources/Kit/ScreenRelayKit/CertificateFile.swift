@@ -6,9 +6,9 @@ import WebRTC
 
 /// The certificate that a host makes for itself, in a file that only its user can read: the certificate, then its key.
 ///
-/// No authority vouches for it, so its users compare its fingerprint, and it stays the same for as long as possible: for
-/// all hosts of this user, and also when the machine's addresses change. A new one is made in the last 30 days, with the
-/// same key.
+/// No authority vouches for it, so its users compare its fingerprint, and it stays the same for as long as possible:
+/// for all hosts of this user, and also when the machine's addresses change. A new one is made in the last 30 days,
+/// with the same key.
 public struct CertificateFile: Sendable {
     /// The file's path.
     public let path: String

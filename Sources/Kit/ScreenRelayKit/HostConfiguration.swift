@@ -23,8 +23,8 @@ public struct HostConfiguration: Sendable {
     public var furtherRooms: [HostRoom] = []
     /// Where HTTP and WebSocket listen; at least one address. Port 0 means any free port.
     public var listen: [ListenAddress]
-    /// The address of the UDP port that all viewers share. Port 0 means any free port. Viewers who can't use UDP connect
-    /// to the TCP port of the same number, unless it is taken or one of those in ``listen``.
+    /// The address of the UDP port that all viewers share. Port 0 means any free port. Viewers who can't use UDP
+    /// connect to the TCP port of the same number, unless it is taken or one of those in ``listen``.
     public var mediaAddress: TransportAddress
     /// Whether a browser may call this host by any literal address and by the machine's name, and not only by a
     /// loopback address (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
@@ -42,8 +42,8 @@ public struct HostConfiguration: Sendable {
     public var alsoOtherJoined = false
     /// Whether socket.io clients with the first room's token may call each other, in rooms of two with any other name.
     public var pairRooms = false
-    /// STUN and TURN servers by which clients may reach this host, and each other in a meeting. Clients are told of them
-    /// once they are let in. A TURN server without credentials is left out.
+    /// STUN and TURN servers by which clients may reach this host, and each other in a meeting. Clients are told of
+    /// them once they are let in. A TURN server without credentials is left out.
     public var iceServers: [ICEServer] = []
     /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?

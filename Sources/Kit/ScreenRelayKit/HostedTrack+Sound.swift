@@ -24,8 +24,8 @@ extension HostedTrack {
     /// The number of viewers that the track's sound is sent to now.
     public var listeners: Int { sound.viewers }
 
-    /// Begins to read the packets of the track's sound, as ``subscribe(wake:)`` does with the frames of its pictures. It
-    /// counts as a listener, not as a viewer.
+    /// Begins to read the packets of the track's sound, as ``subscribe(wake:)`` does with the frames of its pictures.
+    /// It counts as a listener, not as a viewer.
     public func subscribeToSound(wake: @escaping @Sendable () -> Void) -> TrackSubscription {
         TrackSubscription(sound, wake: wake)
     }

@@ -11,8 +11,8 @@ public struct LinksDocument: Codable, Sendable, Equatable {
     public var rooms: [Room]
     /// When the links expire, or nil if they last until the host ends.
     public var expires: Date?
-    /// The SHA-256 fingerprint of the certificate that this machine made for itself, for people to compare, or nil if it
-    /// has none.
+    /// The SHA-256 fingerprint of the certificate that this machine made for itself, for people to compare, or nil if
+    /// it has none.
     public var fingerprint: String?
 
     /// A room and its links.

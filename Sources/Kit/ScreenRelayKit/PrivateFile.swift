@@ -5,8 +5,8 @@ import LinkTransport
 struct PrivateFile {
     let path: String
 
-    /// The folder of such files: `$XDG_STATE_HOME/screenrelay`, or else `~/.local/state/screenrelay`. Nil if there is no
-    /// home.
+    /// The folder of such files: `$XDG_STATE_HOME/screenrelay`, or else `~/.local/state/screenrelay`. Nil if there is
+    /// no home.
     static func stateFolder(_ environment: (String) -> String?) -> String? {
         if let named = environment("XDG_STATE_HOME"), named.hasPrefix("/") { return named + "/screenrelay" }
         guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }

@@ -3,8 +3,8 @@ import MediaTypes
 import Synchronization
 import TrackHub
 
-/// Holds a track's sound while there is a reason to: the host pauses the track or mutes it, or the capture of its pictures
-/// has paused by itself, as it may while the screen is locked.
+/// Holds a track's sound while there is a reason to: the host pauses the track or mutes it, or the capture of its
+/// pictures has paused by itself, as it may while the screen is locked.
 ///
 /// Methods may be called on any thread.
 final class SoundHold: Sendable {

@@ -4,8 +4,9 @@ public import MediaTypes
 import TrackHub
 import WebRTC
 
-/// A peer that gets a track over WebRTC, for whoever does the signalling: the same packets as a viewer. For as long as it
-/// lives, it counts as a reader that can't draw the pointer; once the peer has answered, it is a viewer of the track.
+/// A peer that gets a track over WebRTC, for whoever does the signalling: the same packets as a viewer. For as long as
+/// it lives, it counts as a reader that can't draw the pointer; once the peer has answered, it is a viewer of the
+/// track.
 ///
 /// The session ends when this object is released. Methods may be called on any thread, and don't block.
 public final class TrackSession: Sendable {

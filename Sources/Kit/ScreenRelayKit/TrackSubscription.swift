@@ -2,9 +2,9 @@ import Clocks
 import MediaTypes
 public import TrackHub
 
-/// Reads a track's frames, or the packets of its sound, without waiting, for an application with a thread of its own that
-/// sends them elsewhere. For as long as it lives it counts as a viewer who can't draw the pointer, or as a listener. Any
-/// thread.
+/// Reads a track's frames, or the packets of its sound, without waiting, for an application with a thread of its own
+/// that sends them elsewhere. For as long as it lives it counts as a viewer who can't draw the pointer, or as a
+/// listener. Any thread.
 public final class TrackSubscription: Sendable {
     private let frames: FrameSubscription
     private let readers: PointerlessReaders?

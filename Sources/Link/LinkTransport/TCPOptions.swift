@@ -20,15 +20,15 @@ enum TCPOptions {
 
     /// The number of bytes that a capture's kernel accepts before it has sent them, give or take a segment of 64 KiB.
     ///
-    /// By default the kernel accepts 4 MiB (tcp_wmem), which is seconds of old pictures on a slow network. A lower value
-    /// would cost throughput, because the kernel reports room only when half of this has been sent.
+    /// By default the kernel accepts 4 MiB (tcp_wmem), which is seconds of old pictures on a slow network. A lower
+    /// value would cost throughput, because the kernel reports room only when half of this has been sent.
     private static let unsent: Int32 = 64 << 10
 
     /// The size of a host's receive buffer, which fills if the host doesn't read.
     ///
-    /// By default the kernel accepts 6 MiB and more (tcp_rmem) of pictures that are outdated by then. The data in flight
-    /// has to fit: 50 Mbit/s over 100 ms are 625 kB. The kernel doubles the value for its own overhead, and advertises
-    /// at least half of the result.
+    /// By default the kernel accepts 6 MiB and more (tcp_rmem) of pictures that are outdated by then. The data in
+    /// flight has to fit: 50 Mbit/s over 100 ms are 625 kB. The kernel doubles the value for its own overhead, and
+    /// advertises at least half of the result.
     private static let unread: Int32 = 640 << 10
 
     /// Sets the receive buffer of a socket that will listen. Accepted sockets inherit it from their first byte on, and

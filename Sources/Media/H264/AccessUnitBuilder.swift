@@ -1,10 +1,12 @@
 public import MediaTypes
 
-/// Builds access units from the NAL units of a stream, in decoding order (ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4).
+/// Builds access units from the NAL units of a stream, in decoding order (ITU-T H.264 sections 7.4.1.2.3 and
+/// 7.4.1.2.4).
 ///
 /// A sender may mark where each access unit ends: then `add(_:captureTime:)` takes its NAL units, and `endFrame()` ends
-/// each access unit. If it doesn't, `addUnmarked(_:)` finds the ends in the slice headers. An IDR access unit begins with all
-/// parameter sets received so far. NAL units that can't be used are dropped and counted; no input stops the builder.
+/// each access unit. If it doesn't, `addUnmarked(_:)` finds the ends in the slice headers. An IDR access unit begins
+/// with all parameter sets received so far. NAL units that can't be used are dropped and counted; no input stops the
+/// builder.
 public struct AccessUnitBuilder: FrameBuilder {
     /// The most bytes of an access unit, parameter sets and start codes included.
     public static let byteLimit = 16 << 20
@@ -39,8 +41,8 @@ public struct AccessUnitBuilder: FrameBuilder {
         if let nalUnit = read(bytes) { append(bytes, nalUnit, captureTime) }
     }
 
-    /// Adds the NAL unit in `bytes`, which begin with a start code of four bytes, of a stream that doesn't mark the ends of its
-    /// access units. If it begins the next access unit, it ends the pending one.
+    /// Adds the NAL unit in `bytes`, which begin with a start code of four bytes, of a stream that doesn't mark the
+    /// ends of its access units. If it begins the next access unit, it ends the pending one.
     @discardableResult
     public mutating func addUnmarked(_ bytes: [UInt8]) -> Bool {
         guard let nalUnit = read(bytes) else { return false }
@@ -97,8 +99,8 @@ public struct AccessUnitBuilder: FrameBuilder {
         ready.append(accessUnit)
     }
 
-    /// Ends the pending access unit because the next one begins, though its sender marks ends and hasn't marked this one. Does
-    /// nothing if no slice is pending.
+    /// Ends the pending access unit because the next one begins, though its sender marks ends and hasn't marked this
+    /// one. Does nothing if no slice is pending.
     public mutating func endWithoutMark() {
         guard pending.hasSlice else { return }
         counters.missingEnds &+= 1
@@ -169,7 +171,8 @@ public struct AccessUnitBuilder: FrameBuilder {
 }
 
 extension AccessUnitBuilder {
-    /// Returns the access units of a whole Annex B byte stream, as a file has it. NAL units that can't be used are dropped.
+    /// Returns the access units of a whole Annex B byte stream, as a file has it. NAL units that can't be used are
+    /// dropped.
     public static func accessUnits(inAnnexB bytes: [UInt8]) -> [CodedFrame] {
         var builder = AccessUnitBuilder()
         for range in AnnexB.nalUnits(in: bytes) { builder.addUnmarked(AnnexB.startCode + bytes[range]) }

@@ -47,8 +47,8 @@ public struct DelayHistogram: Sendable {
         }
     }
 
-    /// The delay that a fraction of the delays, 0 to 1, doesn't exceed, interpolated within its bucket; nil if there are
-    /// none. A delay beyond the last bound counts as that bound.
+    /// The delay that a fraction of the delays, 0 to 1, doesn't exceed, interpolated within its bucket; nil if there
+    /// are none. A delay beyond the last bound counts as that bound.
     public func quantile(_ fraction: Double) -> Interval? {
         guard count > 0 else { return nil }
         let rank = max(1, min(max(fraction, 0), 1) * Double(count))

@@ -4,8 +4,8 @@ import SocketIORooms
 
 /// A client's side of Engine.IO over a WebSocket, and of socket.io's default namespace on it.
 ///
-/// Servers of version 3 let a client in unasked, and are pinged by it; those of version 4 wait until it asks, and ping it
-/// themselves. What the server speaks shows in how it begins, whatever was asked for. A pure value.
+/// Servers of version 3 let a client in unasked, and are pinged by it; those of version 4 wait until it asks, and ping
+/// it themselves. What the server speaks shows in how it begins, whatever was asked for. A pure value.
 struct EngineClient {
     enum Step: Sendable, Equatable {
         /// Send this text.

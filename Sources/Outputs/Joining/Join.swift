@@ -22,8 +22,8 @@ public enum JoinState: Hashable, Sendable {
 /// A room of somebody else's server, of which a host is a member: each other member is offered a track with its sound.
 ///
 /// It connects, and when it loses the connection it joins again by itself, until it is stopped. Whatever happens to it
-/// affects nothing else. The members with an answered session count as viewers of the track. Methods may be called on any
-/// thread, and don't wait for the network.
+/// affects nothing else. The members with an answered session count as viewers of the track. Methods may be called on
+/// any thread, and don't wait for the network.
 public final class Join: Sendable {
     public let target: JoinTarget
     private let thread = ConnectionThread()

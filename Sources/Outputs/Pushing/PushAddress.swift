@@ -49,7 +49,8 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Reads a URL such as `rtmp://host/app/key`, `srt://host:port?passphrase=...`, `rtsp://host/path` or `file:talk.mp4`.
+    /// Reads a URL such as `rtmp://host/app/key`, `srt://host:port?passphrase=...`, `rtsp://host/path` or
+    /// `file:talk.mp4`.
     ///
     /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
     public init(_ text: String) throws(OutputError) {

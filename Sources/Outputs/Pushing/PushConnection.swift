@@ -268,8 +268,8 @@ final class PushConnection: PushAttempt {
         }
     }
 
-    /// Waits for the longest that an SRT receiver usually keeps what has arrived: it throws that away when the connection
-    /// ends.
+    /// Waits for the longest that an SRT receiver usually keeps what has arrived: it throws that away when the
+    /// connection ends.
     private func linger() {
         let end = MonotonicTime.now() + .milliseconds(500)
         while !connection.isAbandoned, MonotonicTime.now() < end { wake.wait(until: end) }

@@ -13,9 +13,9 @@ import X264Encoding
 
 /// Encodes a track's pictures once more, once for all outputs that want the same and have no filter.
 ///
-/// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While nothing
-/// changes, the last picture is repeated once a second, which takes a few bytes, so that players go on. Pictures keep
-/// their times, so that they stay in step with the track's sound. It runs as long as somebody holds it.
+/// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While
+/// nothing changes, the last picture is repeated once a second, which takes a few bytes, so that players go on.
+/// Pictures keep their times, so that they stay in step with the track's sound. It runs as long as somebody holds it.
 final class Reencoder: Sendable {
     /// What those who share one have in common.
     private struct Key: Hashable {

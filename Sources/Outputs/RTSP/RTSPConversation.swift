@@ -1,8 +1,8 @@
 /// One client's requests and the state of its session (RFC 2326 appendix A). A connection has one session at most, so
 /// requests need not name it.
 ///
-/// Pure: requests go in, and it says what to do. What takes time or looks at the host is done by the caller, who then asks
-/// for the answer.
+/// Pure: requests go in, and it says what to do. What takes time or looks at the host is done by the caller, who then
+/// asks for the answer.
 public struct RTSPConversation: Sendable {
     /// What a request asks for.
     public enum Step: Sendable {

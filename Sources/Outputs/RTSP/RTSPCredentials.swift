@@ -21,8 +21,8 @@ public enum RTSPCredentials: Hashable, Sendable {
     }
 }
 
-/// The proof that a client knows a password, without the password (RFC 2617 section 3.2.2, without `qop`, which we don't
-/// offer).
+/// The proof that a client knows a password, without the password (RFC 2617 section 3.2.2, without `qop`, which we
+/// don't offer).
 public struct RTSPDigest: Hashable, Sendable {
     let user: String
     let realm: String
@@ -57,8 +57,8 @@ public struct RTSPDigest: Hashable, Sendable {
         self.response = response.lowercased()
     }
 
-    /// Whether it proves `password` for a request with `method`, in answer to `nonce`. `md5` gives the hexadecimal digest
-    /// of a text.
+    /// Whether it proves `password` for a request with `method`, in answer to `nonce`. `md5` gives the hexadecimal
+    /// digest of a text.
     public func proves(_ password: String, method: String, nonce: String, md5: (String) -> String) -> Bool {
         guard self.nonce == nonce, realm == RTSPConversation.realm else { return false }
         let expected = md5(md5("\(user):\(realm):\(password)") + ":\(nonce):" + md5("\(method):\(uri)"))

@@ -59,8 +59,8 @@ public enum RTSPMedia: Hashable, Sendable, CaseIterable {
 
     /// The sound that a description offers; nil for none.
     ///
-    /// RTSP has no way for a client to say what it decodes. So the URL decides or, if it says nothing, the client's name:
-    /// one that isn't known to decode Opus gets PCMU, which all that play sound decode.
+    /// RTSP has no way for a client to say what it decodes. So the URL decides or, if it says nothing, the client's
+    /// name: one that isn't known to decode Opus gets PCMU, which all that play sound decode.
     ///
     /// - Parameters:
     ///   - audio: the value of `audio` in the URL's query; one that isn't known counts as none.

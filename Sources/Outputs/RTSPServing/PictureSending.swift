@@ -61,7 +61,8 @@ final class PictureSending: PlayerSending {
             track.requestStart()
             return nil
         }
-        // A picture that has stood for long is one of now: what comes next, sound too, must not seem to come long after it.
+        // A picture that has stood for long is one of now: what comes next, sound too, must not seem to come long after
+        // it.
         let captured = newest.coded.captureTime ?? newest.arrival
         let end = now - captured > Self.latest ? now : captured
         let start = end - Self.hurry * Int64(there.count - 1)

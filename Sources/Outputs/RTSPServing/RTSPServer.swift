@@ -32,12 +32,12 @@ public struct RTSPServerLimits: Sendable {
     public init() {}
 }
 
-/// Serves the tracks of a host to players by RTSP 1.0 (RFC 2326), as `rtsp://HOST:PORT/ROOM/TRACK`, over UDP or over the
-/// players' connections: their pictures as H.264, and their sound as Opus or PCMU.
+/// Serves the tracks of a host to players by RTSP 1.0 (RFC 2326), as `rtsp://HOST:PORT/ROOM/TRACK`, over UDP or over
+/// the players' connections: their pictures as H.264, and their sound as Opus or PCMU.
 ///
 /// A room that isn't open wants its token as the password of Basic or Digest authentication (RFC 2617). Each connection
-/// has a session of its own, which ends with it. A player that takes too little loses pictures up to the next key frame,
-/// alone.
+/// has a session of its own, which ends with it. A player that takes too little loses pictures up to the next key
+/// frame, alone.
 public final class RTSPServer: Sendable {
     /// Where it listens, with the actual port.
     public let address: ListenAddress

@@ -201,7 +201,8 @@ final class RTSPSession {
         _ media: RTSPMedia, of track: HostedTrack, _ place: RTSPPlace, _ transport: RTSPTransport,
         _ request: RTSPRequest, now: MonotonicTime
     ) throws(LinkTransportError) {
-        // A place that names no track is another one's once the first track is gone. A session's streams have one clock.
+        // A place that names no track is another one's once the first track is gone. A session's streams have one
+        // clock.
         guard self.track == nil || self.track === track else {
             return try send(RTSPAnswer(.aggregateNotAllowed), to: request)
         }

@@ -3,9 +3,9 @@ import MediaTypes
 /// The rate that the delay of the path allows: additive or multiplicative increase, and multiplicative decrease when a
 /// queue grows (draft-ietf-rmcat-gcc-02 section 5.5).
 ///
-/// A decrease goes to 85 % of what the narrowest link of the path delivered while its queue was never empty. That is the
-/// link's own rate, or this flow's share of it, however little the source sends; so a false alarm costs 15 % at most.
-/// Then the queue is drained before the rate rises again.
+/// A decrease goes to 85 % of what the narrowest link of the path delivered while its queue was never empty. That is
+/// the link's own rate, or this flow's share of it, however little the source sends; so a false alarm costs 15 % at
+/// most. Then the queue is drained before the rate rises again.
 struct DelayBasedRate {
     /// What is known about the path after a feedback.
     struct Observation {
@@ -48,8 +48,8 @@ struct DelayBasedRate {
     }
 
     private static let backOff = 0.85
-    /// A queue that is neither sudden nor long lowers the rate no further than to this share of it: jitter may have made
-    /// the measurement worse than the link.
+    /// A queue that is neither sudden nor long lowers the rate no further than to this share of it: jitter may have
+    /// made the measurement worse than the link.
     private static let mostBackOff = 0.8
     /// A long queue, in milliseconds.
     private static let long = 80.0

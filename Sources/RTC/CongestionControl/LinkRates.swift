@@ -3,13 +3,13 @@ import MediaTypes
 /// What the narrowest link of the path delivers, measured from the packets that waited in its queue: while a packet
 /// waits, the link is busy, so the packets before it left as fast as the link allows.
 struct LinkRates {
-    /// From the packets that followed each other without a loss. Where packets were lost in between, nobody knows whether
-    /// the link carried them.
+    /// From the packets that followed each other without a loss. Where packets were lost in between, nobody knows
+    /// whether the link carried them.
     private(set) var busy = RecentRate(span: 250_000_000)
     /// The time of those packets on the receiver's clock, added up.
     private var busyTime: Int64 = 0
-    /// The same from the packets that arrived since the last decrease, but were sent before it. Those sent after it show
-    /// the share of the link that is left to so few, if others use it too.
+    /// The same from the packets that arrived since the last decrease, but were sent before it. Those sent after it
+    /// show the share of the link that is left to so few, if others use it too.
     private(set) var drained = RecentRate(span: 250_000_000)
     /// From all packets, with the time between those that others were lost between.
     private var whole = RecentRate(span: 250_000_000)
@@ -56,8 +56,8 @@ struct LinkRates {
 
     /// The link's rate as far as the last packets show it, in bits per second, and for how many seconds, 0 if too few.
     ///
-    /// Where most of the time is between losses, the queue overflows, and no time of the link is unknown. But a burst of
-    /// chance losses looks alike for a moment, so a longer measurement is required then.
+    /// Where most of the time is between losses, the queue overflows, and no time of the link is unknown. But a burst
+    /// of chance losses looks alike for a moment, so a longer measurement is required then.
     var present: (rate: Double, seconds: Double) {
         if busy.measuredSeconds > 0.35 * whole.measuredSeconds { return (busy.bitsPerSecond, busy.measuredSeconds) }
         return (whole.bitsPerSecond, max(whole.measuredSeconds - 0.14, 0))

@@ -3,9 +3,9 @@ import MediaTypes
 /// Tells loss that sending less avoids from loss that is the path's own, as on a radio link.
 ///
 /// Only a trial can tell them apart: when more is lost than the path's own loss explains, the rate falls a little. If
-/// the loss falls with it, as that of a full link must, the rate stays low. If it does not, it is the path's own, and the
-/// rate returns. libwebrtc's second loss-based estimator fits the same two unknowns, the link's rate and the path's own
-/// loss, to the loss at different rates.
+/// the loss falls with it, as that of a full link must, the rate stays low. If it does not, it is the path's own, and
+/// the rate returns. libwebrtc's second loss-based estimator fits the same two unknowns, the link's rate and the path's
+/// own loss, to the loss at different rates.
 struct LossTrial {
     enum Verdict: Equatable {
         case keep

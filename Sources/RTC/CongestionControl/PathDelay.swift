@@ -3,7 +3,8 @@ import MediaTypes
 /// What the one-way delays of packets say about the queue on the path.
 ///
 /// The clocks of the two ends differ by an unknown amount, so only differences from the least delay mean anything: what
-/// a packet took longer than the fastest one of the last 10 to 20 s, it spent in queues. All values are in milliseconds.
+/// a packet took longer than the fastest one of the last 10 to 20 s, it spent in queues. All values are in
+/// milliseconds.
 struct PathDelay {
     /// The least delay of the path, offset between the clocks included.
     private var base = WindowedMinimum(span: 10_000_000_000)
@@ -45,8 +46,8 @@ struct PathDelay {
     /// A queue longer than this is more than jitter, so the link was busy while a packet waited in it.
     var busyThreshold: Double { max(6, spread * 1.5) }
 
-    /// Takes what a packet waited while the path isn't congested. It learns fast at first, and slowly later. Where little
-    /// is sent, it stays fast: jitter may begin at any time, and would be taken for a queue until it is learnt.
+    /// Takes what a packet waited while the path isn't congested. It learns fast at first, and slowly later. Where
+    /// little is sent, it stays fast: jitter may begin at any time, and would be taken for a queue until it is learnt.
     mutating func learn(queue: Double, isLittleSent: Bool) {
         learnt = min(learnt + 1, isLittleSent ? 128 : 1024)
         spread += (min(max(queue, 0), 50) - spread) / learnt

@@ -3,9 +3,10 @@ import RTP
 
 /// The rate for a peer that sends reception reports, but no transport-wide feedback.
 ///
-/// Reports come about once a second, so one window of reports is one decision. A long round trip shows a queue, and then
-/// the packets that were delivered in the meantime show the link's rate. Loss alone lowers the rate only if sending less
-/// avoids it (``LossTrial``). The streams of a session take the same path, so their reports count together.
+/// Reports come about once a second, so one window of reports is one decision. A long round trip shows a queue, and
+/// then the packets that were delivered in the meantime show the link's rate. Loss alone lowers the rate only if
+/// sending less avoids it (``LossTrial``). The streams of a session take the same path, so their reports count
+/// together.
 struct ReportedRate {
     /// What is known about the sending side.
     struct Sending {

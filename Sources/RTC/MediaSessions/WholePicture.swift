@@ -6,8 +6,8 @@ public struct WholePicture: Sendable {
     public let isKeyPicture: Bool
     /// Whether the pointer is drawn into it, or would be if it were on the screen.
     public let isPointerDrawn: Bool
-    /// When it was captured, in microseconds since 1970 on the clock of abs-capture-time; when it reached the host if the
-    /// source doesn't tell that.
+    /// When it was captured, in microseconds since 1970 on the clock of abs-capture-time; when it reached the host if
+    /// the source doesn't tell that.
     public let captureTime: Int64
     /// The access unit, H.264 in Annex B format with start codes of four bytes. A key picture begins with SPS and PPS.
     public let bytes: [UInt8]

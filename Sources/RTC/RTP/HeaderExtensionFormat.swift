@@ -65,8 +65,8 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///     sdes:mid:          the media section's identification, UTF-8
 ///     transport-wide-cc: the packet's number among all that the transport sends (16 bits)
 ///
-/// Nothing here depends on the time of sending, and a packet keeps its transport-wide number and its playout delay, so a
-/// packet that is sent again has exactly the same bytes.
+/// Nothing here depends on the time of sending, and a packet keeps its transport-wide number and its playout delay, so
+/// a packet that is sent again has exactly the same bytes.
 public struct HeaderExtensionFormat: Hashable, Sendable {
     /// The largest size of all extensions together, including the four bytes of the extension header.
     /// `RTPPayload.maximumByteCount` leaves this much room.
@@ -84,8 +84,8 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     private let captureTimeHasOffset: Bool
     private let isTwoByte: Bool
 
-    /// Creates a format from the negotiated numbers: 1 to 14, or 16 to 255, which only the two-byte form can write. Nil,
-    /// or another number, stands for an extension that the peer doesn't accept.
+    /// Creates a format from the negotiated numbers: 1 to 14, or 16 to 255, which only the two-byte form can write.
+    /// Nil, or another number, stands for an extension that the peer doesn't accept.
     ///
     /// - Parameters:
     ///   - mid: the media section's identification; left out if it is empty or too long for `maximumByteCount`.

@@ -1,7 +1,7 @@
 public import MediaTypes
 
-/// A frame and its division into packets. It is made once for a track and shared by all its sessions, which add their own
-/// headers.
+/// A frame and its division into packets. It is made once for a track and shared by all its sessions, which add their
+/// own headers.
 public struct PacketizedFrame: Sendable {
     /// The frame that the packets take their bytes from.
     public let coded: CodedFrame

@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// The form of packets that carry the frame before as well as their own (RED, RFC 2198), so that who has lost the packet
-/// before gets its frame with the next one. It is for sound, each of whose frames is one packet.
+/// The form of packets that carry the frame before as well as their own (RED, RFC 2198), so that who has lost the
+/// packet before gets its frame with the next one. It is for sound, each of whose frames is one packet.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

@@ -2,8 +2,8 @@ public import MediaTypes
 
 /// Has a lossy path's retransmissions sent in two copies, a few milliseconds apart.
 ///
-/// A lost retransmission is noticed only a round trip later, and pictures that wait for two of them are late enough to be
-/// seen as a freeze. Where a fifth of all packets is lost, so is every fifth retransmission; two copies are lost
+/// A lost retransmission is noticed only a round trip later, and pictures that wait for two of them are late enough to
+/// be seen as a freeze. Where a fifth of all packets is lost, so is every fifth retransmission; two copies are lost
 /// together far more seldom. That costs as many packets again as are lost, so a viewer without loss pays nothing.
 public struct SecondCopies: Sendable {
     /// The time between the copies. A burst of losses should not take both, and the second one should arrive before the

@@ -8,8 +8,8 @@ public import MediaTypes
 ///
 /// While pictures follow each other regularly, the next picture is the best probe, so the first probe waits for one and
 /// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
-/// twice. Only where losses come in bursts, padding follows each picture, evenly up to the next one: a burst may take one
-/// picture and the next, and the sooner something arrives, the sooner the receiver sees the gap.
+/// twice. Only where losses come in bursts, padding follows each picture, evenly up to the next one: a burst may take
+/// one picture and the next, and the sooner something arrives, the sooner the receiver sees the gap.
 public struct TailProbe: Sendable {
     /// The kind of probe to send.
     public enum Action: Hashable, Sendable {
@@ -30,19 +30,21 @@ public struct TailProbe: Sendable {
     public static let smallPictureLimit = 3
     /// The maximum number of probes for one picture that nothing follows.
     public static let maximumProbeCount = 2
-    /// The number of packets from one picture of a motion to the next where losses come in bursts: those of the picture, and
-    /// padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes more pictures.
+    /// The number of packets from one picture of a motion to the next where losses come in bursts: those of the
+    /// picture, and padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes
+    /// more pictures.
     static let packetsInMotion = 12
     /// libwebrtc counts a stream's packets from its last key frame, and begins anew with the first one after so many
-    /// (`RtpSeqNumOnlyRefFinder`). If that is padding, and a picture before it is still missing, that picture comes to be
-    /// older than the key frame, and nothing is shown until there is another one. So none is sent around that number: not
-    /// before a picture has come that can be the first, nor until that should have been repaired if it was lost.
+    /// (`RtpSeqNumOnlyRefFinder`). If that is padding, and a picture before it is still missing, that picture comes to
+    /// be older than the key frame, and nothing is shown until there is another one. So none is sent around that
+    /// number: not before a picture has come that can be the first, nor until that should have been repaired if it was
+    /// lost.
     static let countedPackets = 10_000
     private static let withPadding = 40...countedPackets - packetsInMotion
-    /// How long no padding is sent after a request, whose sender knows of its gap, and after a picture of more packets than
-    /// that. libwebrtc forgets padding from behind a gap that is 100 packets older than other padding (`kMaxPaddingAge`), or
-    /// 128 older than any packet (`received_padding_` of its `PacketBuffer`), and then nothing is shown either. So a gap
-    /// should be repaired before there has been so much.
+    /// How long no padding is sent after a request, whose sender knows of its gap, and after a picture of more packets
+    /// than that. libwebrtc forgets padding from behind a gap that is 100 packets older than other padding
+    /// (`kMaxPaddingAge`), or 128 older than any packet (`received_padding_` of its `PacketBuffer`), and then nothing
+    /// is shown either. So a gap should be repaired before there has been so much.
     static let pause = (afterRequest: Interval.milliseconds(60), afterLargePicture: Interval.milliseconds(300))
     private static let leastPaddingSpacing = Interval.milliseconds(2)
     /// Losses come in bursts where so many of the requested packets follow another requested one, and they are at least
@@ -72,8 +74,8 @@ public struct TailProbe: Sendable {
     private var lastCounted: SequenceNumber?
     private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
-    /// The last packet of the picture that libwebrtc counts from, and when it was sent if it is no key frame: then it may
-    /// still be missing, and no padding may come before it is repaired.
+    /// The last packet of the picture that libwebrtc counts from, and when it was sent if it is no key frame: then it
+    /// may still be missing, and no padding may come before it is repaired.
     private var countsFrom: SequenceNumber?
     private var recountedAt: MonotonicTime?
 

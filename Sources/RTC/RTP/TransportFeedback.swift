@@ -130,8 +130,9 @@ public struct TransportFeedback: Hashable, Sendable {
     }
 }
 
-/// 16 bits that give the next packets in the list a symbol each (sections 3.1.1 to 3.1.4): a run of packets with the same
-/// symbol, 14 symbols of one bit, or 7 symbols of two bits. A chunk may describe more packets than the list has left.
+/// 16 bits that give the next packets in the list a symbol each (sections 3.1.1 to 3.1.4): a run of packets with the
+/// same symbol, 14 symbols of one bit, or 7 symbols of two bits. A chunk may describe more packets than the list has
+/// left.
 ///
 ///      0                   1
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5

@@ -59,8 +59,8 @@ public struct LiteAgent: Sendable {
     /// request and gets no response.
     ///
     /// PRIORITY and the role attribute may be missing (FFmpeg's checks have neither). A peer that claims our role is
-    /// answered with 487, unless its tie-breaker is the larger one (RFC 8445 section 7.3.1.1). A lite agent is never the
-    /// controlling one.
+    /// answered with 487, unless its tie-breaker is the larger one (RFC 8445 section 7.3.1.1). A lite agent is never
+    /// the controlling one.
     ///
     /// - Parameter hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public func reply(
@@ -106,8 +106,8 @@ public struct LiteAgent: Sendable {
 
     /// A binding request from us. Only a peer that receives it can answer it, since nobody else knows `transactionID`.
     ///
-    /// A lite agent's request has the form of a check by a full agent in the controlled role, so every peer knows how to
-    /// answer it.
+    /// A lite agent's request has the form of a check by a full agent in the controlled role, so every peer knows how
+    /// to answer it.
     ///
     /// - Parameters:
     ///   - nominates: whether the request asks for its path to be used; only for the controlling agent.
@@ -155,6 +155,7 @@ public struct LiteAgent: Sendable {
             && response.hasValidIntegrity(key: remotePassword, hmac: hmac)
     }
 
-    /// The priority of a peer-reflexive candidate (RFC 8445 section 5.1.2): what the peer learns of us by a check is one.
+    /// The priority of a peer-reflexive candidate (RFC 8445 section 5.1.2): what the peer learns of us by a check is
+    /// one.
     private static let priority: UInt32 = 110 << 24 | 65_535 << 8 | 255
 }

@@ -5,8 +5,8 @@ extension ServerCertificate {
     /// authority vouches for.
     public static let daysOfLife = 397
 
-    /// Makes a self-signed ECDSA P-256 certificate for these DNS names and numeric addresses, with the key of an earlier
-    /// one or a new key. Names that are none are left out.
+    /// Makes a self-signed ECDSA P-256 certificate for these DNS names and numeric addresses, with the key of an
+    /// earlier one or a new key. Names that are none are left out.
     ///
     /// It is no authority's certificate (`CA:FALSE`): whoever trusts it trusts only this machine.
     ///

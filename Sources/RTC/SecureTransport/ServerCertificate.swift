@@ -6,11 +6,11 @@ internal import Glibc
 public struct ServerCertificate: Sendable {
     /// The content of both files: the certificates, then the key.
     public let pem: String
-    /// The DNS names that the certificate is valid for (RFC 5280 section 4.2.1.6), without wildcards. Empty for one that
-    /// was made here: no authority says that its names are this machine's.
+    /// The DNS names that the certificate is valid for (RFC 5280 section 4.2.1.6), without wildcards. Empty for one
+    /// that was made here: no authority says that its names are this machine's.
     public let names: [String]
-    /// The SHA-256 fingerprint of a certificate that was made here, for people to compare: "AB:CD:…". Nil for any other,
-    /// which an authority vouches for.
+    /// The SHA-256 fingerprint of a certificate that was made here, for people to compare: "AB:CD:…". Nil for any
+    /// other, which an authority vouches for.
     public let fingerprint: String?
     /// Whether the certificate has expired.
     public let isExpired: Bool

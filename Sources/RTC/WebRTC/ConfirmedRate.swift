@@ -61,12 +61,13 @@ struct ConfirmedRate {
     /// When the last confirmed bytes left the queue.
     private var leftAt: MonotonicTime
     private var run: Run
-    /// Since when no picture was without a queue, and what those that were alone meanwhile have shown of the round trip.
+    /// Since when no picture was without a queue, and what those that were alone meanwhile have shown of the round
+    /// trip.
     private var standing: (since: MonotonicTime, least: Interval, count: Int)?
     private var growth: (byteCount: Int, queue: Interval, since: MonotonicTime)
 
-    /// A path about which nothing is known, to a session that begins at `now`. The viewer's confirmation of number 0 tells
-    /// the round trip.
+    /// A path about which nothing is known, to a session that begins at `now`. The viewer's confirmation of number 0
+    /// tells the round trip.
     init(now: MonotonicTime) {
         progressAt = now
         leftAt = now
@@ -125,7 +126,8 @@ struct ConfirmedRate {
         (progressAt, leftAt, run) = (now, now, Run(start: now))
     }
 
-    /// Takes the viewer's confirmation of the picture `number` and of all before it. Returns false if that is nothing new.
+    /// Takes the viewer's confirmation of the picture `number` and of all before it. Returns false if that is nothing
+    /// new.
     mutating func confirm(through number: UInt32, now: MonotonicTime) -> Bool {
         guard let end = sent.lastIndex(where: { $0.number <= number }) else { return false }
         let (first, last) = (sent[0], sent[end])
@@ -157,8 +159,8 @@ struct ConfirmedRate {
         return true
     }
 
-    /// Short delays count at once. A longer round trip is believed if the delay stays long although nothing of ours waits:
-    /// two pictures that were alone on the path show that, when a queue seems to stand for long.
+    /// Short delays count at once. A longer round trip is believed if the delay stays long although nothing of ours
+    /// waits: two pictures that were alone on the path show that, when a queue seems to stand for long.
     private mutating func noteRoundTrip(_ delay: Interval, isAlone: Bool, byteCount: Int, now: MonotonicTime) {
         roundTripTime = min(roundTripTime ?? delay, delay)
         guard delay - (roundTripTime ?? delay) >= Self.noise else {

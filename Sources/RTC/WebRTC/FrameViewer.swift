@@ -20,8 +20,8 @@ struct FrameRequest: Sendable {
     var onEnd: @Sendable (String) -> Void
 }
 
-/// A viewer that gets whole pictures over a reliable connection, and confirms them. It shares rungs, rates and key frames
-/// with the viewers that get packets.
+/// A viewer that gets whole pictures over a reliable connection, and confirms them. It shares rungs, rates and key
+/// frames with the viewers that get packets.
 ///
 /// Sans-IO: time and the sink are given. ``deadline`` is the time of the next call, and ``end`` is set when it is over.
 /// Belongs to the media thread.

@@ -63,8 +63,8 @@ extension MediaLoop {
         }
     }
 
-    /// Until a peer has proved itself by a check, a connection can only be used for checks. One for an unknown session is
-    /// ignored, because the answer with which the session begins may still be on its way here.
+    /// Until a peer has proved itself by a check, a connection can only be used for checks. One for an unknown session
+    /// is ignored, because the answer with which the session begins may still be on its way here.
     private func take(_ datagram: ArraySlice<UInt8>, from connection: StreamConnection, now: MonotonicTime) {
         let kind = DatagramKind(of: datagram)
         if connection.session == nil, kind != .stun, !datagram.isEmpty { return close(connection, now: now) }

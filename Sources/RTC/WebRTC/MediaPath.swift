@@ -135,8 +135,8 @@ struct MediaPath {
         return true
     }
 
-    /// Forgets the path to `address`, a TCP connection that is closed. If it was the current one, the next that the peer
-    /// checks takes its place.
+    /// Forgets the path to `address`, a TCP connection that is closed. If it was the current one, the next that the
+    /// peer checks takes its place.
     mutating func lose(_ address: TransportAddress) {
         requests.removeAll { $0.path.peer == address }
         if wanted?.peer == address { wanted = nil }

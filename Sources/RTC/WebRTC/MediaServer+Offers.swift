@@ -29,9 +29,9 @@ extension MediaServer {
     /// 4:4:4. Quick and never blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
     ///
     /// - Parameters:
-    ///   - controlling: whether the host looks for the path and chooses it (RFC 8445), because the peer is a server that
-    ///     may be ICE-lite. Such a server may accept 4:4:4 unread, and its viewers then see nothing. Otherwise the host
-    ///     is ICE-lite, and the peer chooses.
+    ///   - controlling: whether the host looks for the path and chooses it (RFC 8445), because the peer is a server
+    ///     that may be ICE-lite. Such a server may accept 4:4:4 unread, and its viewers then see nothing. Otherwise the
+    ///     host is ICE-lite, and the peer chooses.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over, but not if
     ///     ``accept(answer:for:)`` threw.
     public func offer(

@@ -18,8 +18,8 @@ public struct MediaServerConfiguration: Sendable {
     public var advertised: [TransportAddress]
     /// The maximum number of simultaneous sessions.
     public var sessionLimit: Int
-    /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as the
-    /// UDP port, unless it is one of these.
+    /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
+    /// the UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []
     /// STUN servers that tell which address a NAT gives the server's port: names or numeric addresses, each with or
     /// without a port (`stun.example.org`, `192.0.2.1:3478`, `[2001:db8::1]:3478`). The default port is 3478.

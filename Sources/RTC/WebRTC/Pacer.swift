@@ -41,8 +41,8 @@ struct Pacer {
         fullAt = min(max(fullAt, now) + duration(byteCount), now + Self.longestWait)
     }
 
-    /// The number of bytes that may be sent without waiting so that other packets wait for them no longer than 100 ms, or
-    /// on a slow path than two packets take: it is never so busy with others that nothing could be sent again.
+    /// The number of bytes that may be sent without waiting so that other packets wait for them no longer than 100 ms,
+    /// or on a slow path than two packets take: it is never so busy with others that nothing could be sent again.
     func room(now: MonotonicTime) -> Int {
         let longest = max(.milliseconds(100), room + duration(2 * Self.fullPacket))
         let time = max(.zero, now + longest - max(fullAt, now))

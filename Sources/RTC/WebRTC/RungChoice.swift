@@ -29,8 +29,8 @@ struct RungChoice {
     /// Whether the session has got all frames since it returned to the full rung, where it begins with a key frame.
     private var hasCaughtUp = true
 
-    /// Whether to find out what the path carries by padding: the session gets less than the source sends, or did so until
-    /// a moment ago and comes back with an estimate that is only just enough.
+    /// Whether to find out what the path carries by padding: the session gets less than the source sends, or did so
+    /// until a moment ago and comes back with an estimate that is only just enough.
     func mayProbe(now: MonotonicTime) -> Bool {
         rung == .narrow || returnedAt.map { now - $0 < Self.search } ?? false
     }
@@ -57,8 +57,8 @@ struct RungChoice {
         return true
     }
 
-    /// Takes the state of a session that gets the narrow rung. Returns whether the path has carried as much as the source
-    /// sends for long enough; ``returnToFull(now:)`` then makes the change.
+    /// Takes the state of a session that gets the narrow rung. Returns whether the path has carried as much as the
+    /// source sends for long enough; ``returnToFull(now:)`` then makes the change.
     mutating func wantsFull(target: BitRate, sourceRate: BitRate, now: MonotonicTime) -> Bool {
         guard sourceRate.bitsPerSecond + sourceRate.bitsPerSecond / 20 <= target.bitsPerSecond else {
             fitsSince = nil

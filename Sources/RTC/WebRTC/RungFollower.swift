@@ -39,7 +39,8 @@ extension RungFollower {
     /// The number of bytes that wait to be sent.
     var waitingBytes: Int { nextFrame.map { feed.history.byteCount(from: $0) } ?? 0 }
 
-    /// Whether what came after the key frame `start` of `feed` would take a path of this rate longer than half a second.
+    /// Whether what came after the key frame `start` of `feed` would take a path of this rate longer than half a
+    /// second.
     func isLate(_ start: UnitNumber, of feed: TrackFeed, at estimate: BitRate) -> Bool {
         feed.history.byteCount(from: start.next) > estimate.bitsPerSecond / 16
     }

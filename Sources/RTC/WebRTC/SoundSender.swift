@@ -125,7 +125,8 @@ struct SoundSender {
         if reports.isDue(at: now) { sendReport(now: now, send: send) }
     }
 
-    /// The frame that the next packet also carries, while packets are being lost: the one before, if that was sent last.
+    /// The frame that the next packet also carries, while packets are being lost: the one before, if that was sent
+    /// last.
     private func frameToRepeat(now: MonotonicTime) -> PacketizedFrame? {
         guard let lossReportedAt, now - lossReportedAt <= Self.redundantTime, let last, last.number.next == next
         else { return nil }

@@ -6,8 +6,8 @@ import STUN
 
 /// A TCP connection over which a peer sends and gets datagrams. Non-blocking.
 ///
-/// What the kernel doesn't take waits in a backlog, which is bounded; beyond it, whole datagrams are lost, as on any full
-/// queue on a path. Belongs to the media thread; closed on destruction.
+/// What the kernel doesn't take waits in a backlog, which is bounded; beyond it, whole datagrams are lost, as on any
+/// full queue on a path. Belongs to the media thread; closed on destruction.
 final class StreamConnection {
     /// The maximum number of bytes that wait for the kernel. Pictures stop at the first packet that has to wait, so the
     /// room is for reports and for what is sent again.
@@ -46,8 +46,8 @@ final class StreamConnection {
     /// Whether datagrams wait for the kernel.
     var hasBacklog: Bool { !backlog.isEmpty }
 
-    /// Reads what has come, as far as it fits into `buffer`. Returns the number of bytes, 0 if there are none; nil if the
-    /// peer has closed the connection, or it has failed.
+    /// Reads what has come, as far as it fits into `buffer`. Returns the number of bytes, 0 if there are none; nil if
+    /// the peer has closed the connection, or it has failed.
     func read(into buffer: inout [UInt8]) -> Int? {
         let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
         if count < 0 { return errno == EAGAIN || errno == EINTR ? 0 : nil }

@@ -6,8 +6,9 @@ import STUN
 /// The TCP connections of peers (RFC 6544): accepted on the port of the same number as the UDP port, and each used for
 /// one session.
 ///
-/// A connection costs memory and a descriptor before anybody has proved anything, so their number is bounded, in all and
-/// for each address. Where there are too many, the oldest goes that has proved nothing. Belongs to the media thread.
+/// A connection costs memory and a descriptor before anybody has proved anything, so their number is bounded, in all
+/// and for each address. Where there are too many, the oldest goes that has proved nothing. Belongs to the media
+/// thread.
 final class StreamConnections {
     /// The maximum number of connections.
     static let limit = 1024

@@ -1,4 +1,5 @@
-/// Takes the bytes of a TCP connection apart into datagrams, each of which has its length in front (RFC 4571 section 2).
+/// Takes the bytes of a TCP connection apart into datagrams, each of which has its length in front (RFC 4571 section
+/// 2).
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

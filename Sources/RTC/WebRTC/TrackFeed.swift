@@ -110,8 +110,8 @@ final class TrackFeed {
         start = nil
     }
 
-    /// Asks for a key frame to begin with. The hub limits the rate of requests, and knows whether a key frame is already
-    /// on its way to us.
+    /// Asks for a key frame to begin with. The hub limits the rate of requests, and knows whether a key frame is
+    /// already on its way to us.
     ///
     /// - Parameter isLate: whether there is a key frame that the session decodes, but too much has come after it.
     func requestKeyFrame(isLate: Bool = false, now: MonotonicTime) {
@@ -134,8 +134,8 @@ final class TrackFeed {
         hub.requestPicture()
     }
 
-    /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which are
-    /// all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
+    /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which
+    /// are all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
     func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
         if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
         let full = viewers.compactMap { $0.targetBitRate(at: self) }
@@ -143,8 +143,8 @@ final class TrackFeed {
         adaptRate(to: full.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : full, now: now)
     }
 
-    /// Tells the rung's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the narrow
-    /// rung must be able to take it.
+    /// Tells the rung's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the
+    /// narrow rung must be able to take it.
     private func adaptRate(to targets: [BitRate], now: MonotonicTime) {
         guard let target = rung == .full ? sharedTarget(of: targets) : targets.min() else { return }
         let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)

@@ -15,8 +15,8 @@ struct Publication: Sendable {
     /// The receiver of its frames.
     var receiver: any PublishedFrameReceiver
 
-    /// A buffer for its packets. Sound goes on without a packet that is missing, so that it is worth no more than a short
-    /// wait: viewers leave out what comes later than ``SoundSender/longestWait``.
+    /// A buffer for its packets. Sound goes on without a packet that is missing, so that it is worth no more than a
+    /// short wait: viewers leave out what comes later than ``SoundSender/longestWait``.
     var buffer: ReceptionBuffer {
         switch track.kind {
         case .video: ReceptionBuffer()

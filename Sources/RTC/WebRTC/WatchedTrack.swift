@@ -71,8 +71,8 @@ struct StreamFormats: Sendable {
 }
 
 extension RTPStream {
-    /// Begins a datagram of reports in `buffer` with the sender's own, which says where the track of `hub` is now. Returns
-    /// false if nothing was sent yet.
+    /// Begins a datagram of reports in `buffer` with the sender's own, which says where the track of `hub` is now.
+    /// Returns false if nothing was sent yet.
     mutating func writeReport(
         on hub: TrackHub, rate: ClockRate, canonicalName: String, at now: MonotonicTime, into buffer: inout [UInt8]
     ) -> Bool {

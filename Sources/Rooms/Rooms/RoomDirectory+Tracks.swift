@@ -107,6 +107,7 @@ extension RoomDirectory {
 }
 
 extension MemberID {
-    /// Whether a message to this receiver is for the host. A client that doesn't know the host's ID yet leaves it empty.
+    /// Whether a message to this receiver is for the host. A client that doesn't know the host's ID yet leaves it
+    /// empty.
     fileprivate func isHost(_ host: MemberID) -> Bool { self == host || text.isEmpty }
 }

@@ -55,7 +55,8 @@ public enum RoomAction: Sendable, Equatable {
     case joined(MemberID, room: String, MemberRole)
     /// Have the media layer answer `offer` for a track. `sessionAnswered` or `sessionRefused` reports the result.
     case openSession(MemberID, room: String, track: TrackName = .screen, offer: String)
-    /// Have the media layer send the member the pictures of a track on its WebSocket. `sessionRefused` reports a failure.
+    /// Have the media layer send the member the pictures of a track on its WebSocket. `sessionRefused` reports a
+    /// failure.
     case openFrames(MemberID, room: String, track: TrackName = .screen)
     /// End the member's media session for a track. No event follows.
     case closeSession(MemberID, track: TrackName = .screen)

@@ -212,9 +212,9 @@ extension Admission {
         return path.isEmpty || path == ["ws"] || path == ["socket.io"]
     }
 
-    /// Checks a request to `/metrics`. A program on this machine needs no token, because it learns no more than how much
-    /// is shared. Anybody else needs what `/api` needs, and so does a request that came through a proxy: who has made it
-    /// isn't known for sure. Returns a refusal, or nil.
+    /// Checks a request to `/metrics`. A program on this machine needs no token, because it learns no more than how
+    /// much is shared. Anybody else needs what `/api` needs, and so does a request that came through a proxy: who has
+    /// made it isn't known for sure. Returns a refusal, or nil.
     func checkMetrics(_ exchange: HTTPExchange) -> HTTPResponse? {
         let isForwarded =
             exchange.connection?.isOfProxy != false
@@ -230,8 +230,8 @@ extension Admission {
         "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
     ]
 
-    /// Checks a request to `/api`, or to `/metrics` from elsewhere. Pages of other origins are always refused, whatever credentials they have. Returns a
-    /// refusal, or nil.
+    /// Checks a request to `/api`, or to `/metrics` from elsewhere. Pages of other origins are always refused, whatever
+    /// credentials they have. Returns a refusal, or nil.
     func checkAdministration(_ exchange: HTTPExchange) -> HTTPResponse? {
         guard let administrationToken else {
             return .problem(404, "this host has no /api; start it with a token for it")

@@ -1,8 +1,8 @@
 import CGLib
 import MediaTypes
 
-/// A WebSocket to somebody's server: GLib connects and does TLS, with the certificates that `ServerTrust` accepts, and the
-/// frames are read as those of our own clients are, so that a server can't make us keep more than `limit` bytes.
+/// A WebSocket to somebody's server: GLib connects and does TLS, with the certificates that `ServerTrust` accepts, and
+/// the frames are read as those of our own clients are, so that a server can't make us keep more than `limit` bytes.
 ///
 /// It uses no proxy and follows no redirect: what is said on it may be secret, and is meant for that server alone. It
 /// belongs to the thread of its context.

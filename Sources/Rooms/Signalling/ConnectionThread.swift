@@ -31,7 +31,8 @@ package final class ConnectionThread: @unchecked Sendable {
         return true
     }
 
-    /// Runs `work` on the thread, in the order of the calls. Any thread. Before the start and after the end, does nothing.
+    /// Runs `work` on the thread, in the order of the calls. Any thread. Before the start and after the end, does
+    /// nothing.
     package func post(_ work: @escaping @Sendable () -> Void) {
         isRunning.withLock { isRunning in
             if isRunning { context.post(work) }

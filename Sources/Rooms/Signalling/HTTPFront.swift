@@ -239,8 +239,8 @@ extension HTTPFront {
 
     /// Takes the connection from libsoup after a response that isn't the last, and waits for another request.
     ///
-    /// libsoup keeps only connections of its own listeners, and up to 3.2 it never lets go of one that its client closes
-    /// between two requests.
+    /// libsoup keeps only connections of its own listeners, and up to 3.2 it never lets go of one that its client
+    /// closes between two requests.
     private func wroteBody(_ message: OpaquePointer?) {
         guard let message, let connection = connections.connection(of: message), connection.isKept, !isStopped,
             let stolen = soup_server_message_steal_connection(message)

@@ -31,9 +31,9 @@ public struct ICEServer: Sendable, Equatable {
     public let transport: Transport?
     public var credentials: Credentials
 
-    /// Parses `stun:HOST[:PORT]` or `turn:[USER:PASSWORD@]HOST[:PORT][?transport=udp|tcp]`, also `turns:`. The part with
-    /// the credentials is ours: RFC 7065 has none. They are in percent-encoding where they have `:`, `@`, `?` or `%`.
-    /// Returns nil for anything else.
+    /// Parses `stun:HOST[:PORT]` or `turn:[USER:PASSWORD@]HOST[:PORT][?transport=udp|tcp]`, also `turns:`. The part
+    /// with the credentials is ours: RFC 7065 has none. They are in percent-encoding where they have `:`, `@`, `?` or
+    /// `%`. Returns nil for anything else.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"), let scheme = Scheme(rawValue: text[..<colon].lowercased()) else {
             return nil

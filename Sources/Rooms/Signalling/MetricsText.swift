@@ -6,8 +6,8 @@ public final class MetricsText: Sendable {
 
     public init() {}
 
-    /// Makes `write` write the text from now on; with nil, there is none. It is called on the signalling thread and must
-    /// not block. The text is of Prometheus's format 0.0.4, and has no name of a room or viewer and no address.
+    /// Makes `write` write the text from now on; with nil, there is none. It is called on the signalling thread and
+    /// must not block. The text is of Prometheus's format 0.0.4, and has no name of a room or viewer and no address.
     public func use(_ write: (@Sendable () -> String)?) {
         writer.withLock { $0 = write }
     }

@@ -18,8 +18,8 @@ public protocol RoomMedia: Sendable {
     /// Called on the signalling thread; `onEnd` is as in `open`.
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
-    /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them (see
-    /// ``SessionServer/confirmPictures(of:through:)``), and `soundSink` the sound while the viewer wants it (see
+    /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them
+    /// (see ``SessionServer/confirmPictures(of:through:)``), and `soundSink` the sound while the viewer wants it (see
     /// ``SessionServer/hear(_:in:)``). Returns quickly and never blocks. Called on the signalling thread; the sinks are
     /// called on any thread and must not block, and `onEnd` is as in `open`.
     func openFrames(

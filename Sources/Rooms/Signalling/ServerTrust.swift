@@ -1,8 +1,8 @@
 package import CGLib
 import Glibc
 
-/// Which certificates our clients of TLS accept: those for the host's name, from an authority of the system's store or of
-/// the file that SSL_CERT_FILE names, as with OpenSSL.
+/// Which certificates our clients of TLS accept: those for the host's name, from an authority of the system's store or
+/// of the file that SSL_CERT_FILE names, as with OpenSSL.
 package final class ServerTrust {
     /// Why there is none.
     package static let unreadable = "the file that SSL_CERT_FILE names can't be read"

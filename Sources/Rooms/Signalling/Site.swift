@@ -195,8 +195,8 @@ extension Site {
                 let authority = host.host + (host.port.map { ":\($0)" } ?? "")
                 return host.host.hasPrefix("[") ? "" : " ws://\(authority) wss://\(authority)"
             } ?? ""
-        // Browsers ignore it, and report that as an error, unless they trust the origin. Fetch Metadata, which they send
-        // only to such origins, shows it behind a proxy that has the certificate.
+        // Browsers ignore it, and report that as an error, unless they trust the origin. Fetch Metadata, which they
+        // send only to such origins, shows it behind a proxy that has the certificate.
         let isTrusted =
             exchange.connection?.isSecured == true || exchange.header("Sec-Fetch-Site") != nil
             || ["localhost", "127.0.0.1", "[::1]"].contains(host?.host)

@@ -3,8 +3,8 @@ import MediaSessions
 
 /// What is written to the client.
 extension WebSocketConnection {
-    /// Queues a picture as a binary message. Messages of text and sound go first. There is no limit here: no more pictures
-    /// come than the client confirms. One that may no longer be shown when its turn comes is left out.
+    /// Queues a picture as a binary message. Messages of text and sound go first. There is no limit here: no more
+    /// pictures come than the client confirms. One that may no longer be shown when its turn comes is left out.
     func send(_ picture: WholePicture) {
         guard case .open = state else { return }
         pictures.append(picture)

@@ -21,10 +21,10 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: one document, with its style and its script in it, embedded in the program.
 ///
-/// It loads its icon, and later what the first picture doesn't need: the meeting and, when they are needed, the controls
-/// for sound, the charts, and what plays pictures over the WebSocket, each in one piece. `contentSecurityPolicy` allows the
-/// scripts and the style by their hashes, and no others. The files that the page is made of are there as well, each by
-/// itself.
+/// It loads its icon, and later what the first picture doesn't need: the meeting and, when they are needed, the
+/// controls for sound, the charts, and what plays pictures over the WebSocket, each in one piece.
+/// `contentSecurityPolicy` allows the scripts and the style by their hashes, and no others. The files that the page is
+/// made of are there as well, each by itself.
 public enum ViewerFiles {
     /// The value of Content-Security-Policy for every file.
     public static let contentSecurityPolicy = page.policy

@@ -3,8 +3,8 @@ import Foundation
 package import Rooms
 package import SocketIORooms
 
-/// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`. A server's have the
-/// same form.
+/// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`. A server's have
+/// the same form.
 ///
 /// Clients differ in details: a room that isn't text counts as missing, a `label` may be a number or text, and the
 /// candidate line is in `candidate` or in `sdp`.
@@ -31,8 +31,8 @@ package struct SocketIOEvent: Decodable {
         }
     }
 
-    /// Returns the data of a `message` for another client, as JSON in ASCII; nil if there is none. A candidate's line is
-    /// passed on in `candidate` and in `sdp`, because the iOS client writes one and reads the other.
+    /// Returns the data of a `message` for another client, as JSON in ASCII; nil if there is none. A candidate's line
+    /// is passed on in `candidate` and in `sdp`, because the iOS client writes one and reads the other.
     static func relayed(_ json: String) -> String? {
         guard let list = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [Any], list.count > 2 else {
             return nil
