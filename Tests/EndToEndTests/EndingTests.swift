@@ -133,8 +133,8 @@ extension EndToEnd {
     }
 }
 
-/// Sends `signal` and expects `process` to end with status 0 within the promised two seconds, or on a busy machine a few
-/// more.
+/// Sends `signal` and expects `process` to end with status 0 within the promised two seconds, or a few more where the
+/// machine is busy.
 private func expectQuickEnd(of process: ChildProcess, by signal: Int32) throws {
     let begin = now()
     process.terminate(signal)
