@@ -27,7 +27,7 @@ struct BurstTests {
         }
     }
 
-    @Test("to one that nearly fills it, also where jitter makes them uneven now and then", arguments: [4, 5, 6])
+    @Test("to a source that nearly fills it, even where jitter makes some of them uneven", arguments: [4, 5, 6])
     func uneven(jitter: Double) {
         for seed in 1...8 as ClosedRange<UInt64> {
             let link = SimulatedLink.Conditions(rate: 4e6, jitter: jitter, jitterLength: 10)
@@ -41,6 +41,17 @@ struct BurstTests {
         let simulation = simulation(.init(rate: 8e6, changes: [(10, 16e6)]), most: 6e6, seconds: 25, seed: 1)
         #expect(simulation.sample(at: 9.9).estimate <= 8e6)
         #expect(simulation.sample(at: 20).estimate >= 9.6e6)
+    }
+
+    @Test("and that it has moved away, even where jitter makes them uneven", arguments: [4, 6])
+    func fasterUnevenLink(jitter: Double) {
+        for seed in 1...4 as ClosedRange<UInt64> {
+            let link = SimulatedLink.Conditions(
+                rate: 4e6, changes: [(10, 16e6)], jitter: jitter, jitterLength: 10)
+            let simulation = simulation(link, most: 3.45e6, seconds: 20, seed: seed)
+            #expect(simulation.sample(at: 9.9).estimate <= 4e6)
+            #expect(simulation.sample(at: 19.9).estimate >= 4.8e6)
+        }
     }
 
     @Test("jitter doesn't look like a link that the source fills", arguments: 1...4 as ClosedRange<UInt64>)

@@ -4,7 +4,7 @@ import MediaTypes
 /// carries them, and arrive one behind the other, however little is sent on average.
 ///
 /// So a source that never fills the link shows its end nevertheless. If packets arrive as they were sent, the link may
-/// carry anything.
+/// carry anything. While jitter makes bursts uneven, what they showed before holds for some seconds.
 struct BurstRate {
     private struct Burst {
         var endedAt: MonotonicTime
@@ -62,10 +62,11 @@ struct BurstRate {
         packets = 1
     }
 
-    /// Forgets what bursts have shown: something else has shown that the link carries more.
+    /// Forgets what bursts have shown before: a probe has shown that the link carries more. The bursts of the last
+    /// seconds, if they are even, still outrank it.
     mutating func forget() { known = nil }
 
-    /// The link's rate in bits per second; nil if nothing shows it.
+    /// The link's rate in bits per second; nil if nothing shows it, or has lately.
     mutating func rate(at now: MonotonicTime) -> Double? {
         var (bytes, sent, arrived, count) = (0.0, 0.0, 0.0, 0)
         for burst in bursts where now - burst.endedAt < Self.lifetime {
@@ -78,7 +79,7 @@ struct BurstRate {
             if arrived <= max(Self.shortest, sent * Self.spread) {
                 known = nil
             } else if unevenness(of: arrived / bytes, at: now) < Self.error * arrived {
-                known = (bytes * 8e9 / arrived, now)
+                known = (bytes * 8e9 / arrived, bursts.last?.endedAt ?? now)
             }
         }
         return known.flatMap { now - $0.at < Self.memory ? $0.rate : nil }
