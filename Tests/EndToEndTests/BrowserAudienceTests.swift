@@ -12,7 +12,7 @@ extension EndToEndInBrowser {
             "three watch one capture, one leaves unnoticed, and a fourth sees a still screen without a new key frame",
             .timeLimit(.minutes(2)))
         func several() throws {
-            // So the host keeps all pictures since the key frame for 30 s.
+            // At this rate the host keeps all pictures since the key frame for 30 s: it keeps 300.
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
             let browser = try Browser.launch()
             let viewers = try (0..<3).map { _ in try ViewerPage(desktop.link, in: browser) }

@@ -85,10 +85,13 @@ extension EndToEndInBrowser {
             // A still screen's last picture is shown at once, and not only with the next one, 2.5 s later; on a busy
             // machine, at the third time.
             let isPrompt = try (0..<3).contains { _ in
+                try viewer.expectMotion()
+                let begin = now()
                 desktop.scene.freeze()
                 defer { desktop.scene.thaw() }
                 let last = try counter(on: desktop)
-                return (try? viewer.waitForCounter(past: last - 1, within: .seconds(2))) != nil
+                let comes = try? viewer.waitForCounter(past: last - 1, within: .seconds(2))
+                return comes != nil && now() - begin < .milliseconds(2400)
             }
             #expect(isPrompt)
 

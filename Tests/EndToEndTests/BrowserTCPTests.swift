@@ -1,5 +1,4 @@
 import BrowserDriver
-import MediaTypes
 import Processes
 import TestSupport
 import Testing

@@ -133,8 +133,8 @@ extension EndToEnd {
     }
 }
 
-/// Sends `signal` and expects `process` to end with status 0 within the promised two seconds, or a few more where the
-/// machine is busy.
+/// Sends `signal` and expects `process` to end with status 0 within five seconds: the promised two, and three for a
+/// machine that is busy.
 private func expectQuickEnd(of process: ChildProcess, by signal: Int32) throws {
     let begin = now()
     process.terminate(signal)

@@ -7,7 +7,7 @@ final class RawSocket {
     /// The port that it is bound to, if it occupies one.
     private(set) var port: UInt16 = 0
 
-    /// What a socket is used for.
+    /// The transport of a socket.
     enum Kind {
         case udp, tcp
     }

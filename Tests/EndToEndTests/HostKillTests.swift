@@ -58,8 +58,9 @@ extension EndToEndInBrowser {
             }
             print("host kills | back after p50 | longest, in ms of the host's start")
             print("\(times.count) | \(Survival.percentile(0.5, of: times)) | \(times.max() ?? 0)")
-            // One of a few depends on how busy the machine is; the soak test makes a hundred.
-            #expect((times.count < 20 ? Survival.percentile(0.5, of: times) : times.max() ?? 0) <= 5000, "\(times)")
+            // A single one depends on how busy the machine is; `Tools/soak/host-kills` holds each to it.
+            let isSoak = getenv("SCREENRELAY_HOST_KILLS") != nil
+            #expect((isSoak ? times.max() ?? 0 : Survival.percentile(0.5, of: times)) <= 5000, "\(times)")
             #expect(capture.poll() == nil)
             for viewer in viewers {
                 #expect(try viewer.page.evaluate("window.mark").string == "the same page")

@@ -53,6 +53,7 @@ extension EndToEndInBrowser {
 
         /// Returns whether the page's picture didn't freeze and missed no packet while `body` ran, and moves after it.
         private func isUnseen(by viewer: ViewerPage, _ body: () throws -> Void) throws -> Bool {
+            _ = try #require(try viewer.statistic("freezeCount"))
             let before = try viewer.statistics(["freezeCount", "packetsLost"])
             try body()
             try viewer.expectMotion()

@@ -24,14 +24,18 @@ extension NetworkLinkTests {
         try eventually("the stranger's end", holds: { try stranger.receive(into: &buffer) == .closed })
         try host.waitForLog("127.0.0.1 is refused: it doesn't encrypt its link: it was started with tcp:, not tls:")
         let other = try #require(LinkToken(Array("another token, of some length".utf8)))
-        let begin = now()
-        do throws(LinkTransportError) {
-            _ = try LinkConnection.connect(to: host.address, token: other)
-            Issue.record("a connection with another token")
-        } catch {
-            #expect(error == .tokenRefused(text: "the host there doesn't have the same --link-token file"))
+        let times = (0..<3).map { _ in
+            let begin = now()
+            do throws(LinkTransportError) {
+                _ = try LinkConnection.connect(to: host.address, token: other)
+                Issue.record("a connection with another token")
+            } catch {
+                #expect(error == .tokenRefused(text: "the host there doesn't have the same --link-token file"))
+            }
+            return now() - begin
         }
-        #expect(now() - begin < .seconds(4))
+        // The silent one keeps nobody waiting.
+        #expect(try #require(times.min()) < .seconds(1))
 
         let capture = TestCapture(try LinkConnection.connect(to: host.address, token: Self.token))
         try capture.prove(try #require(Self.token).bytes)

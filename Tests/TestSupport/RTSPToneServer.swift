@@ -10,10 +10,10 @@ public final class RTSPToneServer: Sendable {
     private static let program = packageRoot + "/Tests/PullingTests/rtsp_gstreamer.py"
 
     /// Whether all that the program needs is there.
-    public static var isAvailable: Bool {
+    public static let isAvailable: Bool = {
         let check = try? ChildProcess.run(Launch("/usr/bin/python3", [program, "--check"]), within: .seconds(30))
         return check?.status == .exited(0)
-    }
+    }()
 
     /// Starts it, and waits until it listens at `port`.
     public init(port: UInt16) throws {

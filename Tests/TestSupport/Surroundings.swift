@@ -1,16 +1,21 @@
 public import Glibc
 import Synchronization
 
-/// The port to try next. The kernel gives away none below 32768 by itself, to a test beside this one, say.
+/// The port to try next. They lie below 32768, where the kernel's own choice begins, so that it gives none of them to
+/// another test.
 private let nextPort = Mutex<UInt16>(.random(in: 10_000..<20_000))
+
+private func takeNextPort() -> UInt16 {
+    nextPort.withLock { next in
+        next += 1
+        return next
+    }
+}
 
 /// A port of 127.0.0.1 to which nothing is bound at the moment, for UDP and TCP. Each call returns another one.
 public func freePort() throws -> UInt16 {
     for _ in 0..<1000 {
-        let port = nextPort.withLock { next in
-            next += 1
-            return next
-        }
+        let port = takeNextPort()
         if try isFree(port, SOCK_DGRAM), try isFree(port, SOCK_STREAM) { return port }
     }
     throw FileError(path: "127.0.0.1", errno: EADDRINUSE)
@@ -38,16 +43,17 @@ public let hasIPv6: Bool = {
     }
 }()
 
-/// Binds an IPv4 socket to a port of 127.0.0.1 to which nothing else is bound, for UDP and TCP, and returns the port.
+/// Binds an IPv4 socket to a port of 127.0.0.1 that ``freePort()`` doesn't return, and returns it.
 public func bindToLoopback(_ descriptor: Int32) throws -> UInt16 {
-    let port = try freePort()
-    guard bindToLoopback(descriptor, port) == 0 else { throw FileError(path: "127.0.0.1", errno: errno) }
-    return port
+    for _ in 0..<1000 {
+        let port = takeNextPort()
+        if bindToLoopback(descriptor, port) == 0 { return port }
+    }
+    throw FileError(path: "127.0.0.1", errno: errno)
 }
 
 private func bindToLoopback(_ descriptor: Int32, _ port: UInt16) -> Int32 {
-    var address = loopbackAddress(port: port)
-    return withUnsafePointer(to: &address) { pointer in
+    withUnsafePointer(to: loopbackAddress(port: port)) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
