@@ -33,11 +33,16 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
             #expect(try viewer.reconnects() == 0)
 
-            try viewer.page.evaluate("document.querySelectorAll('#tracks .track')[1].click()")
+            try viewer.page.evaluate(
+                "const second = document.querySelectorAll('#tracks .track')[1]; second.focus(); second.click()")
             _ = try viewer.page.waitUntil("screenRelay.videoWidth === 800")
             try viewer.expectMotion()
             try viewer.waitForSmallPicture(width: 640)
             #expect(try viewer.tracks() == ["screen live", "second live shown"])
+            // Whoever uses the keyboard goes on from there.
+            #expect(
+                try viewer.page.evaluate("document.activeElement.matches('#tracks li:nth-child(2) .track')").bool
+                    == true)
             #expect(try viewer.reconnects() == 0)
 
             // Its capture ends: the page says so for this track alone, and still knows it when the track is shown

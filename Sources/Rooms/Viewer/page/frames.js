@@ -160,6 +160,11 @@ export class FrameReception {
   /** Updates the counters, and detects a stuck decoder. Returns whether there are any counters yet. */
   async look() {
     if (!this.#player || this.#isOver) return false;
+    // A Media Source that the browser has given up.
+    if (this.#video.error && !this.#video.srcObject) {
+      this.#fail("undecodable");
+      return false;
+    }
     const now = {
       time: performance.now(), framesDecoded: this.#player.decoded, packets: this.packets, lost: 0, bytes: this.#bytes,
       captured: this.#newest?.captured ?? null, roundTrip: null, soundLevel: this.#sound.level,

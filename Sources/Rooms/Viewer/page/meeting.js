@@ -21,6 +21,7 @@ export class Meeting {
 
   #viewer;
   #pace;
+  #attempts = 0;
   #peers = new Map();
   #devices = new Devices(() => this.#lost());
   #view;
@@ -67,9 +68,12 @@ export class Meeting {
     this.state = "opening";
     this.problem = "";
     this.#draw();
+    this.#attempts += 1;
+    const attempt = this.#attempts;
     const problem = await this.#devices.open(kinds);
-    if (this.state !== "opening") {
-      this.#devices.close();
+    if (attempt !== this.#attempts || this.state !== "opening") {
+      // We have left meanwhile. Another attempt opens its own.
+      if (this.state === "off" || this.state === "opening") this.#devices.close();
       return;
     }
     if (problem) {

@@ -51,11 +51,11 @@ bar.mustStay = () => stage.isCovered || charts.isOpen;
 gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
 addViewKeys(keys, { view, controls, charts, bar });
-let resumeWithMeeting;
-const withMeeting = new Promise((resume) => { resumeWithMeeting = resume; });
+let meeting = null;
+let isMeetingAsked = false;
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
 keys.add("n", meetingWords.people, () => people.toggle());
-keys.add("m", meetingWords.meet, () => withMeeting.then((it) => it.toggle()));
+keys.add("m", meetingWords.meet, () => (meeting ? meeting.toggle() : (isMeetingAsked = true)));
 
 let newest = null;
 viewer.addEventListener("stream", async ({ detail: stream }) => {
@@ -93,19 +93,21 @@ viewer.addEventListener("_peers", ({ detail }) => {
 }, { once: true });
 
 // Loaded once there is a picture, or none soon, so that the page itself stays small.
-let meeting = null;
 let isMeetingWanted = false;
 viewer.addEventListener("joined", async () => {
   if (isMeetingWanted) return;
   isMeetingWanted = true;
-  await Promise.race([
-    new Promise((resume) => viewer.addEventListener("change", () => { if (viewer.phase === "playing") resume(); })),
-    new Promise((resume) => setTimeout(resume, 2000)),
-  ]);
+  await new Promise((resume) => {
+    const done = new AbortController();
+    done.signal.addEventListener("abort", resume);
+    setTimeout(() => done.abort(), 2000);
+    const look = () => { if (viewer.phase === "playing") done.abort(); };
+    viewer.addEventListener("change", look, { signal: done.signal });
+  });
   try {
     const { Meeting } = await import("./meeting.js");
     meeting = new Meeting(viewer);
-    resumeWithMeeting(meeting);
+    if (isMeetingAsked) meeting.toggle();
   } catch {
     // It didn't come, and is asked for again with the next visit.
     isMeetingWanted = false;

@@ -98,7 +98,7 @@ export class Tracks {
     this.#root.hidden = !several;
     if (!several) return;
     const { shown } = this.#viewer.tracks;
-    for (const name of names) {
+    for (const [index, name] of names.entries()) {
       let track = this.#small.get(name);
       if (!track) {
         track = new SmallTrack(name, sources.get(name), this.#viewer, () => this.#choose(name));
@@ -106,7 +106,9 @@ export class Tracks {
         // The stream of the large picture may come before the list of tracks.
         if (name === shown && this.#stream) track.mirror(this.#stream);
       }
-      this.#list.append(track.root);
+      // Moving what is in its place already would take the focus from it.
+      const { [index]: there = null } = this.#list.children;
+      if (there !== track.root) this.#list.insertBefore(track.root, there);
       track.show(name === shown);
       if (name !== shown && this.#isOpen && this.#host) track.watch(this.#host);
       else track.rest(name !== shown && this.#host !== null);

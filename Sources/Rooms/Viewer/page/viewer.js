@@ -350,6 +350,8 @@ export class Viewer extends EventTarget {
     this.#patience.stop();
     this.#stage.hold();
     this.#shown.leave();
+    // The next stream tells again.
+    this.isPlayBlocked = false;
     const wasJoined = this.#signalling !== null;
     this.#visit.leave();
     this.#signalling?.close();
