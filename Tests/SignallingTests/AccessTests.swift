@@ -233,6 +233,35 @@ struct AccessTests {
         #expect(try server.request("GET", "/whep/desk", from(1, bearer("secret"))).status == 200)
     }
 
+    @Test("no address fills a room, behind a trusted proxy either")
+    func crowd() throws {
+        let server = try RunningServer {
+            $0.trustedProxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+            $0.limits.visitorsPerAddress = 2
+        }
+        func from(_ address: String) throws -> WebSocketClient {
+            try WebSocketClient(port: server.port, ["X-Forwarded-For": address])
+        }
+        var first: WebSocketClient? = try from("2001:db8::1")
+        _ = try first?.joinAsViewer("desk,secret")
+        let second = try from("2001:db8::2")
+        _ = try second.joinAsViewer("desk,secret")
+        let third = try from("2001:db8::3")
+        try third.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        _ = try third.next(event: "_refused")
+        #expect(try third.next() == .close(4503))
+        _ = try from("2001:db8:0:1::1").joinAsViewer("desk,secret")
+        // Who is in it already may change rooms or roles, and who leaves makes room.
+        _ = try second.joinAsViewer("desk,secret")
+        first = nil
+        try eventually("room for another") {
+            let next = try from("2001:db8::4")
+            try next.send(event: "__join", "{\"room\":\"desk,secret\"}")
+            guard case .text(let text) = try next.next() else { return false }
+            return text.contains("_peers")
+        }
+    }
+
     @Test("requests from this machine have no limit, because a reverse proxy makes them for all; others have one")
     func loopbackRate() throws {
         let server = try RunningServer {

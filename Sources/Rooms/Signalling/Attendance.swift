@@ -40,6 +40,8 @@ final class Attendance {
     private let context: OpaquePointer
     /// Keyed by `Visitor.id`.
     private var present: [String: Presence] = [:]
+    /// How many visitors there are from each address, keyed by `ClientAddress.key`.
+    private var visitorsFrom: [String: Int] = [:]
     /// The identifiers of visitors who use WHEP or socket.io, and so aren't members.
     private var players: Set<String> = []
     /// Keyed by room. A room without viewers has no entry.
@@ -59,8 +61,13 @@ final class Attendance {
     /// Whether one more visitor from `address` may enter a room.
     func mayEnter(from address: String) -> Bool {
         guard !ClientAddress.isLoopback(address) else { return true }
+        return visitorsFrom[ClientAddress.key(address), default: 0] < mostFromAddress
+    }
+
+    private func count(_ address: String, _ change: Int) {
         let key = ClientAddress.key(address)
-        return present.values.count { ClientAddress.key($0.who.address) == key } < mostFromAddress
+        let count = visitorsFrom[key, default: 0] + change
+        visitorsFrom[key] = count > 0 ? count : nil
     }
 
     /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
@@ -68,8 +75,10 @@ final class Attendance {
         _ who: Visitor, to room: String, track: TrackName? = nil,
         sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, kick: @escaping () -> Void
     ) {
-        present[who.id] = Presence(
+        let presence = Presence(
             who: who, room: room, since: g_get_monotonic_time(), track: track, sessions: sessions, kick: kick)
+        if let former = present.updateValue(presence, forKey: who.id) { count(former.who.address, -1) }
+        count(who.address, 1)
         if who.kind == .player || who.kind == .caller { players.insert(who.id) }
         if who.kind == .player, let track {
             pointers.setPlainReader(who.id, of: TrackAddress(room: room, track: track))
@@ -81,6 +90,7 @@ final class Attendance {
     /// Records that a visitor has left. Unknown ids are ignored.
     func left(_ id: String) {
         guard let visitor = present.removeValue(forKey: id) else { return }
+        count(visitor.who.address, -1)
         players.remove(id)
         pointers.setPlainReader(id, of: nil)
         changed(in: visitor.room)
@@ -89,6 +99,9 @@ final class Attendance {
 
     /// Records that a visitor has another address now. Unknown ids are ignored.
     func moved(_ id: String, to address: String) {
+        guard let former = present[id]?.who.address else { return }
+        count(former, -1)
+        count(address, 1)
         present[id]?.who.address = address
     }
 

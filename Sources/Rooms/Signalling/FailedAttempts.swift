@@ -4,24 +4,26 @@ import Threading
 ///
 /// An address may fail 20 times at once, and once a second after that. Successful attempts are not counted. At most
 /// 1,024 addresses are remembered. Time is an argument, in seconds.
-struct FailedAttempts {
+public struct FailedAttempts {
     static let burst: Int = 20
     static let capacity = 1024
 
     /// For each address, the time at which its failures are paid off, at one a second.
     private var owedUntil: [String: Int] = [:]
 
+    public init() {}
+
     /// The number of addresses that are remembered.
     var count: Int { owedUntil.count }
 
     /// Whether `address` is within its limit of failures.
-    func mayTry(_ address: String, now: Int) -> Bool {
+    public func mayTry(_ address: String, now: Int) -> Bool {
         (owedUntil[ClientAddress.key(address)] ?? now) - now < Self.burst
     }
 
     /// Counts a failure of `address`. Returns whether the address was within its limit before.
     @discardableResult
-    mutating func note(_ address: String, now: Int) -> Bool {
+    public mutating func note(_ address: String, now: Int) -> Bool {
         let key = ClientAddress.key(address)
         if owedUntil.count >= Self.capacity, owedUntil[key] == nil {
             owedUntil = owedUntil.filter { $0.value > now }

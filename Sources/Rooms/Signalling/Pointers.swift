@@ -205,13 +205,14 @@ extension Pointers {
                 isNews = true
                 // A page that hasn't read the last update gets the latest one once it has.
                 guard !member.socket.hasUnsent else { continue }
+                // First, because sending may end the member, which is then forgotten.
+                told[member.id, default: [:]][address.track] = pointer.told
                 if before.shape != pointer.told.shape, let shape = pointer.shape {
                     member.socket.send(frame: shape.frame)
                 }
                 if before.place != pointer.told.place, let place = pointer.place {
                     member.socket.send(frame: place.frame)
                 }
-                told[member.id, default: [:]][address.track] = pointer.told
             }
         }
         return isNews

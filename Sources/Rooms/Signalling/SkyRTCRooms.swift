@@ -76,6 +76,8 @@ final class SkyRTCRooms {
             key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
             if let resumption = message?.resumption, resume(resumption, with: key, by: member) { return }
+            // Connections of a trusted proxy aren't counted for each address, but who is in a room is.
+            if member.room == nil, !attendance.mayEnter(from: member.address) { return refuse(id, .full) }
             event = .join(id, key, role, name: name)
         }
         handle(event)
