@@ -58,6 +58,28 @@ struct RTSPAccessTests {
         let right = try client.ask("DESCRIBE rtsp://h/screen", 3, "Authorization: Basic \(base64("Sesam:\(token)"))")
         #expect(right.status == 200)
     }
+
+    @Test("after twenty wrong passwords an address has to wait, with new connections too; wrong tokens don't count")
+    func guesses() throws {
+        var configuration = HostConfiguration()
+        configuration.password = "Sesam"
+        let other = try StillHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try RTSPServer(other.host, at: ListenAddress(address: "127.0.0.1", port: 0))
+        let token = try #require(configuration.token)
+        func status(_ credentials: String) throws -> Int {
+            let client = try RTSPTestClient(port: server.address.port)
+            return try client.ask("DESCRIBE rtsp://h/screen", 1, "Authorization: Basic \(base64(credentials))").status
+        }
+        for _ in 0..<30 { #expect(try status("Sesam:wrong") == 401) }
+        #expect(try status("Sesam:\(token)") == 200)
+        // One is forgotten each second.
+        try eventually("the limit") {
+            #expect(try status("guess:\(token)") == 401)
+            return try status("Sesam:\(token)") == 401
+        }
+        try eventually("another try") { try status("Sesam:\(token)") == 200 }
+    }
 }
 
 private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }

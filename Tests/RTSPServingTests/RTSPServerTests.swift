@@ -231,7 +231,8 @@ struct RTSPServerTests {
         track.write(pictures[0])
         let clients = try (0..<50).map { _ in try RTSPTestClient(port: server.address.port) }
         for client in clients { try play(client, server) }
-        // One after the other: who gets its turn a second late, as the last of fifty may, is to miss pictures.
+        // One picture after the other: a player that reads a second late, as the last of fifty may, misses some, and
+        // rightly so.
         for (index, picture) in pictures.enumerated() {
             if index > 0 { track.write(picture) }
             for client in clients {
@@ -246,6 +247,34 @@ struct RTSPServerTests {
                 try slices(inPackets: client.packets.filter { $0.channel == 0 }.map(\.bytes)) == slices(of: pictures))
         }
         #expect(server.sessions == 50)
+    }
+
+    @Test("those who only connect keep no player out, but players do when there are too many")
+    func crowd() throws {
+        defer { host.stop() }
+        var limits = RTSPServerLimits()
+        limits.connections = 3
+        let server = try serve(limits: limits)
+        track.write(pictures[0])
+        let strangers = try (0..<3).map { _ in try RTSPTestClient(port: server.address.port) }
+        for stranger in strangers { #expect(try stranger.ask("OPTIONS *", 1).status == 200) }
+        var players: [RTSPTestClient] = []
+        for stranger in strangers {
+            let player = try RTSPTestClient(port: server.address.port)
+            try play(player, server)
+            players.append(player)
+            // The oldest one has made room.
+            try eventually("the end of a stranger") {
+                try stranger.receive()
+                return stranger.isClosed
+            }
+        }
+        let last = try RTSPTestClient(port: server.address.port)
+        try eventually("it is turned away") {
+            try last.receive()
+            return last.isClosed
+        }
+        #expect(server.sessions == 3)
     }
 
     @Test("a track without a picture is described when it has one, or not at all")

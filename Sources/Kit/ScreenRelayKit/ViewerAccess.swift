@@ -1,8 +1,8 @@
 import Rooms
 import Signalling
 
-/// Who may watch the host's rooms, for outputs that ask in a way of their own, such as RTSP. Any thread.
-public struct ViewerAccess: Sendable {
+/// Who may watch the host's rooms, for outputs that ask in a way of their own, such as RTSP. Belongs to one thread.
+public final class ViewerAccess {
     private struct Room {
         let policy: AccessPolicy
         let tokens: [String]
@@ -11,6 +11,8 @@ public struct ViewerAccess: Sendable {
     /// Whether the rooms have a password besides their tokens.
     public let needsPassword: Bool
     private let rooms: [String: Room]
+    /// Attempts with a right token and a wrong password.
+    private var wrongPasswords = FailedAttempts()
 
     /// The rules of a host, whose rooms are the same for as long as it runs.
     public init(of host: ScreenRelayHost) {
@@ -41,12 +43,17 @@ public struct ViewerAccess: Sendable {
     /// Whether the links to a room have expired.
     public func isExpired(_ room: String) -> Bool { rooms[room]?.policy.isExpired(at: now) ?? false }
 
-    /// Whether a token, and the password if the rooms have one, let a viewer into a room. Takes the same time for every
-    /// token.
-    public func admits(to room: String, token: String, password: String?) -> Bool {
-        switch rooms[room]?.policy.grant(token: token, password: password, now: now) {
-        case .viewing, .presenting: true
-        case .refused, .needsPassword, nil: false
+    /// Whether a token, and the password if the rooms have one, let a viewer at `address` into a room. Takes the same
+    /// time for every token. The password is only compared if the token is right and the address is within its limit.
+    public func admits(_ address: String, to room: String, token: String, password: String) -> Bool {
+        let now = now
+        let isCompared = !password.isEmpty && wrongPasswords.mayTry(address, now: now)
+        switch rooms[room]?.policy.grant(token: token, password: isCompared ? password : nil, now: now) {
+        case .viewing, .presenting: return true
+        case .refused, nil: return false
+        case .needsPassword:
+            if isCompared { wrongPasswords.note(address, now: now) }
+            return false
         }
     }
 

@@ -92,7 +92,8 @@ final class RTSPClient {
         session.end(because: nil)
     }
 
-    private func end(because reason: String?) {
+    /// Ends the connection at once.
+    func end(because reason: String?) {
         guard !isOver else { return }
         session.end(because: reason)
         connection.close()

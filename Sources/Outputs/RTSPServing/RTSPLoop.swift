@@ -58,11 +58,11 @@ final class RTSPLoop {
             for (index, client) in clients.enumerated() {
                 client.advance(Int32(entries[4 + index].revents), &frames, &buffer, now: .now())
             }
+            if entries[1].isReady { accept() }
             if clients.contains(where: \.isOver) {
                 clients.removeAll { $0.isOver }
                 frames.keep(only: clients.compactMap(\.session.track))
             }
-            if entries[1].isReady { accept() }
             counts.sessions.store(clients.count { $0.session.isSetUp }, ordering: .relaxed)
         }
         listener.close()
@@ -82,9 +82,7 @@ final class RTSPLoop {
                 guard let connection = try listener.accept() else { return }
                 let session = RTSPSession(
                     connection, host: host, access: access, ports: ports, wake: wake, limits: limits, lines: lines)
-                guard clients.count < limits.connections,
-                    clients.count(where: { $0.session.address == session.address }) < limits.connectionsOfAddress
-                else {
+                guard makeRoom(for: session.address) else {
                     lines(of: session.address).warning("rtsp: too many players are connected; one is turned away")
                     continue
                 }
@@ -95,5 +93,23 @@ final class RTSPLoop {
                 return log.warning("rtsp: \(error)")
             }
         }
+    }
+
+    /// Makes room for one more connection from `address` by ending the oldest of a client that has found no track yet,
+    /// so that those who only connect keep no player out.
+    private func makeRoom(for address: String) -> Bool {
+        let key = ClientAddress.key(address)
+        let isOfAddress = { (client: RTSPClient) in ClientAddress.key(client.session.address) == key }
+        let open = clients.filter { !$0.isOver }
+        let mayGo: RTSPClient?
+        if open.count(where: isOfAddress) >= limits.connectionsOfAddress {
+            mayGo = open.first { !$0.session.isAdmitted && isOfAddress($0) }
+        } else if open.count >= limits.connections {
+            mayGo = open.first { !$0.session.isAdmitted }
+        } else {
+            return true
+        }
+        mayGo?.end(because: nil)
+        return mayGo != nil
     }
 }

@@ -50,6 +50,8 @@ final class RTSPSession {
     /// When something came of the player.
     var lastSign = MonotonicTime.now()
     private var wrongCredentials = 0
+    /// Whether the player has found a track that it may watch.
+    private(set) var isAdmitted = false
     /// When to look again whether the track is there and may be watched.
     private var looksAt = MonotonicTime.zero
 
@@ -148,7 +150,9 @@ final class RTSPSession {
         let room = place.room ?? host.room
         if !access.isOpen(room) {
             let credentials = request.header("authorization").flatMap { RTSPCredentials($0) }
-            let isRight = credentials.map { access.admits($0, to: room, method: request.method, nonce: nonce) }
+            let isRight = credentials.map {
+                access.admits($0, of: address, to: room, method: request.method, nonce: nonce)
+            }
             guard isRight == true else {
                 if isRight == false { wrongCredentials += 1 }
                 // The same for a room that doesn't exist, so that nobody learns which ones do.
@@ -157,7 +161,7 @@ final class RTSPSession {
             }
         }
         let track = host.tracks.first { $0.room == room && (place.track == nil || $0.name == place.track) }
-        if track == nil { try send(RTSPAnswer(.notFound), to: request) }
+        if track == nil { try send(RTSPAnswer(.notFound), to: request) } else { isAdmitted = true }
         return track
     }
 

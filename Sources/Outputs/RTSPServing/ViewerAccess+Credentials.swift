@@ -8,11 +8,14 @@ extension ViewerAccess {
     /// The token is the password; where the room has a password too, that is the user's name.
     ///
     /// - Parameters:
+    ///   - address: the client's.
     ///   - method: the request's.
     ///   - nonce: what the client was given to prove.
-    func admits(_ credentials: RTSPCredentials, to room: String, method: String, nonce: String) -> Bool {
+    func admits(
+        _ credentials: RTSPCredentials, of address: String, to room: String, method: String, nonce: String
+    ) -> Bool {
         switch credentials {
-        case .basic(let user, let password): admits(to: room, token: password, password: user)
+        case .basic(let user, let password): admits(address, to: room, token: password, password: user)
         case .digest(let digest):
             tokens(of: room).contains { digest.proves($0, method: method, nonce: nonce, md5: md5) }
         }
