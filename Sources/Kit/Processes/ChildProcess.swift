@@ -97,7 +97,8 @@ public final class ChildProcess: Sendable {
     /// Asks the child to end with SIGTERM, waits for `grace`, and sends SIGKILL if it still runs.
     @discardableResult
     public func stop(within grace: Duration = .seconds(2)) -> ProcessStatus? {
-        closeInput()
+        // While another thread writes and the child reads nothing, the pipe stays open: only the child's end ends that.
+        _ = input.withLockIfAvailable { Self.close(&$0) }
         if let status = poll() { return status }
         if grace > .zero {
             terminate(SIGTERM)
@@ -127,9 +128,11 @@ public final class ChildProcess: Sendable {
 
     /// Closes the child's standard input, if it is a pipe.
     public func closeInput() {
-        input.withLock { descriptor in
-            if let open = descriptor { close(open) }
-            descriptor = nil
-        }
+        input.withLock { Self.close(&$0) }
+    }
+
+    private static func close(_ descriptor: inout Int32?) {
+        if let open = descriptor { Glibc.close(open) }
+        descriptor = nil
     }
 }
