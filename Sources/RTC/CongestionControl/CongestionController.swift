@@ -74,8 +74,8 @@ public struct CongestionController: Sendable {
         sentRate.advance(to: now.nanoseconds)
     }
 
-    /// The estimate stays so far below the rate that bursts show. A browser that sleeps until the first packet of a burst
-    /// notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
+    /// The estimate stays so far below the rate that bursts show. A browser that sleeps until the first packet of a
+    /// burst notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
     private static let belowBursts = 0.93
 
     // MARK: Sending
