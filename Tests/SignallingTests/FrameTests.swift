@@ -18,9 +18,9 @@ struct FrameTests {
 
     /// A page that gets pictures of the first track, and where they go in.
     private func begin(
-        _ server: borrowing RunningServer
+        _ server: borrowing RunningServer, takesLittle: Bool = false
     ) throws -> (client: WebSocketClient, send: @Sendable (WholePicture) -> Void) {
-        let client = try WebSocketClient(port: server.port)
+        let client = try WebSocketClient(port: server.port, takesLittle: takesLittle)
         _ = try client.joinAsViewer("desk,secret")
         return (client, try begin(client, at: server.media, track: "screen"))
     }
@@ -86,6 +86,19 @@ struct FrameTests {
         send(picture(4))
         try client.send(event: "__clock", "{\"t\":1}")
         _ = try nextEvent(client, "_clock")
+    }
+
+    @Test("what still waits in the host can't be confirmed: more would come, and wait too")
+    func premature() throws {
+        let server = try RunningServer()
+        let (client, send) = try begin(server, takesLittle: true)
+        let large = [UInt8](repeating: 7, count: 1 << 20)
+        for number in 1...20 as ClosedRange<UInt32> { send(picture(number, large)) }
+        for number in 1...20 { try client.send(event: "__frames_seen", "{\"number\":\(number)}") }
+        try client.send(event: "__frames_key", "{}")
+        try eventually("the request") { server.media.state.withLock { $0.keyPictureRequests } == 1 }
+        // What the kernel takes without a reader are a few pictures of that size.
+        #expect(server.media.state.withLock { $0.confirmed.last ?? 0 } < 15)
     }
 
     @Test(

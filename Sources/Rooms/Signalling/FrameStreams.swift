@@ -21,8 +21,7 @@ struct FrameStream {
     let track: TrackName
     /// Identifies the stream among all of the site's.
     let key: UInt64
-    /// The number of the last picture that was handed to the WebSocket, and of the last that the member has confirmed.
-    var sent: UInt32 = 0
+    /// The number of the last picture that the member has confirmed.
     var seen: UInt32 = 0
     /// Whether the member wants the sound.
     var hasSound = false
@@ -63,7 +62,6 @@ final class FrameStreams {
 
     private func send(_ picture: WholePicture, to id: MemberID, _ key: UInt64) {
         guard let member = rooms[id], member.frames?.key == key else { return }
-        member.frames?.sent = picture.number
         member.socket.send(picture)
     }
 
@@ -77,7 +75,8 @@ final class FrameStreams {
         guard let stream = member.frames, let session = member.sessions[stream.track] else { return nil }
         switch reply {
         case .seen(let number):
-            guard number > stream.seen, number <= stream.sent else { return nil }
+            // Nobody has what still waits here: more would come, and wait too.
+            guard number > stream.seen, number <= member.socket.begunPicture else { return nil }
             member.frames?.seen = number
             member.socket.refundMessage()
             session.side.confirmPictures(of: session.id, through: number)

@@ -32,6 +32,7 @@ extension WebSocketConnection {
     /// Forgets the pictures and the sound of which nothing has been written.
     func dropFrames() {
         pictures = []
+        begunPicture = 0
         dropSound()
     }
 
@@ -94,6 +95,7 @@ extension WebSocketConnection {
         }
         while !pictures.isEmpty {
             let picture = pictures.removeFirst()
+            begunPicture = picture.number
             guard picture.isShown() else { continue }
             begin(picture.header, picture.bytes)
             return true

@@ -59,6 +59,8 @@ final class WebSocketConnection {
     var unreadStart = 0
     /// The pictures that wait behind `unread`, and the sound, which waits in front of them, since when.
     var pictures: [WholePicture] = []
+    /// The number of the last picture that doesn't wait any more; 0 before the first of a stream.
+    var begunPicture: UInt32 = 0
     var sounds: [(sound: WholeSound, since: Int)] = []
     var soundFlow: SoundFlow
     /// The end of the picture or sound in `unread`, which is in front of all messages.
