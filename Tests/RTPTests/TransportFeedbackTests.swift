@@ -175,6 +175,8 @@ struct TransportFeedbackTests {
             try RTCPPacket.parse(written[...]) == [
                 .transportFeedback(Self.feedback(base: 0, time: 0, Self.missing(TransportFeedback.maximumArrivalCount)))
             ])
+        // The limit holds for all of a datagram.
+        #expect(throws: RTPError.self) { try RTCPPacket.parse((written + written)[...]) }
     }
 
     @Test("20000 mutated reports are never trapped on, and keep the limit")

@@ -39,6 +39,7 @@ public enum RTCPPacket: Hashable, Sendable {
     ///     +---------------------------------------------------------------+
     public static func parse(_ datagram: ArraySlice<UInt8>) throws(RTPError) -> [RTCPPacket] {
         var packets: [RTCPPacket] = []
+        var arrivals = 0
         var reader = ByteReader(datagram)
         repeat {
             guard let first = reader.uint8(), let packetType = reader.uint8(), let words = reader.uint16() else {
@@ -55,7 +56,13 @@ public enum RTCPPacket: Hashable, Sendable {
                 }
                 body = body.dropLast(padding)
             }
-            packets.append(try packet(packetType, count: first & 0x1F, body: body))
+            let packet = try packet(packetType, count: first & 0x1F, body: body)
+            // A few bytes can describe thousands of packets that didn't arrive.
+            if case .transportFeedback(let feedback) = packet { arrivals += feedback.arrivals.count }
+            guard arrivals <= TransportFeedback.maximumArrivalCount else {
+                throw .invalidLength(part: "transport-wide feedback's list of packets", length: arrivals)
+            }
+            packets.append(packet)
         } while !reader.isEmpty
         return packets
     }
