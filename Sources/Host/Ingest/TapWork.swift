@@ -164,7 +164,9 @@ final class TapWork {
     /// Encodes the newest picture for the narrow rung, if it is time.
     private func encodeNarrow() {
         let now = MonotonicTime.now()
-        guard let due = narrow.deadline, due <= now, let picture = lastPicture() else { return }
+        guard let due = narrow.deadline, due <= now else { return }
+        // One that can't be copied is no better the next time.
+        guard let picture = lastPicture() else { return narrow.holdBack() }
         do {
             var frame = try narrow.encode(picture, now: now)
             if !lastHasPointer { frame.attachment = .pointerLeftOut }
