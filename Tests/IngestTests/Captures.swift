@@ -96,7 +96,8 @@ final class TestCapture {
         return nil
     }
 
-    private func read() throws {
+    /// Takes what has come.
+    func read() throws {
         while !isClosed {
             switch try connection.receive(into: &buffer) {
             case .bytes(let count): decoder.push(buffer[..<count])

@@ -1,6 +1,9 @@
 import CaptureLink
+import Glibc
+import Ingest
 import LinkTransport
 import MediaTypes
+import Synchronization
 import TestSupport
 import Testing
 import TrackHub
@@ -76,17 +79,21 @@ struct SoundTests {
 
     @Test("a second capture of sound is turned away, however long the first is silent, and that is logged once")
     func second() throws {
-        let host = try Host(silencePatience: .milliseconds(50))
+        let host = try Host(silencePatience: .milliseconds(200))
         let first = try sound(of: host)
         host.sound.changeViewers(by: 1)
         try first.wait(for: "to be told to run") { $0.contains(.watched) }
-        let told = now()
-        try eventually("the patience's end", holds: { now() - told > .milliseconds(100) })
-        for _ in 0..<2 {
+        for count in 1...3 {
             let second = try sound(of: host)
             try second.waitForEnd()
             #expect(second.endNotice?.reason == .refused)
             #expect(second.endNotice?.text == "another sound capture is connected to this host")
+            // It is asked whether it is still there, and is.
+            try first.wait(for: "a ping") { pings(in: $0).count == count }
+            let ping = try #require(pings(in: first.received).last)
+            try first.send(.pong(ClockEcho(asked: ping, received: now(), sent: now())))
+            let told = now()
+            try eventually("the patience's end", holds: { now() - told > .milliseconds(250) })
         }
         try first.send(packet(1, at: now()))
         try eventually("the first's packet", holds: { host.sound.publishedFrames == 1 })
@@ -95,6 +102,44 @@ struct SoundTests {
         let capture = try TestCapture(path: host.path)
         try capture.greet()
         try eventually("the capture", holds: { host.hub.sourceState == .live })
+    }
+
+    @Test("a capture of sound that doesn't answer makes room for another one")
+    func hung() throws {
+        let host = try Host(silencePatience: .milliseconds(200))
+        host.sound.changeViewers(by: 1)
+        let first = try sound(of: host)
+        try first.wait(for: "to be told to run") { $0.contains(.watched) }
+        try eventually("room for another") {
+            let other = try sound(of: host)
+            try eventually("an answer") {
+                try other.read()
+                return other.isClosed || other.received.contains(.watched)
+            }
+            return !other.isClosed
+        }
+        try first.waitForEnd()
+        #expect(first.endNotice?.text == "it gave no sign of life, and another capture of sound has come")
+    }
+
+    @Test("a capture of sound that was started by us and is silent is asked for a sign of life, and told if it hangs")
+    func asked() throws {
+        let host = try Host(silencePatience: .milliseconds(100))
+        var pair: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+        let events = Mutex<[LinkWatcher.Event]>([])
+        host.server.adopt(descriptor: pair[0], watcher: LinkWatcher { event in events.withLock { $0.append(event) } })
+        let sound = TestCapture(
+            try LinkConnection.connect(to: .descriptor(pair[1])), stream: MessageHeader.soundStream)
+        try sound.greet()
+        host.sound.changeViewers(by: 1)
+        for count in 1...2 {
+            try sound.wait(for: "a ping") { pings(in: $0).count == count }
+            guard count == 1, let ping = pings(in: sound.received).last else { break }
+            try sound.send(.pong(ClockEcho(asked: ping, received: now(), sent: now())))
+        }
+        // It doesn't answer the second one.
+        try eventually("the report", holds: { events.withLock { $0 } == [.arrived, .silent(.milliseconds(100))] })
     }
 
     @Test("nothing that was captured before a mute is heard after it, nor anything until the source goes on")
@@ -182,4 +227,9 @@ struct SoundTests {
         try eventually("its end") { if case .gone = host.hub.sourceState { () } else { nil } }
         #expect(host.sound.sourceState == .live)
     }
+}
+
+/// The times of the host's pings.
+private func pings(in messages: [LinkMessage]) -> [MonotonicTime] {
+    messages.compactMap { if case .ping(let time) = $0 { time } else { nil } }
 }

@@ -83,6 +83,7 @@ final class LinkLoop {
             peer.finish()
         }
         listener?.close()
+        for case .adopt(let descriptor, _) in inbox.close() { close(descriptor) }
     }
 
     private func perform(_ command: LinkServer.Command) {
@@ -106,7 +107,7 @@ final class LinkLoop {
             wake: inbox.wake, recorder: recorder, watcher: watcher, silencePatience: silencePatience,
             lines: lines)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
-        peer.onSoundRefusal = { [weak self] in self?.tellOfSoundRefusal() }
+        peer.onSoundRefusal = { [weak self] in self?.refusedSound(now: $0) }
         peers.append(peer)
     }
 
@@ -125,8 +126,9 @@ final class LinkLoop {
     }
 
     /// Logs that another capture of sound was turned away: once, though it tries again every two seconds. The first one
-    /// is never ended in its favour, since a silence may last for hours.
-    private func tellOfSoundRefusal() {
+    /// may be silent for hours, and is ended in its favour only if it doesn't answer.
+    private func refusedSound(now: MonotonicTime) {
+        for peer in peers where peer.sound.isAttached { peer.makeRoomForSound(now: now) }
         if !hasToldOfSoundRefusal {
             log.warning("link: a second capture of sound is turned away: one is connected already")
         }

@@ -68,10 +68,11 @@ extension LinkPeer {
         if isOfSound {
             encoder = PeerSound.encoder
             guard sound.attach(isReplay: pictures.isReplay, now: now) else {
-                onSoundRefusal()
+                onSoundRefusal(now)
                 end(.refused, "another sound capture is connected to this host")
                 return false
             }
+            if !pictures.isReplay { soundSilence = SoundSilence(patience: silence.patience) }
         } else {
             isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
             guard isAttached else {

@@ -27,7 +27,9 @@ final class LinkPeer {
     var isAttached = false
     var reason = "capture closed the connection"
     var greeting = ""
-    private var silence: PeerSilence
+    private(set) var silence: PeerSilence
+    /// The same for a live capture of sound alone; nil for all others.
+    var soundSilence: SoundSilence?
     /// Told what happens to the connection, for whoever started the capture.
     let watcher: LinkWatcher?
     /// The token check that must be passed before anything else; nil if none is needed or it has been passed.
@@ -44,7 +46,7 @@ final class LinkPeer {
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     /// Called if the peer would be a second source of sound.
-    var onSoundRefusal: () -> Void = {}
+    var onSoundRefusal: (MonotonicTime) -> Void = { _ in }
     /// Set once the peer has been told that the connection ends.
     private var farewell: PeerFarewell?
 
@@ -100,7 +102,7 @@ final class LinkPeer {
 
     var deadline: MonotonicTime? {
         if let farewell { return farewell.deadline }
-        let silenceReport = watcher != nil && isToBeHeard ? silence.deadline : nil
+        let silenceReport = watcher == nil ? nil : isToBeHeard ? silence.deadline : soundSilence?.deadline
         return [pictures.deadline, firstWordDeadline, silenceReport].compactMap { $0 }.min()
     }
 
@@ -133,6 +135,7 @@ final class LinkPeer {
                 finish()
             case .bytes(let count):
                 silence.heard(at: now)
+                soundSilence?.heard(at: now)
                 decoder.push(buffer[..<count])
                 // Also record what follows a message that ends the connection: it may show what was wrong.
                 defer { recording?.take(buffer[..<count], at: now) }
@@ -195,8 +198,26 @@ final class LinkPeer {
             if message == .unwatched { silence.told(toRun: false, at: now) }
             send(message)
         }
-        for message in connection.hasPending ? [] : sound.takeMessages() { send(message, PeerSound.encoder) }
-        if let watcher, isToBeHeard, silence.tellIfDue(now) { watcher.onEvent(.silent(silence.patience)) }
+        for message in connection.hasPending ? [] : sound.takeMessages() {
+            if message == .watched { soundSilence?.told(toRun: true, at: now) }
+            if message == .unwatched { soundSilence?.told(toRun: false, at: now) }
+            send(message, PeerSound.encoder)
+        }
+        guard let watcher else { return }
+        if soundSilence?.asksIfDue(now) == true { send(.ping(now)) }
+        if isToBeHeard ? silence.tellIfDue(now) : soundSilence?.tellIfDue(now) == true {
+            watcher.onEvent(.silent(silence.patience))
+        }
+    }
+
+    /// Ends this capture of sound if it hangs, since another one has come. Asks it for a sign of life otherwise; the
+    /// other one comes again.
+    func makeRoomForSound(now: MonotonicTime) {
+        if soundSilence?.isTooLong(now) == true {
+            end(.other, "it gave no sign of life, and another capture of sound has come")
+        } else if soundSilence?.asksForAnother(now) == true {
+            send(.ping(now))
+        }
     }
 
     /// Whether the peer hangs: it should run, and so send a picture every 2.5 s, but has been silent for too long.

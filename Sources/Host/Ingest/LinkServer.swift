@@ -96,10 +96,11 @@ public final class LinkServer: Sendable {
     }
 
     /// Takes over a connected socket, such as one end of a socket pair whose other end was passed to a capture process.
+    /// After ``stop()`` it is only closed.
     ///
     /// - Parameter watcher: told what happens to the connection.
     public func adopt(descriptor: Int32, watcher: LinkWatcher? = nil) {
-        inbox.post(.adopt(descriptor: descriptor, watcher: watcher))
+        if !inbox.post(.adopt(descriptor: descriptor, watcher: watcher)) { close(descriptor) }
     }
 
     /// Ends the thread and its connections, removes the socket file, and lets the recording finish without waiting for

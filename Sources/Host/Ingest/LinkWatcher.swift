@@ -11,8 +11,8 @@ public final class LinkWatcher: Sendable {
         case arrived
         /// Its pictures have this size from now on.
         case size(PictureSize)
-        /// It has sent nothing for this long although it should send a picture every 2.5 s while pictures are wanted:
-        /// it hangs.
+        /// It has sent nothing for this long although it should send a picture every 2.5 s while pictures are wanted,
+        /// or, as a capture of sound, has been asked for a sign of life: it hangs.
         case silent(Interval)
     }
 
