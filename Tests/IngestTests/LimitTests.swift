@@ -79,6 +79,12 @@ struct LimitTests {
         capture.connection.close()
         try eventually("none any more", holds: { host.ingest.hub.statistics(now: now()) == nil })
         #expect(host.ingest.hub.stages == nil)
+        // What all of them have done is summed up.
+        #expect(host.ingest.hub.work.pictures == 7)
+        let next = try TestCapture(path: host.path)
+        try next.greet()
+        try next.send(.statistics(done))
+        try eventually("the sum", holds: { host.ingest.hub.work.pictures == 14 })
     }
 
     @Test("for a capture that doesn't read the latest of each kind waits, and no more")

@@ -52,3 +52,26 @@ struct SourceReport: Sendable {
         return current
     }
 }
+
+/// What the sources of a track have done so far, one after the other.
+public struct SourceTotals: Sendable {
+    /// Pictures encoded.
+    public private(set) var pictures: UInt64 = 0
+    /// Key frames among them.
+    public private(set) var keyFrames: UInt64 = 0
+    /// Bytes written to links, headers included.
+    public private(set) var bytes: UInt64 = 0
+    /// How often a picture had to wait because the link had not taken the one before.
+    public private(set) var heldBack: UInt64 = 0
+    /// How long the pictures took.
+    public private(set) var stages = StageTimes()
+
+    mutating func add(_ report: SourceReport) {
+        // Sources report these numbers, and they may report any.
+        pictures &+= report.statistics.pictures
+        keyFrames &+= report.statistics.idrPictures
+        bytes &+= report.statistics.bytes
+        heldBack &+= report.statistics.heldBack
+        stages.add(report.stages)
+    }
+}

@@ -34,6 +34,8 @@ public struct Track: Sendable {
     private var announced = SourceState.waiting
     /// What it has told of its work; nil if it has told nothing.
     private(set) var workReport: SourceReport?
+    /// What the sources before it have done.
+    private var formerWork = SourceTotals()
     /// The pointer's last reported position.
     private var pointer: PointerReport?
 
@@ -62,7 +64,7 @@ public struct Track: Sendable {
     mutating func attach(_ abilities: SourceAbilities, now: MonotonicTime) -> Bool {
         guard self.abilities == nil else { return false }
         presence = .live
-        workReport = nil
+        retireWorkReport()
         format = nil
         demand.sourceCame()
         carrier.gate.sourceCame()
@@ -86,7 +88,7 @@ public struct Track: Sendable {
         abilities = nil
         presence = .gone(since: now, reason: reason)
         pointer = nil
-        workReport = nil
+        retireWorkReport()
         actions += [.sourceChanged(canMakeKeyFrames: false), .report(.lost)]
         announce()
     }
@@ -117,6 +119,18 @@ public struct Track: Sendable {
     }
 
     mutating func workReported(_ report: SourceReport) { workReport = report }
+
+    private mutating func retireWorkReport() {
+        if let workReport { formerWork.add(workReport) }
+        workReport = nil
+    }
+
+    /// What all sources have done, by their reports.
+    var work: SourceTotals {
+        var work = formerWork
+        if let workReport { work.add(workReport) }
+        return work
+    }
 
     // MARK: Frames
 

@@ -191,6 +191,9 @@ public final class TrackHub: Sendable {
     /// How long the source's pictures had taken when it last sent statistics; nil if it has sent none, or is gone.
     public var stages: StageTimes? { state.withLock { $0.track.workReport?.stages } }
 
+    /// What all sources of the track have done, by their reports. These numbers never fall.
+    public var work: SourceTotals { state.withLock { $0.track.work } }
+
     // MARK: Running the track
 
     private func update(from source: any PictureSource, _ body: (inout Track) -> Void) {

@@ -14,10 +14,9 @@ public struct Metrics: Sendable {
     public var narrowViewers = 0
     /// Those of them whose pictures go over TCP.
     public var tcpViewers = 0
-    /// Captures that are connected and have reported on their work. The next five figures, and the first three stages,
-    /// are theirs, and begin anew when a capture does.
+    /// Captures that are connected and have reported on their work.
     public var captures = 0
-    /// Pictures encoded.
+    /// Pictures encoded, also by captures that are gone; likewise the next three figures, and the first three stages.
     public var capturedPictures: UInt64 = 0
     /// Key frames among them.
     public var capturedKeyFrames: UInt64 = 0
@@ -25,7 +24,7 @@ public struct Metrics: Sendable {
     public var capturedBytes: UInt64 = 0
     /// How often a picture had to wait because the link had not taken the one before.
     public var heldBackPictures: UInt64 = 0
-    /// Memory in use now, in bytes.
+    /// Memory that the connected captures use now, in bytes.
     public var captureMemory: UInt64 = 0
     /// How long pictures took in captures and on links.
     public var stages = StageTimes()
@@ -57,8 +56,11 @@ extension ScreenRelayHost {
         let now = MonotonicTime.now()
         for track in tracks {
             metrics.viewers += track.viewers
-            if let capture = track.ingest.hub.statistics(now: now) { metrics.add(capture) }
-            if let stages = track.ingest.hub.stages { metrics.stages.add(stages) }
+            metrics.add(track.ingest.hub.work)
+            guard let capture = track.ingest.hub.statistics(now: now) else { continue }
+            metrics.captures += 1
+            // A capture may report any number.
+            metrics.captureMemory &+= capture.residentBytes
         }
         let statistics = self.statistics
         metrics.narrowViewers = statistics.count(where: \.isNarrow)
@@ -74,13 +76,11 @@ extension ScreenRelayHost {
 }
 
 extension Metrics {
-    fileprivate mutating func add(_ capture: CaptureStatistics) {
-        captures += 1
-        // Captures report these numbers, and they may report any.
-        capturedPictures &+= capture.pictures
-        capturedKeyFrames &+= capture.idrPictures
-        capturedBytes &+= capture.bytes
-        heldBackPictures &+= capture.heldBack
-        captureMemory &+= capture.residentBytes
+    fileprivate mutating func add(_ work: SourceTotals) {
+        capturedPictures &+= work.pictures
+        capturedKeyFrames &+= work.keyFrames
+        capturedBytes &+= work.bytes
+        heldBackPictures &+= work.heldBack
+        stages.add(work.stages)
     }
 }
