@@ -36,11 +36,18 @@ struct PathControl {
     /// When the last packet was sent that took a slot; nil before the first.
     private var picturesSentAt: MonotonicTime?
 
-    /// A path about which nothing is known. Probes soon find out where a low guess is wrong; without transport-wide
-    /// feedback there are none, and the first guess is that there is room enough.
-    init(hasTransportFeedback: Bool, now: MonotonicTime) {
+    /// The first guess for a path about which nothing is known, and for one whose peer is so near that both are in one
+    /// local network or one machine: there the first picture, which may be large, needn't be spread.
+    private static let firstGuess = BitRate(bitsPerSecond: 8_000_000)
+    private static let firstGuessNearby = BitRate(bitsPerSecond: 40_000_000)
+    private static let nearby = Interval.milliseconds(5)
+
+    /// A path about which nothing is known but perhaps its round trip. Probes soon find out where a low guess is wrong;
+    /// without transport-wide feedback there are none, and the first guess is that there is room enough.
+    init(hasTransportFeedback: Bool, roundTripTime: Interval? = nil, now: MonotonicTime) {
         isNumbered = hasTransportFeedback
-        let initial = hasTransportFeedback ? BitRate(bitsPerSecond: 8_000_000) : Self.plenty
+        let guess = roundTripTime.map { $0 <= Self.nearby } == true ? Self.firstGuessNearby : Self.firstGuess
+        let initial = hasTransportFeedback ? guess : Self.plenty
         controller = CongestionController(
             limits: CongestionController.Limits(initial: initial, highest: Self.highest),
             probes: hasTransportFeedback, at: now)
