@@ -93,6 +93,11 @@ public final class MediaReader {
             if let pictures = media.pictures {
                 let code = av_bsf_receive_packet(pictures.filter, packet)
                 if code == shim_AVERROR_EOF { return nil }
+                if code == shim_AVERROR_INVALIDDATA {
+                    // The filter has dropped it, and takes the next one.
+                    brokenPictures += 1
+                    continue
+                }
                 if code != 0, code != shim_AVERROR_EAGAIN { throw MediaFileError(code) }
                 if code == 0 {
                     defer { av_packet_unref(packet) }
