@@ -199,6 +199,47 @@ struct WindowTests {
             let picture = try GrabbedPicture(capture)
             #expect(picture.color(9, 9) == TestScreen.red && picture.color(30, 30) == TestScreen.red)
             #expect(picture.color(10, 10) == (isComposed ? TestScreen.red : TestScreen.black))
+            // What the other windows are watched for takes nothing from the captured one.
+            client.resize(window, 60, 40)
+            try eventually("the new size") {
+                _ = try capture.readEvents()
+                return capture.size == PictureSize(width: 60, height: 40)
+            }
+            client.unmap(window)
+            try eventually("the wait") {
+                _ = try capture.readEvents()
+                return capture.isWaiting
+            }
+        }
+    }
+
+    @Test("a window deep inside others waits while any of them is unmapped, and is seen again after that")
+    func deep() throws {
+        for isComposed in [false, true] {
+            let screen = try VirtualScreen(
+                TestScreen.size, options: isComposed ? [] : ["-extension", "Composite"])
+            let client = try DisplayClient(screen.name)
+            let frame = client.window(PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0)
+            let tab = client.window(PixelRectangle(x: 4, y: 4, width: 90, height: 70), color: 0, parent: frame)
+            let window = client.window(
+                PixelRectangle(x: 0, y: 0, width: 80, height: 60), color: 0xFF0000, title: "inside", parent: tab)
+            let area = PixelRectangle(x: 0, y: 0, width: 80, height: 60)
+            let capture = try ScreenCapture(
+                display: screen.name, target: .window(.identifier(window)), drawsPointer: false)
+            client.fill(area, color: 0xFF0000, on: window)
+            #expect(try GrabbedPicture(capture).color(40, 30) == TestScreen.red)
+            client.unmap(tab)
+            try eventually("the wait") {
+                _ = try capture.readEvents()
+                return capture.isWaiting
+            }
+            client.map(tab)
+            try eventually("its return") {
+                _ = try capture.readEvents()
+                return !capture.isWaiting
+            }
+            client.fill(area, color: 0x00FF00, on: window)
+            #expect(try GrabbedPicture(capture).color(40, 30) == TestScreen.green)
         }
     }
 

@@ -65,7 +65,7 @@ final class HiddenWindows {
             }
         }
         self.selectors = wanted
-        connection.selectOnRoot(UInt32(XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue))
+        connection.select(UInt32(XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue), on: connection.root)
         let found = try search.windows(below: [connection.root], watching: Self.events)
         try adopt(found)
         missing = selectors.filter { selector in !found.contains { WindowSearch.matches($0, selector) } }

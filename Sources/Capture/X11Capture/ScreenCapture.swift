@@ -281,6 +281,7 @@ public final class ScreenCapture: ScreenSource {
     private func handleEvents(_ isReadable: Bool) -> Bool {
         events.read(isReadable: isReadable) { event in
             if damage?.take(event) == true || pointer.take(event) { return }
+            connection.forgetDestroyed(event)
             // More than one object may need the same event.
             _ = tracked.take(event)
             _ = hidden?.take(event)

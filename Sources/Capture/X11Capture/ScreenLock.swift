@@ -15,7 +15,7 @@ final class ScreenLock {
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
         status = try connection.atoms(["_SCREENSAVER_STATUS"])[0]
-        connection.selectOnRoot(UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue))
+        connection.select(UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue), on: connection.root)
         let first = connection.firstEvent(of: shim_xcb_screensaver_id())
         notifyEvent = first.map { $0 + UInt8(XCB_SCREENSAVER_NOTIFY) }
         if first != nil {

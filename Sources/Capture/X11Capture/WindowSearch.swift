@@ -133,20 +133,23 @@ struct WindowSearch {
     }
 
     /// The child of the root window that `window` lies in; nil if the window is gone.
-    func frame(of window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t? {
-        var current = window
+    func frame(of window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t? { try path(of: window)?.last }
+
+    /// The window, the one that it lies in, and so on to the child of the root window; nil if one of them is gone.
+    func path(of window: xcb_window_t) throws(X11CaptureError) -> [xcb_window_t]? {
+        var path = [window]
         // No real program's tree is deeper than this.
-        for _ in 0..<32 {
-            let cookie = xcb_query_tree(connection.handle, current)
+        while path.count <= 32 {
+            let cookie = xcb_query_tree(connection.handle, path[path.count - 1])
             guard let tree = xcb_query_tree_reply(connection.handle, cookie, nil) else {
                 try connection.check()
                 return nil
             }
             defer { free(tree) }
-            if tree.pointee.parent == connection.root || tree.pointee.parent == 0 { return current }
-            current = tree.pointee.parent
+            if tree.pointee.parent == connection.root || tree.pointee.parent == 0 { break }
+            path.append(tree.pointee.parent)
         }
-        return current
+        return path
     }
 
     /// The window that `window` is transient for; 0 if there is none.

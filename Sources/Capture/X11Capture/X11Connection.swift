@@ -13,7 +13,8 @@ final class X11Connection {
     // Points into the connection's setup, and is valid as long as the connection.
     private let screen: UnsafeMutablePointer<xcb_screen_t>
     private let identifierMask: UInt32
-    private var rootEvents: UInt32 = 0
+    /// The kinds of events that are selected, for each window: the server knows one set for a connection.
+    private var selected: [xcb_window_t: UInt32] = [:]
 
     init(display name: String?) throws(X11CaptureError) {
         let fromEnvironment = getenv("DISPLAY").map { String(cString: $0) }
@@ -84,18 +85,21 @@ final class X11Connection {
         return data.pointee.first_event
     }
 
-    /// Selects more kinds of events on the root window.
-    func selectOnRoot(_ events: UInt32) {
-        rootEvents |= events
-        select(rootEvents, on: root)
-    }
-
-    /// Selects these kinds of events on a window, and no others; it is no error if the window is gone in the meantime.
+    /// Selects these kinds of events on a window, besides those that were selected on it before; it is no error if the
+    /// window is gone in the meantime.
     func select(_ events: UInt32, on window: xcb_window_t) {
-        withUnsafePointer(to: events) {
+        let all = selected[window, default: 0] | events
+        selected[window] = all
+        withUnsafePointer(to: all) {
             forget(
                 xcb_change_window_attributes_checked(handle, window, UInt32(XCB_CW_EVENT_MASK.rawValue), $0))
         }
+    }
+
+    /// Forgets what was selected on a window that is gone, if the event says so.
+    func forgetDestroyed(_ event: UnsafePointer<xcb_generic_event_t>) {
+        guard Int32(event.pointee.response_type & 0x7F) == XCB_DESTROY_NOTIFY else { return }
+        selected[event.cast(to: xcb_destroy_notify_event_t.self).window] = nil
     }
 
     /// Ignores the result of a checked request.
@@ -163,7 +167,7 @@ extension X11Connection {
     /// numbers.
     func selectScreenChanges() throws(X11CaptureError) -> UInt8? {
         // A change of the list of monitors is reported only by this event on the root window.
-        selectOnRoot(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue))
+        select(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue), on: root)
         guard let first = firstEvent(of: shim_xcb_randr_id()) else { return nil }
         var events = XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue
         if try randrVersion() >= (1, 2) {
