@@ -37,7 +37,8 @@ final class PaintedScreen: ScreenSource {
     let pixelFormat = ScreenToPlanes.PixelFormat.bgrx
     let isWaiting = false
     let isLocked = false
-    let reportsDamage = true
+    /// False for a screen that has to be looked at again and again, and takes 50 ms for each look.
+    let reportsDamage: Bool
     let showsAllChanges = true
     let isIncomplete = false
     let pointerDescriptor: Int32 = -1
@@ -52,21 +53,22 @@ final class PaintedScreen: ScreenSource {
     /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a
     /// pixel is painted in.
     init(
-        _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48),
+        _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48), reportsDamage: Bool = true,
         changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])? = nil,
         grey: @escaping (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8 = { _, _, shade in shade }
     ) {
         self.paint = paint
         self.size = size
+        self.reportsDamage = reportsDamage
         self.changes = changes
         self.grey = grey
     }
 
     var fileDescriptor: Int32 { paint.descriptor }
-    var mayHaveChanged: Bool { paint.shade != shown }
+    var mayHaveChanged: Bool { !reportsDamage || paint.shade != shown }
 
     func takeQueuedEvents() -> Bool { false }
-    func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
+    func pollDue(period: Interval) -> MonotonicTime { reportsDamage ? .distantFuture : .zero }
     func hasChangedMeanwhile() -> Bool { false }
     func lookAtPointer(now: MonotonicTime) -> PointerPosition? { nil }
     func takePointerShape(in pictures: PictureSize) -> PointerImage? { nil }
@@ -80,6 +82,7 @@ final class PaintedScreen: ScreenSource {
     }
 
     func takeChanges() -> DamagedArea {
+        if !reportsDamage { poll(nil, 0, 50) }
         guard mayHaveChanged else { return DamagedArea() }
         guard let changes, let before = shown, let after = paint.shade else { return takeEverything() }
         shown = after

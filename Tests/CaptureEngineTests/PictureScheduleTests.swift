@@ -182,7 +182,7 @@ struct PictureScheduleTests {
         var schedule = scheduleAtRest()
         let until = start + .milliseconds(300)
         schedule.noticedChange(at: start + .milliseconds(41))
-        schedule.hold(until: until)
+        schedule.hold(until: until, hasPicture: true)
         #expect(schedule.due(changed) == until)
         #expect(!schedule.isChangeDue(until - .milliseconds(1)))
         // The wait is the rate's, not the paint's.
@@ -206,12 +206,12 @@ struct PictureScheduleTests {
         let now = start + .milliseconds(100)
         schedule.reset()
         schedule.noticedChange(at: now)
-        schedule.hold(until: now + .milliseconds(700))
+        schedule.hold(until: now + .milliseconds(700), hasPicture: true)
         let all = PictureSchedule.Reasons(isForced: true, hasChange: true)
         #expect(schedule.due(all) == now + .milliseconds(700))
         #expect(schedule.isHeld(now))
         // A change that is held for longer than the stream may be silent.
-        schedule.hold(until: start + .seconds(9))
+        schedule.hold(until: start + .seconds(9), hasPicture: true)
         #expect(schedule.due(all) == start + .milliseconds(2500))
         schedule.sentStill(at: start + .milliseconds(2500))
         #expect(schedule.due(all) == start + .milliseconds(5000))

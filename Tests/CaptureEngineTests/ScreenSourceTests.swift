@@ -37,4 +37,24 @@ struct ScreenSourceTests {
         let error = #expect(throws: CaptureError.self) { try end.get() }
         #expect(error?.description == "the paint is gone")
     }
+
+    @Test("one that takes longer to look at than until the next picture still hears the host, and the signal to end")
+    func slow() throws {
+        let pair = try LinkSocketPair()
+        let descriptor = fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)
+        pair.closeChild()
+        let paint = Paint()
+        let capture = try RunningCapture(CaptureConfiguration(link: .descriptor(descriptor))) { _ in
+            PaintedScreen(paint, reportsDamage: false)
+        }
+        let host = try ReceivingHost(pair.connection)
+        try host.sendHello()
+        try host.wait(for: "a picture") { host.count >= 1 }
+        try host.send(.ping(now()))
+        try host.wait(for: "the answer") {
+            host.messages.contains { if case .pong = $0.body { true } else { false } }
+        }
+        capture.stop()
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
+    }
 }

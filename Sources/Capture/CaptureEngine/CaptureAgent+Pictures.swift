@@ -124,7 +124,7 @@ extension CaptureAgent {
                 mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.isIncomplete)
         case .later(let time):
             if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
-            schedule.hold(until: time)
+            schedule.hold(until: time, hasPicture: pipeline?.coder.hasPicture == true)
         }
     }
 

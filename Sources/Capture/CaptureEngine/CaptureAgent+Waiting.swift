@@ -24,11 +24,11 @@ public struct AgentSignals {
 }
 
 extension CaptureAgent {
-    /// Sleeps until something happens or is due; returns true if capture has to end.
-    func waitForEvents() throws(CaptureError) -> Bool {
+    /// Sleeps until something happens or is due, or only looks; returns true if capture has to end.
+    func waitForEvents(atOnce: Bool) throws(CaptureError) -> Bool {
         // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
         // again.
-        if screen.takeQueuedEvents() { return false }
+        let hasQueued = screen.takeQueuedEvents()
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
         if link.hasReader, !isPaused {
             // No picture is due until the host has taken the last one.
@@ -39,7 +39,7 @@ extension CaptureAgent {
             pollfd(signals.stopDescriptor), pollfd(screen.fileDescriptor), pollfd(link.descriptor, Int32(link.events)),
             pollfd(signals.pauseDescriptor), pollfd(screen.pointerDescriptor),
         ]
-        let count = Threading.waitForEvents(&watched, until: due)
+        let count = Threading.waitForEvents(&watched, until: atOnce || hasQueued ? .zero : due)
         if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
         isDisplayReadable = watched[1].isReady
         // These events are read even if nobody needs the pointer, because unread ones would pile up in the server.

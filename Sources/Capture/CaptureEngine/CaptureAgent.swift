@@ -119,11 +119,11 @@ public final class CaptureAgent {
             if try link.connectIfDue(.now()) { greetHost() }
             if link.hasEnded { return .hostGone }
             try followPointer()
-            if try takePictureIfDue() {
-                // Waiting for the picture may have read events from the connection, so check again before sleeping.
-                continue
-            }
-            if try waitForEvents() { return .stopped }
+            // A picture may have brought events with it, or the end of the link, so look again before sleeping. But
+            // look at the signals and the link in each turn: where looking at the screen takes long, the next picture
+            // is due already.
+            let tookPicture = try takePictureIfDue()
+            if try waitForEvents(atOnce: tookPicture) { return .stopped }
         }
     }
 
@@ -230,7 +230,7 @@ public final class CaptureAgent {
     }
 
     private func setPeriod(_ period: Interval) {
-        schedule.period = period
+        schedule.change(to: period, at: .now())
         rate.period = period
         schedule.release()
     }

@@ -6,7 +6,7 @@ import MediaTypes
 /// a change). There is room for one picture a period, and what one of them leaves unused is kept for the next.
 struct PictureSchedule {
     /// The time between two pictures at the highest rate that was asked for.
-    var period: Interval
+    private(set) var period: Interval
     private let keepAlive: Interval
     /// When there is room for another picture.
     private(set) var earliest = MonotonicTime.zero
@@ -117,8 +117,18 @@ struct PictureSchedule {
         keepAliveDue = now + keepAlive
     }
 
-    /// Notes that the rate limit has no room for changes before `time`.
-    mutating func hold(until time: MonotonicTime) { heldUntil = time }
+    /// Changes the period, which holds from now on.
+    mutating func change(to period: Interval, at now: MonotonicTime) {
+        self.period = period
+        earliest = min(earliest, now + period)
+    }
+
+    /// Notes that the rate limit has no room for changes before `time`, nor for a first picture.
+    mutating func hold(until time: MonotonicTime, hasPicture: Bool) {
+        heldUntil = time
+        // There is nothing to keep alive.
+        if !hasPicture { keepAliveDue = max(keepAliveDue, time) }
+    }
 
     /// Notes that refinement has to wait until `time`.
     mutating func holdRefinement(until time: MonotonicTime) { refinementEarliest = time }
