@@ -10,8 +10,9 @@ import Threading
 ///
 /// It belongs to its thread, on which everything here runs.
 final class RoomMembership: @unchecked Sendable {
-    /// The largest message that a server may send, in bytes, and the most of them within a second.
-    private static let limits = (bytes: 64 * 1024, messages: 200)
+    /// The largest message that a server may send, in bytes, and the most of them within a second, besides those for
+    /// each member with a session: an answer and its candidates come at once from all who are there when we enter.
+    private static let limits = (bytes: 64 * 1024, messages: 200, messagesOfMember: 32)
     /// How long a server may take to open the connection, and then to let us in.
     private static let patience = Interval.seconds(10)
     /// The first and the longest wait before another try.
@@ -128,7 +129,7 @@ extension RoomMembership {
         case .message(let text):
             if now - messages.second >= .seconds(1) { messages = (now, 0) }
             messages.count += 1
-            guard messages.count <= Self.limits.messages else {
+            guard messages.count <= Self.limits.messages + Self.limits.messagesOfMember * sessions.count else {
                 return fail(.broken("the server sends too many messages"))
             }
             perform(conversation.take(text, at: now))
