@@ -165,6 +165,24 @@ struct ReplayScriptTests {
         #expect(kinds == [11] + Array(13...31))
     }
 
+    @Test("a long pause of a dump, which has no times but those of capture, is ten seconds, once")
+    func longPause() throws {
+        var sample = SampleRecording()
+        let pause = 3_600_000_000_000
+        for number in 0..<6 {
+            let capture = 1 + number * 33_000_000 + (number < 3 ? 0 : pause)
+            try sample.addPicture(UInt64(number), isIDR: number % 3 == 0, at: nil, capture: Int64(capture))
+        }
+        var script = ReplayScript(period: period)
+        let steps = SampleRecording.play(sample.items, &script)
+        var times: [Interval] = []
+        for step in steps where step.header?.kind == .unit && step.header?.flags == .endOfFrame {
+            times.append(step.time)
+        }
+        let apart = zip(times.dropFirst(), times).map { ($0 - $1).milliseconds }
+        #expect(apart == [33, 33, 10_000, 33, 33])
+    }
+
     @Test(
         "a legacy stream gets headers that say where its access units end", arguments: [LinkForm.legacy40, .legacy16])
     func legacy(form: LinkForm) throws {

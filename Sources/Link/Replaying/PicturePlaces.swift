@@ -28,7 +28,7 @@ struct PicturePlaces: Sendable {
     private struct Clock {
         let epoch: UInt64
         let capture: MonotonicTime
-        let time: Interval
+        var time: Interval
     }
     // State for messages in the legacy forms.
     private var legacy = TrackFormat.Codec.h264.coding.makeBuilder()
@@ -72,9 +72,13 @@ struct PicturePlaces: Sendable {
         guard let capture = message.header.captureTime else { return lastTime }
         let stream = message.header.stream
         if let clock = clocks[stream], clock.epoch == message.header.epoch {
-            // A dump's times aren't trusted: no picture waits longer than the longest silence of a capture.
+            // A dump's times aren't trusted: no picture waits longer than the longest silence of a capture. What a
+            // pause has more is left out for all that follows, pictures and sound alike.
             let time = clock.time + (capture - clock.capture)
-            return min(max(lastTime, time), lastTime + Self.longestSilence)
+            let latest = lastTime + Self.longestSilence
+            guard time > latest else { return max(lastTime, time) }
+            for (key, clock) in clocks { clocks[key]?.time = clock.time - (time - latest) }
+            return latest
         }
         clocks[stream] = Clock(epoch: message.header.epoch, capture: capture, time: lastTime)
         return lastTime
