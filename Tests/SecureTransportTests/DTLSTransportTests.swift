@@ -50,8 +50,8 @@ struct DTLSTransportTests {
         for datagram in link.client.takeOutgoing() { try link.server.handle(datagram: datagram[...], now: start) }
         for datagram in link.server.takeOutgoing() { try link.client.handle(datagram: datagram[...], now: start) }
         #expect(link.client.keys != nil)
-        #expect(throws: SecureTransportError.handshakeTimedOut(seconds: 30)) {
-            try link.client.handleTimeout(now: start + .seconds(30))
+        #expect(throws: SecureTransportError.handshakeTimedOut(seconds: 20)) {
+            try link.client.handleTimeout(now: start + .seconds(20))
         }
         #expect(link.client.keys == nil)
     }
@@ -145,11 +145,11 @@ struct DTLSTransportTests {
         #expect(link.client.takeOutgoing().count == 1)
         let due = try #require(link.client.nextTimeout(now: start))
         #expect(due <= start + .milliseconds(25))
-        try link.client.handleTimeout(now: start + .seconds(29))
-        #expect(throws: SecureTransportError.handshakeTimedOut(seconds: 30)) {
-            try link.client.handleTimeout(now: start + .seconds(30))
+        try link.client.handleTimeout(now: start + .seconds(19))
+        #expect(throws: SecureTransportError.handshakeTimedOut(seconds: 20)) {
+            try link.client.handleTimeout(now: start + .seconds(20))
         }
-        #expect(link.client.state == .failed(.handshakeTimedOut(seconds: 30)))
+        #expect(link.client.state == .failed(.handshakeTimedOut(seconds: 20)))
         #expect(link.client.nextTimeout(now: start) == nil)
     }
 

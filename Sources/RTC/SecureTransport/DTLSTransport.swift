@@ -38,8 +38,9 @@ public final class DTLSTransport {
     /// Our role in the handshake.
     public let role: Role
 
-    /// The time limit for the handshake.
-    public static let handshakeLimit = Interval.seconds(30)
+    /// The time limit for the handshake: OpenSSL gives up by itself, with other words, after its thirteenth timeout,
+    /// which comes after 21 s.
+    public static let handshakeLimit = Interval.seconds(20)
     /// The limit on handshake bytes from the peer. A handshake needs about 4 KB, and parts of that several times on a
     /// bad path.
     private static let handshakeByteLimit = 256 * 1024
