@@ -39,6 +39,18 @@ struct PartTests {
             picture.color(50, 50) == TestScreen.red && picture.color(51, 50) == TestScreen.black
                 && picture.color(50, 51) == TestScreen.black)
         try screen.resize(to: PictureSize(width: 300, height: 200))
+        try eventually("the wait") {
+            _ = try capture.readEvents()
+            return capture.isWaiting
+        }
+        try screen.resize(to: TestScreen.size)
+        try eventually("its return") {
+            _ = try capture.readEvents()
+            return !capture.isWaiting
+        }
+        client.fill(TestScreen.all, color: 0x00FF00)
+        #expect(try GrabbedPicture(capture).color(99, 99) == TestScreen.green)
+        try screen.resize(to: PictureSize(width: 300, height: 200))
         let error = #expect(throws: X11CaptureError.self) {
             try x11 { try eventually("an error") { try capture.readEvents() } }
         }
