@@ -342,8 +342,8 @@ let package = Package(
         tests(
             "CaptureEngineTests",
             [
-                "CaptureEngine", "HostConnection", "Threading", "VideoEncoding", "X11Capture", "ColorConversion",
-                "CaptureLink", "LinkTransport",
+                "CaptureEngine", "HostConnection", "RateControl", "Threading", "VideoEncoding", "X11Capture",
+                "ColorConversion", "CaptureLink", "LinkTransport",
                 "VideoDecoding",
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",

@@ -15,15 +15,18 @@ final class PictureCoder {
     private(set) var hasPicture = false
     private let canvas: PictureCanvas
     private let start = MonotonicTime.now()
+    /// The most bytes of a picture: most have a single unit.
+    private let mostBytes: Int
 
     /// The quantizer that refinement usually ends with: visually lossless.
     static let finestQuantizer = 14
 
     init(
-        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration,
+        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration, mostBytes: Int = LinkLimits().unit - 1024,
         onWarning: @escaping @Sendable (String) -> Void
     ) throws(CaptureError) {
         self.canvas = canvas
+        self.mostBytes = mostBytes
         do {
             encoder = try configuration.codec.makeEncoder(
                 size: canvas.size, chroma: canvas.chroma, framesPerSecond: configuration.framesPerSecond,
@@ -127,8 +130,15 @@ final class PictureCoder {
                 }
                 activity = self.activity(prefersBands: kind == .refinement || isApart, quantizer)
             }
-            let encoded = try encoder.encode(
+            var kind = kind
+            var encoded = try encoder.encode(
                 canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .keyFrame, time: time)
+            // A host takes no longer unit. The encoder has gone on from what viewers have, so only a key frame will do.
+            while encoded.byteCount > mostBytes, quantizer < Quantizer.coarsest {
+                (kind, quantizer) = (.keyFrame, min(quantizer + 6, Quantizer.coarsest))
+                encoded = try encoder.encode(
+                    canvas.planes, activity, quantizer: quantizer, isRandomAccess: true, time: time)
+            }
             let now = MonotonicTime.now()
             rate.coded(
                 kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// The quantizers of H.264 with 8 bits a sample (ITU-T H.264 section 7.4.2.1.1): 0...51. Higher is coarser; each one up
 /// makes the quantizer step size about 12 % larger.
-enum Quantizer {
-    static let coarsest = 51
+public enum Quantizer {
+    public static let coarsest = 51
 }
 
 /// The trade-off between a coarser picture and one that takes longer.
