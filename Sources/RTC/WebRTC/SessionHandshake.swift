@@ -11,13 +11,15 @@ struct SessionHandshake {
     /// estimate, with which a lost packet of the first picture is repaired quickly. RTCP reports improve the estimate
     /// later.
     ///
-    /// If a flight is lost, the measurement shows the peer's timer, not the path (Karn's rule, RFC 6298 section 3). So
-    /// a measurement longer than the default estimate is discarded.
+    /// If a flight is lost, the measurement shows a timer, not the path (Karn's rule, RFC 6298 section 3). So nothing
+    /// is measured once a flight was repeated, and a measurement longer than the default estimate is discarded.
     private(set) var roundTripTime: Interval?
 
     private var transport: DTLSTransport?
     private var isLastFlightRepeated = false
     private var flightSentAt: MonotonicTime?
+    /// Whether a flight has been repeated: an answer may then be to either, and is soon there.
+    private var hasRepeated = false
     /// The time at which the last datagram came from the address of the session's path.
     private var lastHeardOnPath: MonotonicTime?
 
@@ -56,6 +58,7 @@ struct SessionHandshake {
 
     mutating func handleTimeout(now: MonotonicTime) throws(SecureTransportError) {
         if case .connected = state { isLastFlightRepeated = true }
+        hasRepeated = true
         try transport?.handleTimeout(now: now)
     }
 
@@ -70,7 +73,7 @@ struct SessionHandshake {
     /// The datagrams to send now.
     mutating func takeFlight(now: MonotonicTime) -> [[UInt8]] {
         let flight = transport?.takeOutgoing() ?? []
-        if !flight.isEmpty { flightSentAt = now }
+        if !flight.isEmpty { flightSentAt = hasRepeated ? nil : now }
         return flight
     }
 
