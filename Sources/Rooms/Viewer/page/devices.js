@@ -19,6 +19,7 @@ export function lackOfDevices() {
 export class Devices {
   #tracks = { audio: null, video: null };
   #isOn = { audio: false, video: false };
+  #closed = 0;
   #onLost;
 
   constructor(onLost) {
@@ -38,11 +39,12 @@ export class Devices {
   async open(kinds) {
     const lack = lackOfDevices();
     if (lack) return lack;
+    const closed = this.#closed;
     const present = await presentKinds(kinds);
     if (present.length === 0) return "missing";
-    let problem = await this.#ask(present);
+    let problem = await this.#ask(present, closed);
     // Perhaps only the camera was denied or is in use.
-    if (problem && present.length > 1) problem = await this.#ask(["audio"]);
+    if (problem && present.length > 1) problem = await this.#ask(["audio"], closed);
     return problem;
   }
 
@@ -61,16 +63,22 @@ export class Devices {
     return null;
   }
 
-  /** Releases all devices. */
+  /** Releases all devices, and those that the browser still asks for. */
   close() {
+    this.#closed += 1;
     for (const kind of ["audio", "video"]) this.#stop(kind);
   }
 
-  async #ask(kinds) {
+  /** `closed` tells whether all devices have been released since the user asked. */
+  async #ask(kinds, closed) {
+    if (closed !== this.#closed) return null;
     try {
       const wanted = Object.fromEntries(kinds.map((kind) => [kind, CONSTRAINTS[kind]]));
       const stream = await navigator.mediaDevices.getUserMedia(wanted);
-      for (const track of stream.getTracks()) this.#take(track);
+      for (const track of stream.getTracks()) {
+        if (closed === this.#closed) this.#take(track);
+        else track.stop();
+      }
       return null;
     } catch (problem) {
       return reason(problem);

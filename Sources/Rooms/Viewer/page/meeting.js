@@ -71,11 +71,8 @@ export class Meeting {
     this.#attempts += 1;
     const attempt = this.#attempts;
     const problem = await this.#devices.open(kinds);
-    if (attempt !== this.#attempts || this.state !== "opening") {
-      // We have left meanwhile. Another attempt opens its own.
-      if (this.state === "off" || this.state === "opening") this.#devices.close();
-      return;
-    }
+    // We have left meanwhile, and with that closed what this attempt has opened.
+    if (attempt !== this.#attempts || this.state !== "opening") return;
     if (problem) {
       this.state = "off";
       this.problem = problem;
