@@ -79,12 +79,16 @@ struct LimitTests {
         capture.connection.close()
         try eventually("none any more", holds: { host.ingest.hub.statistics(now: now()) == nil })
         #expect(host.ingest.hub.stages == nil)
-        // What all of them have done is summed up.
+        // What all of them have done is summed up; the figures of one that comes again go on.
         #expect(host.ingest.hub.work.pictures == 7)
-        let next = try TestCapture(path: host.path)
-        try next.greet()
-        try next.send(.statistics(done))
-        try eventually("the sum", holds: { host.ingest.hub.work.pictures == 14 })
+        let again = try TestCapture(path: host.path)
+        try again.greet()
+        done.pictures = 9
+        try again.send(.statistics(done))
+        try eventually("the figures", holds: { host.ingest.hub.work.pictures == 9 })
+        done.pictures = 2
+        try again.send(.statistics(done))
+        try eventually("the sum", holds: { host.ingest.hub.work.pictures == 11 })
     }
 
     @Test("for a capture that doesn't read the latest of each kind waits, and no more")

@@ -102,7 +102,8 @@ extension LinkPeer {
             watcher?.onEvent(.size(size))
         case .statistics(let done):
             log.debug("link: capture has made \(done.summary)")
-            ingest.hub.statisticsChanged(of: source, to: done, stages: pictures.stages, now: now)
+            ingest.hub.statisticsChanged(
+                of: source, to: done, epoch: message.header.epoch, stages: pictures.stages, now: now)
         case .sharing(let state):
             ingest.hub.sharingChanged(of: source, to: state)
         default:

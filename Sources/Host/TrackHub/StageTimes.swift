@@ -41,6 +41,8 @@ public struct StageTimes: Sendable {
 /// What a source has told of its work.
 struct SourceReport: Sendable {
     let statistics: CaptureStatistics
+    /// The epoch that the statistics count from.
+    let epoch: UInt64
     /// How long its pictures had taken by then.
     let stages: StageTimes
     let arrival: MonotonicTime
@@ -50,6 +52,11 @@ struct SourceReport: Sendable {
         var current = statistics
         if now - arrival > .seconds(5) { current.recent = nil }
         return current
+    }
+
+    /// Whether its figures include those of `former`.
+    func continues(_ former: SourceReport) -> Bool {
+        epoch == former.epoch && statistics.pictures >= former.statistics.pictures
     }
 }
 
@@ -64,14 +71,13 @@ public struct SourceTotals: Sendable {
     /// How often a picture had to wait because the link had not taken the one before.
     public private(set) var heldBack: UInt64 = 0
     /// How long the pictures took.
-    public private(set) var stages = StageTimes()
+    public internal(set) var stages = StageTimes()
 
-    mutating func add(_ report: SourceReport) {
+    mutating func addFigures(of report: SourceReport) {
         // Sources report these numbers, and they may report any.
         pictures &+= report.statistics.pictures
         keyFrames &+= report.statistics.idrPictures
         bytes &+= report.statistics.bytes
         heldBack &+= report.statistics.heldBack
-        stages.add(report.stages)
     }
 }

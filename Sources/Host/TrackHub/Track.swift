@@ -34,7 +34,9 @@ public struct Track: Sendable {
     private var announced = SourceState.waiting
     /// What it has told of its work; nil if it has told nothing.
     private(set) var workReport: SourceReport?
-    /// What the sources before it have done.
+    /// The same, also of a source that is gone.
+    private var lastReport: SourceReport?
+    /// What the sources before that one have done.
     private var formerWork = SourceTotals()
     /// The pointer's last reported position.
     private var pointer: PointerReport?
@@ -64,7 +66,7 @@ public struct Track: Sendable {
     mutating func attach(_ abilities: SourceAbilities, now: MonotonicTime) -> Bool {
         guard self.abilities == nil else { return false }
         presence = .live
-        retireWorkReport()
+        workReport = nil
         format = nil
         demand.sourceCame()
         carrier.gate.sourceCame()
@@ -88,7 +90,7 @@ public struct Track: Sendable {
         abilities = nil
         presence = .gone(since: now, reason: reason)
         pointer = nil
-        retireWorkReport()
+        workReport = nil
         actions += [.sourceChanged(canMakeKeyFrames: false), .report(.lost)]
         announce()
     }
@@ -118,17 +120,23 @@ public struct Track: Sendable {
         announce()
     }
 
-    mutating func workReported(_ report: SourceReport) { workReport = report }
-
-    private mutating func retireWorkReport() {
-        if let workReport { formerWork.add(workReport) }
-        workReport = nil
+    mutating func workReported(_ report: SourceReport) {
+        if let former = lastReport {
+            // The figures of a source that comes again go on; how long pictures took is measured for a connection.
+            if !report.continues(former) { formerWork.addFigures(of: former) }
+            if workReport == nil { formerWork.stages.add(former.stages) }
+        }
+        workReport = report
+        lastReport = report
     }
 
     /// What all sources have done, by their reports.
     var work: SourceTotals {
         var work = formerWork
-        if let workReport { work.add(workReport) }
+        if let lastReport {
+            work.addFigures(of: lastReport)
+            work.stages.add(lastReport.stages)
+        }
         return work
     }
 

@@ -121,11 +121,13 @@ public final class TrackHub: Sendable {
         update(from: source) { $0.sharingChanged(to: sharing, pausesItself: pausesItself) }
     }
 
-    /// Takes new statistics of `source`, and how long its pictures have taken so far.
+    /// Takes new statistics of `source`, which count from its `epoch`, and how long its pictures have taken so far.
     public func statisticsChanged(
-        of source: any PictureSource, to statistics: CaptureStatistics, stages: StageTimes, now: MonotonicTime
+        of source: any PictureSource, to statistics: CaptureStatistics, epoch: UInt64, stages: StageTimes,
+        now: MonotonicTime
     ) {
-        update(from: source) { $0.workReported(SourceReport(statistics: statistics, stages: stages, arrival: now)) }
+        let report = SourceReport(statistics: statistics, epoch: epoch, stages: stages, arrival: now)
+        update(from: source) { $0.workReported(report) }
     }
 
     // MARK: For people
