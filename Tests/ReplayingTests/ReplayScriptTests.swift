@@ -183,6 +183,21 @@ struct ReplayScriptTests {
         #expect(apart == [33, 33, 10_000, 33, 33])
     }
 
+    @Test("one wrong capture time of a dump costs ten seconds, and the pace of what follows goes on")
+    func wrongTime() throws {
+        var sample = SampleRecording()
+        for number in 0..<6 {
+            let capture = 1 + number * 33_000_000 + (number == 2 ? 3_600_000_000_000 : 0)
+            try sample.addPicture(UInt64(number), isIDR: number == 0, at: nil, capture: Int64(capture))
+        }
+        var script = ReplayScript(period: period)
+        let steps = SampleRecording.play(sample.items, &script)
+        var times: [Interval] = []
+        for step in steps where step.header?.kind == .unit { times.append(step.time) }
+        let apart = zip(times.dropFirst(), times).map { ($0 - $1).milliseconds }
+        #expect(apart == [0, 0, 33, 10_000, 0, 33, 33])
+    }
+
     @Test(
         "a legacy stream gets headers that say where its access units end", arguments: [LinkForm.legacy40, .legacy16])
     func legacy(form: LinkForm) throws {

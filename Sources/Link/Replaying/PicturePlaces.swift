@@ -76,6 +76,11 @@ struct PicturePlaces: Sendable {
             // pause has more is left out for all that follows, pictures and sound alike.
             let time = clock.time + (capture - clock.capture)
             let latest = lastTime + Self.longestSilence
+            // So far behind, it was another time that was wrong.
+            guard time >= lastTime - Self.longestSilence else {
+                clocks[stream] = Clock(epoch: clock.epoch, capture: capture, time: lastTime)
+                return lastTime
+            }
             guard time > latest else { return max(lastTime, time) }
             for (key, clock) in clocks { clocks[key]?.time = clock.time - (time - latest) }
             return latest
