@@ -78,15 +78,20 @@ struct SlateTests {
     func words() {
         let size = PictureSize(width: 640, height: 360)
         let monitor = CaptureTarget.monitor("HDMI-1")
+        let region = CaptureTarget.region(PixelRectangle(x: 0, y: 0, width: 10, height: 10))
+        let shown: [(SharingState, CaptureTarget)] = [
+            (.paused, .screen), (.locked, .screen), (.windowHidden, .screen), (.windowHidden, monitor),
+            (.windowHidden, region),
+        ]
         let pictures = Set(
-            [(SharingState.paused, .screen), (.locked, .screen), (.windowHidden, .screen), (.windowHidden, monitor)].map
-            {
+            shown.map {
                 let plane = Plane($0, of: $1, size: size)
                 return (0..<size.height).flatMap { Array(plane.row($0)) }
             })
-        #expect(pictures.count == 4)
+        #expect(pictures.count == 5)
         #expect(Slate.words(for: .windowHidden, of: monitor) == "The monitor is off")
-        for (state, target) in Self.states.flatMap({ [($0, CaptureTarget.screen), ($0, monitor)] }) {
+        #expect(Slate.words(for: .windowHidden, of: region) == "The region is gone")
+        for (state, target) in Self.states.flatMap({ [($0, CaptureTarget.screen), ($0, monitor), ($0, region)] }) {
             for character in Slate.words(for: state, of: target).utf8 where character != UInt8(ascii: " ") {
                 #expect(SlateLetters.rows(of: character) != 0, "\(character)")
             }

@@ -136,6 +136,8 @@ final class PictureCoder {
             // A host takes no longer unit. The encoder has gone on from what viewers have, so only a key frame will do.
             while encoded.byteCount > mostBytes, quantizer < Quantizer.coarsest {
                 (kind, quantizer) = (.keyFrame, min(quantizer + 6, Quantizer.coarsest))
+                quality.activateAll()
+                activity = self.activity(prefersBands: false, quantizer)
                 encoded = try encoder.encode(
                     canvas.planes, activity, quantizer: quantizer, isRandomAccess: true, time: time)
             }

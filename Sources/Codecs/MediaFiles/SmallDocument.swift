@@ -4,7 +4,7 @@ import LibAVMessages
 /// A small file of this machine or of a web server, which is read as a whole.
 public enum SmallDocument {
     /// Reads `address`, which is `file:` and a path, or a URL of HTTP or HTTPS. Blocks for as long as `connection`
-    /// allows. A redirection is followed, but not from HTTPS to HTTP.
+    /// allows. A redirection is followed, but what HTTPS was asked for must come by HTTPS.
     ///
     /// - Throws: ``MediaFileError``, also if there are more than `limit` bytes.
     public static func read(
