@@ -76,8 +76,8 @@ let package = Package(
             "CXCB", pkgConfig: "xcb",
             apt: [
                 "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev",
-                "libxcb-xinput-dev", "libxcb-composite0-dev", "libxcb-screensaver0-dev", "libxcb-xtest0-dev",
-                "libxcb-sync-dev",
+                "libxcb-render0-dev", "libxcb-shape0-dev", "libxcb-xinput-dev", "libxcb-composite0-dev",
+                "libxcb-screensaver0-dev", "libxcb-xtest0-dev", "libxcb-sync-dev",
             ]),
         system("CX264", pkgConfig: "x264", apt: ["libx264-dev"]),
         system("CYUV", apt: ["libyuv-dev"]),
@@ -336,7 +336,7 @@ let package = Package(
             "X11CaptureTests",
             [
                 "X11Capture", "CaptureEngine", "CaptureLink", "ColorConversion", "LinkTransport", "TestScene", "CXCB",
-                "MediaTypes", "TestSupport",
+                "MediaTypes", "Processes", "TestSupport",
             ]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(

@@ -14,6 +14,7 @@ public final class DisplayClient {
     public var waits = true
     private let context: xcb_gcontext_t
     private let rootVisual: xcb_visualid_t
+    private let rootDepth: UInt8
 
     public init(_ display: String) throws {
         guard let connection = xcb_connect(display, nil), xcb_connection_has_error(connection) == 0,
@@ -23,6 +24,7 @@ public final class DisplayClient {
         self.connection = connection
         root = screen.pointee.root
         rootVisual = screen.pointee.root_visual
+        rootDepth = screen.pointee.root_depth
         context = xcb_generate_id(connection)
         xcb_create_gc(connection, context, root, XCB_GC_SUBWINDOW_MODE.rawValue, [UInt32(1)])
     }
@@ -47,6 +49,19 @@ public final class DisplayClient {
             x: Int16(rectangle.x), y: Int16(rectangle.y), width: UInt16(rectangle.width),
             height: UInt16(rectangle.height))
         xcb_poly_fill_rectangle(connection, drawable ?? root, context, 1, &filled)
+        wait()
+    }
+
+    /// Gives the root window a background of one colour, as `xsetroot` does.
+    public func background(_ color: UInt32) {
+        let tile = xcb_generate_id(connection)
+        xcb_create_pixmap(connection, rootDepth, tile, root, 1, 1)
+        fill(PixelRectangle(x: 0, y: 0, width: 1, height: 1), color: color, on: tile)
+        xcb_change_window_attributes(connection, root, XCB_CW_BACK_PIXMAP.rawValue, [tile])
+        xcb_clear_area(connection, 0, root, 0, 0, 0, 0)
+        xcb_change_property(
+            connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), root, atom("_XSETROOT_ID"),
+            xcb_atom_t(XCB_ATOM_PIXMAP.rawValue), 32, 1, [tile])
         wait()
     }
 

@@ -11,15 +11,14 @@ private let secret = SceneColor(0xFF, 0, 0xFF)
 
 @Suite("hidden windows", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct HiddenWindowTests {
-    @Test(
-        "no picture has a pixel of a hidden window while it comes, moves, is raised and goes", arguments: [true, false])
-    func never(usesDamage: Bool) throws {
+    @Test("no picture has a pixel of a hidden window while it comes, moves, is raised and goes")
+    func never() throws {
         let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(TestScreen.all, color: 0x0000FF)
+        client.background(0x0000FF)
         let cover = client.window(PixelRectangle(x: 50, y: 50, width: 100, height: 100), color: 0x00FF00)
         let capture = try ScreenCapture(
-            display: screen.name, hidden: [.title("Passwords")], usesDamage: usesDamage, drawsPointer: false)
+            display: screen.name, hidden: [.title("Passwords")], drawsPointer: false)
         var picture = try GrabbedPicture(capture)
         // Of another program: all windows of one are hidden together.
         let manager = try DisplayClient(screen.name)
@@ -41,7 +40,7 @@ struct HiddenWindowTests {
         manager.map(window)
         try follow()
         manager.destroy(window)
-        client.fill(TestScreen.all, color: 0x0000FF)
+        client.destroy(cover)
         let later = try settle()
         for y in 0..<300 { for x in 0..<400 { #expect(later.color(x, y) == SceneColor(0, 0, 0xFF)) } }
 
@@ -68,7 +67,7 @@ struct HiddenWindowTests {
         let size = PictureSize(width: 1280, height: 720)
         let whole = PixelRectangle(x: 0, y: 0, width: 1280, height: 720)
         let screen = try VirtualScreen(size)
-        try DisplayClient(screen.name).fill(whole, color: 0x101010)
+        try DisplayClient(screen.name).background(0x101010)
         let capture = try ScreenCapture(display: screen.name, hidden: [.title("passwords")], drawsPointer: false)
         let open = try ScreenCapture(display: screen.name, drawsPointer: false)
         let other = try DisplayClient(screen.name)
@@ -113,7 +112,7 @@ struct HiddenWindowTests {
     func frames() throws {
         let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(TestScreen.all, color: 0x0000FF)
+        client.background(0x0000FF)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 200, height: 150)),
             hidden: [.title("secret")], drawsPointer: false)
@@ -130,7 +129,7 @@ struct HiddenWindowTests {
         #expect(picture.color(0, 0) == SceneColor(0, 0, 0) && picture.color(49, 49) == SceneColor(0, 0, 0))
         #expect(picture.color(50, 50) == SceneColor(0, 0, 0xFF))
         client.destroy(frame)
-        client.fill(TestScreen.all, color: 0x0000FF)
+        client.background(0x0000FF)
         try update()
         #expect(picture.color(0, 0) == SceneColor(0, 0, 0xFF))
 
@@ -152,7 +151,7 @@ struct HiddenWindowTests {
     func strangeTitles(title: String, wanted: String) throws {
         let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(TestScreen.all, color: 0x0000FF)
+        client.background(0x0000FF)
         let window = client.window(PixelRectangle(x: 60, y: 60, width: 80, height: 40), color: 0xFF00FF, title: title)
         #expect(
             try !shows(

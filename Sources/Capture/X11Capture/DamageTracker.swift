@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 
 /// Asks the X server's Damage extension what has been drawn on a window and on the windows inside it.
-final class DamageTracker {
+final class DamageTracker: DamageSource {
     /// Whether something was drawn since the last `ask`.
     private(set) var isDamaged = true
     private let connection: X11Connection
@@ -56,21 +56,40 @@ final class DamageTracker {
         return true
     }
 
-    /// Requests what was drawn since the last call; whatever is drawn from now on counts for the next one.
     func ask() -> xcb_xfixes_fetch_region_cookie_t {
         isDamaged = false
         lastAsked = xcb_damage_subtract(connection.handle, damage, 0, region).sequence
         return xcb_xfixes_fetch_region(connection.handle, region)
     }
 
-    /// Adds the answer to `changes`, each rectangle moved by `offset`.
     func collect(
         _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
         into changes: inout [PixelRectangle]
     ) throws(X11CaptureError) {
-        let reply = try connection.reply(to: "XFixesFetchRegion") {
-            xcb_xfixes_fetch_region_reply(connection.handle, cookie, &$0)
-        }
+        try connection.collect(cookie, movedBy: offset, into: &changes)
+    }
+}
+
+/// Tells what has been drawn on the screen, or on a part of it.
+protocol DamageSource: AnyObject {
+    /// Whether something was drawn since the last `ask`, as far as events say so.
+    var isDamaged: Bool { get }
+    /// Requests what was drawn since the last call; whatever is drawn from now on counts for the next one.
+    func ask() -> xcb_xfixes_fetch_region_cookie_t
+    /// Adds the answer to `changes`, each rectangle moved by `offset`.
+    func collect(
+        _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
+        into changes: inout [PixelRectangle]
+    ) throws(X11CaptureError)
+}
+
+extension X11Connection {
+    /// Adds the rectangles of a region that was asked for to `changes`, each moved by `offset`.
+    func collect(
+        _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
+        into changes: inout [PixelRectangle]
+    ) throws(X11CaptureError) {
+        let reply = try reply(to: "XFixesFetchRegion") { xcb_xfixes_fetch_region_reply(handle, cookie, &$0) }
         defer { free(reply) }
         let rectangles = UnsafeBufferPointer(
             start: xcb_xfixes_fetch_region_rectangles(reply),

@@ -36,7 +36,8 @@ public final class ScreenCapture: ScreenSource {
     var toldShape: Int?
     private let grabber: ScreenGrabber
     private let events: ScreenEvents
-    private let damage: DamageTracker?
+    private let tracker: DamageTracker?
+    private let damage: (any DamageSource)?
     private var comparison: TileComparison?
     private let hidden: HiddenWindows?
     private let lock: ScreenLock?
@@ -76,15 +77,17 @@ public final class ScreenCapture: ScreenSource {
         size = tracked.size
         grabber = try ScreenGrabber(connection, methods: methods)
         pointer = try Pointer(connection, onWarning: onWarning)
-        damage = usesDamage ? try DamageTracker(connection, window: tracked.window) : nil
-        if damage == nil { comparison = TileComparison() }
-        comparison?.reset(tracked.size)
         if tracked is TrackedWindow {
             self.hidden = nil
             if !hidden.isEmpty { onWarning("a window is captured without what covers it: nothing to hide") }
         } else {
             self.hidden = hidden.isEmpty ? nil : try HiddenWindows(connection, hidden)
         }
+        let reportsWindows = self.hidden != nil
+        tracker = usesDamage && !reportsWindows ? try DamageTracker(connection, window: tracked.window) : nil
+        damage = self.hidden?.composition ?? tracker
+        if damage == nil { comparison = TileComparison() }
+        comparison?.reset(tracked.size)
         for selector in self.hidden?.missing ?? [] {
             onWarning(
                 "no window is '\(PrintableText.harmless(selector.description))' yet; it is hidden as soon as it comes")
@@ -101,8 +104,8 @@ public final class ScreenCapture: ScreenSource {
 
     public func pollDue(period: Interval) -> MonotonicTime {
         guard !isWaiting, let comparison else { return .distantFuture }
-        // Comparing tiles doesn't notice changes of the pointer or of hidden windows.
-        let isExpected = drawn.isOutdated(pointer, at: pointerArea) || hidden?.changes.isEmpty == false
+        // Comparing tiles doesn't notice changes of the pointer.
+        let isExpected = drawn.isOutdated(pointer, at: pointerArea)
         return comparison.due(period: period, isExpected: isExpected)
     }
 
@@ -234,23 +237,17 @@ public final class ScreenCapture: ScreenSource {
         return isComplete
     }
 
-    /// Hands out pixels in which hidden windows are blank.
+    /// Hands out pixels, of which none is a hidden window's.
     private func grab(
         _ rectangles: [PixelRectangle], _ place: CapturePlace, _ body: (GrabbedPixels) -> Void
     ) throws(X11CaptureError) {
-        guard let hidden else {
-            return try grabber.grab(rectangles, of: place, tracked.layout) { pixels in body(pixels) }
-        }
-        hidden.isTakingPicture = true
-        defer { hidden.isTakingPicture = false }
-        try grabber.grab(rectangles, of: place, tracked.layout) { (pixels) throws(X11CaptureError) in
-            // All events older than these pixels are already in the queue.
+        var place = place
+        if let hidden {
             try drain()
-            for blank in hidden.blanked {
-                pixels.blank(blank.moved(x: -place.origin.x, y: -place.origin.y), pixelFormat)
-            }
-            body(pixels)
+            hidden.composition.draw(rectangles.map { $0.moved(x: place.area.x, y: place.area.y) })
+            place.drawable = hidden.composition.canvas
         }
+        try grabber.grab(rectangles, of: place, tracked.layout) { pixels in body(pixels) }
     }
 
     /// Handles the events that came with replies.
@@ -280,7 +277,7 @@ public final class ScreenCapture: ScreenSource {
     @discardableResult
     private func handleEvents(_ isReadable: Bool) -> Bool {
         events.read(isReadable: isReadable) { event in
-            if damage?.take(event) == true || pointer.take(event) { return }
+            if tracker?.take(event) == true || pointer.take(event) { return }
             connection.forgetDestroyed(event)
             // More than one object may need the same event.
             _ = tracked.take(event)

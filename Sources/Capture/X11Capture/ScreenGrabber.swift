@@ -213,15 +213,4 @@ extension GrabbedPixels {
             memset(target + left + count, 0, max(0, stride - left - count))
         }
     }
-
-    /// Blackens the part of `area` that lies in it.
-    func blank(_ area: PixelRectangle, _ format: ScreenToPlanes.PixelFormat) {
-        let both = rectangle.intersection(area)
-        if both.isEmpty { return }
-        for row in 0..<both.height {
-            memset(
-                base + (both.y - rectangle.y + row) * stride + (both.x - rectangle.x) * format.bytesPerPixel, 0,
-                both.width * format.bytesPerPixel)
-        }
-    }
 }

@@ -8,19 +8,25 @@ struct WindowProperties {
     let modernTitle: xcb_atom_t
     let leader: xcb_atom_t
     let process: xcb_atom_t
+    let kind: xcb_atom_t
     let title = xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)
     let className = xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue)
     let transientFor = xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue)
     let machine = xcb_atom_t(XCB_ATOM_WM_CLIENT_MACHINE.rawValue)
     private let utf8: xcb_atom_t
+    private let panel: xcb_atom_t
+    private let menus: Set<xcb_atom_t>
     private let connection: X11Connection
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
         let atoms = try connection.atoms([
-            "WM_STATE", "_NET_WM_NAME", "UTF8_STRING", "WM_CLIENT_LEADER", "_NET_WM_PID",
+            "WM_STATE", "_NET_WM_NAME", "UTF8_STRING", "WM_CLIENT_LEADER", "_NET_WM_PID", "_NET_WM_WINDOW_TYPE",
+            "_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_MENU", "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU",
+            "_NET_WM_WINDOW_TYPE_POPUP_MENU", "_NET_WM_WINDOW_TYPE_COMBO",
         ])
         (state, modernTitle, utf8, leader, process) = (atoms[0], atoms[1], atoms[2], atoms[3], atoms[4])
+        (kind, panel, menus) = (atoms[5], atoms[6], Set(atoms[7...]))
     }
 
     /// Requests the first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
@@ -57,6 +63,15 @@ struct WindowProperties {
         defer { free(reply) }
         guard reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4 else { return nil }
         return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
+    }
+
+    /// What the property `kind` says.
+    func kind(_ cookie: xcb_get_property_cookie_t) -> FoundWindow.Kind {
+        switch number(cookie) {
+        case panel: .panel
+        case let kind? where menus.contains(kind): .menu
+        default: .other
+        }
     }
 
     /// In units of 4 bytes. With the first 1 KiB, this makes up to 64 KiB of a title.

@@ -21,8 +21,14 @@ struct FoundWindow {
     /// The window that it is a dialog or a menu of (WM_TRANSIENT_FOR, ICCCM 4.1.2.6); 0 if there is none.
     var transientFor: xcb_window_t = 0
     var program = WindowProgram()
+    /// What it is for, as far as that matters here (_NET_WM_WINDOW_TYPE of EWMH).
+    var kind = Kind.other
     var depth: UInt8 = 0
     var visual: xcb_visualid_t = 0
+
+    enum Kind {
+        case panel, menu, other
+    }
 }
 
 /// Searches the window tree, as deep as window managers place programs' windows.
@@ -191,7 +197,8 @@ struct WindowSearch {
                 transientFor: properties.ask(window, properties.transientFor, length: 1),
                 leader: properties.ask(window, properties.leader, length: 1),
                 process: properties.ask(window, properties.process, length: 1),
-                machine: properties.ask(window, properties.machine)
+                machine: properties.ask(window, properties.machine),
+                kind: properties.ask(window, properties.kind, length: 1)
             )
         }
         var result: [FoundWindow] = []
@@ -210,6 +217,7 @@ struct WindowSearch {
             let leader = properties.number(cookie.leader)
             let process = properties.number(cookie.process)
             let machine = properties.text(cookie.machine)
+            let kind = properties.kind(cookie.kind)
             guard let attributes, let geometry, let place else { continue }
             var found = FoundWindow(identifier: window.window, frame: window.frame)
             found.title = modernTitle ?? title ?? ""
@@ -232,6 +240,7 @@ struct WindowSearch {
             found.program.leader = leader == connection.root ? 0 : leader ?? 0
             found.program.process = process ?? 0
             found.program.machine = machine ?? ""
+            found.kind = kind
             result.append(found)
         }
         try connection.check()

@@ -34,6 +34,8 @@ public enum X11CaptureError: ScreenFailure, Equatable {
     case noSuchWindow(String)
     /// Several windows have this title or class; these are some of them.
     case severalWindows(String, matches: [String])
+    /// The display lacks what hiding windows needs.
+    case cannotHide(display: String)
     /// The window has no pixels of its own (InputOnly).
     case windowWithoutPixels(String)
     /// The captured window has been destroyed.
@@ -66,6 +68,9 @@ public enum X11CaptureError: ScreenFailure, Equatable {
         case .noSuchWindow(let text): "there is no window '\(text)'; --list shows those there are"
         case .severalWindows(let text, let matches):
             "several windows are named '\(text)'; give the identifier of one: \(matches.joined(separator: ", "))"
+        case .cannotHide(let display):
+            "display '\(display)' can't hide windows: that needs its extensions Composite 0.2, DAMAGE, RENDER, SHAPE "
+                + "and XFIXES"
         case .windowWithoutPixels(let window): "window \(window) only takes input, and shows nothing"
         case .windowClosed(let window): "window \(window) has been closed"
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"

@@ -9,6 +9,9 @@ final class X11Connection {
     let display: String
     let root: xcb_window_t
     let rootDepth: Int
+    let rootVisual: xcb_visualid_t
+    /// The number of the screen, counted from 0.
+    let screenNumber: Int
     let pixels: PixelLayout
     // Points into the connection's setup, and is valid as long as the connection.
     private let screen: UnsafeMutablePointer<xcb_screen_t>
@@ -40,6 +43,8 @@ final class X11Connection {
             identifierMask = setup.pointee.resource_id_mask
             root = screen.pointee.root
             rootDepth = Int(screen.pointee.root_depth)
+            rootVisual = screen.pointee.root_visual
+            self.screenNumber = Int(screenNumber)
         } catch {
             xcb_disconnect(handle)
             throw error
@@ -119,6 +124,14 @@ final class X11Connection {
         return atoms
     }
 
+    /// The window that owns a selection; nil if there is none.
+    func owner(of selection: xcb_atom_t) throws(X11CaptureError) -> xcb_window_t? {
+        let cookie = xcb_get_selection_owner(handle, selection)
+        let answer = try reply(to: "GetSelectionOwner") { xcb_get_selection_owner_reply(handle, cookie, &$0) }
+        defer { free(answer) }
+        return answer.pointee.owner == 0 ? nil : answer.pointee.owner
+    }
+
     /// The version of RandR that the server speaks; (0, 0) if it has none.
     func randrVersion() throws(X11CaptureError) -> (UInt32, UInt32) {
         guard firstEvent(of: shim_xcb_randr_id()) != nil else { return (0, 0) }
@@ -161,6 +174,24 @@ extension X11Connection {
         guard firstEvent(of: shim_xcb_xfixes_id()) != nil else { return }
         let cookie = xcb_xfixes_query_version(handle, 5, 0)
         free(try reply(to: "XFixesQueryVersion") { xcb_xfixes_query_version_reply(handle, cookie, &$0) })
+    }
+
+    /// Negotiates the versions of Composite, Damage and Render; before that, a server accepts no other of their
+    /// requests, or treats us as an older client.
+    func announceComposition() throws(X11CaptureError) {
+        let composite = xcb_composite_query_version(handle, 0, 4)
+        let damage = xcb_damage_query_version(handle, 1, 1)
+        let render = xcb_render_query_version(handle, 0, 11)
+        let version = try reply(to: "CompositeQueryVersion") {
+            xcb_composite_query_version_reply(handle, composite, &$0)
+        }
+        defer { free(version) }
+        free(try reply(to: "DamageQueryVersion") { xcb_damage_query_version_reply(handle, damage, &$0) })
+        free(try reply(to: "RenderQueryVersion") { xcb_render_query_version_reply(handle, render, &$0) })
+        // Earlier ones can't name the pixmap of a window.
+        if (version.pointee.major_version, version.pointee.minor_version) < (0, 2) {
+            throw .cannotHide(display: display)
+        }
     }
 
     /// Selects the events that report changes of the screen or its monitors; returns the first of RandR's two event

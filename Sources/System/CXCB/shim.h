@@ -7,6 +7,8 @@
 #include <xcb/damage.h>
 #include <xcb/xfixes.h>
 #include <xcb/randr.h>
+#include <xcb/render.h>
+#include <xcb/shape.h>
 #include <xcb/xinput.h>
 #include <xcb/composite.h>
 #include <xcb/screensaver.h>
@@ -18,6 +20,8 @@ static inline xcb_extension_t *shim_xcb_shm_id(void) { return &xcb_shm_id; }
 static inline xcb_extension_t *shim_xcb_damage_id(void) { return &xcb_damage_id; }
 static inline xcb_extension_t *shim_xcb_xfixes_id(void) { return &xcb_xfixes_id; }
 static inline xcb_extension_t *shim_xcb_randr_id(void) { return &xcb_randr_id; }
+static inline xcb_extension_t *shim_xcb_render_id(void) { return &xcb_render_id; }
+static inline xcb_extension_t *shim_xcb_shape_id(void) { return &xcb_shape_id; }
 static inline xcb_extension_t *shim_xcb_input_id(void) { return &xcb_input_id; }
 static inline xcb_extension_t *shim_xcb_composite_id(void) { return &xcb_composite_id; }
 static inline xcb_extension_t *shim_xcb_screensaver_id(void) { return &xcb_screensaver_id; }

@@ -1,0 +1,375 @@
+import CXCB
+import MediaTypes
+
+/// Tracks windows that no picture may show, and composes pictures of all the others.
+///
+/// These are the windows that the user named, and all other windows of their programs: dialogs, menus and tooltips.
+/// Black in the pictures, too, are windows that may show copies of them (``Previewers``).
+///
+/// Only a window that has been queried and found harmless is ever drawn. Events arrive in the order in which things
+/// happened, and a window that an event hasn't announced yet is in no picture.
+final class HiddenWindows {
+    /// What puts the pictures together.
+    let composition: WindowComposition
+    /// Areas that look different now: changes that aren't reported as damage.
+    private(set) var changes: [PixelRectangle] = []
+    private let connection: X11Connection
+    private let selectors: [WindowSelector]
+    private let search: WindowSearch
+    private let telling: Set<xcb_atom_t>
+    private let compositorSelection: xcb_atom_t
+    // The root window's children.
+    private var frames: [xcb_window_t: Frame] = [:]
+    private var stack = WindowStack()
+    // The windows inside them, and the programs that these belong to.
+    private var programs = ProgramWindows()
+    private var previewers = Previewers()
+    private var needsLook = false
+    private var needsWholeLook = false
+
+    private struct Frame {
+        /// The area, including the border.
+        var area: PixelRectangle
+        var border = 0
+        var visual: xcb_visualid_t = 0
+        var isMapped: Bool
+        /// Remains true until the window is destroyed: a new title doesn't make it less private.
+        var isHidden = false
+        /// Whether it may show copies of hidden windows.
+        var isPreview = false
+        /// Whether an event reported its geometry, which is newer than the result of a query may be.
+        var isSizeKnown = false
+        /// Whether it has no pixels of its own (InputOnly), so that nothing of it can be seen.
+        var isInputOnly = false
+        /// Whether it has to be queried: it is new, a relevant property may have changed, or a window may have come
+        /// into it.
+        var needsLook = false
+
+        var isBlank: Bool { isHidden || isPreview || needsLook }
+        /// The top left corner inside the border.
+        var origin: (x: Int, y: Int) { (area.x + border, area.y + border) }
+        /// The area in the window's own coordinates.
+        var ownArea: PixelRectangle { area.moved(x: -origin.x, y: -origin.y) }
+    }
+
+    private static let events = UInt32(
+        XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+
+    /// Throws if the server lacks an extension that this needs.
+    init(_ connection: X11Connection, _ selectors: [WindowSelector]) throws(X11CaptureError) {
+        self.connection = connection
+        search = try WindowSearch(connection)
+        composition = try WindowComposition(connection)
+        let atoms = try connection.atoms([
+            "_NET_WM_CM_S\(connection.screenNumber)", "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR",
+            "WM_CLIENT_LEADER", "_NET_WM_PID", "WM_CLIENT_MACHINE", "_NET_WM_WINDOW_TYPE",
+        ])
+        compositorSelection = atoms[0]
+        telling = Set(atoms.dropFirst()).subtracting([0])
+        // A window that lies deep inside another also hides the child of the root window that contains it.
+        var wanted: [WindowSelector] = []
+        for selector in selectors {
+            wanted.append(selector)
+            if case .identifier(let identifier) = selector, let frame = try search.frame(of: identifier) {
+                wanted.append(.identifier(frame))
+            }
+        }
+        self.selectors = wanted
+        let rootEvents =
+            XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue
+        connection.select(UInt32(rootEvents), on: connection.root)
+        let found = try search.windows(below: [connection.root], watching: Self.events)
+        try adopt(found, isWhole: true)
+        missing = selectors.filter { selector in !found.contains { WindowSearch.matches($0, selector) } }
+        // What a window shows now is its own, except what a hidden window covers, if the window has no pixmap yet.
+        let secret = hiddenPlaces
+        for (window, frame) in frames where frame.isMapped && !frame.isHidden {
+            let known = composition.isRedirected(window) ? [] : secret
+            composition.window(window)?.adopt(
+                area: frame.ownArea, secret: known.map { $0.moved(x: -frame.origin.x, y: -frame.origin.y) })
+        }
+        try composition.redirect()
+        arrange()
+    }
+
+    /// Which of the selectors no window matches so far.
+    private(set) var missing: [WindowSelector] = []
+
+    /// Has every window queried again: a new layout of the screen may move windows without sending events for them.
+    func outdate() {
+        needsWholeLook = true
+        needsLook = true
+    }
+
+    /// Handles an event; returns whether it was about a window on the screen.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+        let isReshaped = composition.take(event) { window in
+            if let frame = frames[window], frame.isMapped { addChange(frame.area) }
+        }
+        if isReshaped { return true }
+        switch Int32(event.pointee.response_type & 0x7F) {
+        case XCB_CREATE_NOTIFY:
+            let created = event.cast(to: xcb_create_notify_event_t.self)
+            if created.parent != connection.root {
+                look(at: programs.frame(of: created.parent))
+                return true
+            }
+            enter(
+                created.window,
+                Frame(
+                    area: Self.area(created.x, created.y, created.width, created.height, created.border_width),
+                    border: Int(created.border_width), isMapped: false, isSizeKnown: true, needsLook: true))
+            programs.add(created.window)
+        case XCB_MAP_NOTIFY:
+            let mapped = event.cast(to: xcb_map_notify_event_t.self)
+            if mapped.event != connection.root {
+                look(at: programs.frame(of: mapped.event))
+                return true
+            }
+            map(mapped.window, event.pointee.full_sequence)
+        case XCB_UNMAP_NOTIFY:
+            let unmapped = event.cast(to: xcb_unmap_notify_event_t.self)
+            if unmapped.event != connection.root { return true }
+            unmap(unmapped.window, event.pointee.full_sequence)
+        case XCB_DESTROY_NOTIFY:
+            let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
+            if destroyed.event == connection.root { leave(destroyed.window, event.pointee.full_sequence) }
+            programs.end(destroyed.window)
+            needsLook = true
+        case XCB_REPARENT_NOTIFY:
+            let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
+            look(at: programs.frame(of: reparented.event))
+            guard reparented.event == connection.root else { return true }
+            if reparented.parent == connection.root {
+                // If it is mapped, an event follows. Its size is queried then.
+                leave(reparented.window, event.pointee.full_sequence)
+                enter(
+                    reparented.window,
+                    Frame(
+                        area: PixelRectangle(x: Int(reparented.x), y: Int(reparented.y), width: 0, height: 0),
+                        isMapped: false))
+                if programs.frame(of: reparented.window) == nil { programs.add(reparented.window) }
+                programs.move(reparented.window, into: reparented.window)
+                look(at: reparented.window)
+            } else {
+                leave(reparented.window, event.pointee.full_sequence)
+                let frame = programs.frame(of: reparented.parent)
+                programs.move(reparented.window, into: frame)
+                look(at: frame)
+            }
+        case XCB_CONFIGURE_NOTIFY:
+            let configured = event.cast(to: xcb_configure_notify_event_t.self)
+            if configured.event != connection.root { return true }
+            configure(configured, event.pointee.full_sequence)
+        case XCB_CIRCULATE_NOTIFY:
+            let circulated = event.cast(to: xcb_circulate_notify_event_t.self)
+            if circulated.event != connection.root { return true }
+            stack.circulate(circulated.window, isTop: circulated.place == UInt8(XCB_PLACE_ON_TOP.rawValue))
+            uncover(circulated.window, event.pointee.full_sequence)
+        case XCB_PROPERTY_NOTIFY:
+            let changed = event.cast(to: xcb_property_notify_event_t.self)
+            if changed.window == connection.root {
+                if composition.takeRootProperty(changed.atom) { addChange(Self.everything) }
+                return false
+            }
+            guard let frame = programs.frame(of: changed.window) else { return false }
+            if telling.contains(changed.atom) { look(at: frame) }
+        default: return false
+        }
+        return true
+    }
+
+    /// Queries the titles and programs of the windows that the events were about. Call it before pixels are handed out.
+    func update() throws(X11CaptureError) {
+        if !needsLook { return }
+        needsLook = false
+        if needsWholeLook {
+            needsWholeLook = false
+            for window in frames.keys { frames[window]?.isSizeKnown = false }
+            try composition.resize()
+            try adopt(try search.windows(below: [connection.root], watching: Self.events), isWhole: true)
+            addChange(Self.everything)
+        }
+        // Query windows that aren't mapped along with those that are: a visible one may be the dialog of an unmapped
+        // one.
+        let outdated = frames.filter(\.value.needsLook).map(\.key)
+        if outdated.contains(where: { frames[$0]?.isMapped == true }) {
+            let found = try search.windows(below: outdated, watching: Self.events)
+            for window in outdated { frames[window]?.needsLook = false }
+            try adopt(found, isWhole: false)
+            let there = Set(found.lazy.map(\.frame))
+            // These were destroyed in the meantime, and events will report it. What they were can't be found out any
+            // more, so hide them.
+            for window in outdated where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
+        }
+        programs.forgetGone()
+        needsLook = false
+        arrange()
+    }
+
+    /// Adds `changes`, which are then forgotten, to what has changed in pictures whose top left corner is at `origin`.
+    func takeChanges(_ origin: (x: Int, y: Int), into others: inout [PixelRectangle]) {
+        for change in changes { others.append(change.moved(x: -origin.x, y: -origin.y)) }
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    private func adopt(_ found: [FoundWindow], isWhole: Bool) throws(X11CaptureError) {
+        let tops = found.filter { $0.identifier == $0.frame }
+        if isWhole { stack = WindowStack(tops.map(\.identifier)) }
+        let inside = Dictionary(grouping: found.lazy.filter { $0.identifier != $0.frame }, by: \.frame)
+        for window in tops {
+            let isNew = frames[window.identifier] == nil
+            var frame = frames[window.identifier] ?? Self.unknown
+            if !frame.isSizeKnown {
+                frame.border = window.border
+                frame.area = PixelRectangle(
+                    x: window.area.x - window.border, y: window.area.y - window.border,
+                    width: window.area.width + 2 * window.border, height: window.area.height + 2 * window.border)
+            }
+            if isNew, window.isViewable { frame.isMapped = true }
+            frame.isInputOnly = window.isInputOnly
+            frame.visual = window.visual
+            frames[window.identifier] = frame
+            stack.add(window.identifier)
+            if !frame.isHidden, !frame.isInputOnly { composition.follow(window.identifier) }
+            previewers.note(window, inside: inside[window.identifier] ?? [])
+        }
+        for var window in found {
+            window.program.mains = try mains(of: window)
+            programs.note(window, isPrivate: selectors.contains { WindowSearch.matches(window, $0) })
+        }
+        for frame in programs.spread() { hide(frame) }
+        previewers.compositor = try connection.owner(of: compositorSelection).map(connection.clientPart(of:)) ?? 0
+        let previews = previewers.previews
+        for window in frames.keys {
+            let isPreview = previews.contains(window)
+            if frames[window]?.isPreview == isPreview { continue }
+            frames[window]?.isPreview = isPreview
+            change(window)
+        }
+    }
+
+    /// The windows that `window` is transient for, each with the child of the root window that it lies in.
+    private func mains(of window: FoundWindow) throws(X11CaptureError) -> [xcb_window_t] {
+        var result: [xcb_window_t] = []
+        var main = window.transientFor
+        // Longer chains and circular ones don't come from real programs.
+        while main != 0, main != connection.root, !result.contains(main), result.count < 32 {
+            result.append(main)
+            var frame = programs.frame(of: main)
+            if frame == nil { frame = try search.frame(of: main) }
+            if let frame { result.append(frame) }
+            main = try search.transientFor(main)
+        }
+        return result
+    }
+
+    private func hide(_ window: xcb_window_t) {
+        guard let frame = frames[window], !frame.isHidden, !frame.isInputOnly else { return }
+        frames[window]?.isHidden = true
+        composition.forget(window)
+        change(window)
+    }
+
+    /// Notes that a child of the root window is new there, on top of the others.
+    private func enter(_ window: xcb_window_t, _ frame: Frame) {
+        frames[window] = frame
+        stack.add(window)
+        composition.follow(window)
+        needsLook = true
+    }
+
+    /// Notes that a window is no longer a child of the root window.
+    private func leave(_ window: xcb_window_t, _ sequence: UInt32) {
+        uncover(window, sequence)
+        frames[window] = nil
+        stack.remove(window)
+        previewers.forget(window)
+        composition.forget(window)
+    }
+
+    private func map(_ window: xcb_window_t, _ sequence: UInt32) {
+        if frames[window] == nil { enter(window, Self.unknown) }
+        guard let frame = frames[window] else { return }
+        frames[window]?.isMapped = true
+        composition.window(window)?.map(sequence, area: frame.ownArea, secret: secret(in: frame))
+        look(at: window)
+        change(window)
+    }
+
+    private func unmap(_ window: xcb_window_t, _ sequence: UInt32) {
+        uncover(window, sequence)
+        frames[window]?.isMapped = false
+        composition.window(window)?.unmap()
+    }
+
+    private func configure(_ event: xcb_configure_notify_event_t, _ sequence: UInt32) {
+        let window = event.window
+        let area = Self.area(event.x, event.y, event.width, event.height, event.border_width)
+        let isRestacked = stack.place(window, above: event.above_sibling)
+        guard let old = frames[window] else { return }
+        if old.isSizeKnown, !isRestacked, old.area == area, old.border == Int(event.border_width) { return }
+        uncover(window, sequence)
+        frames[window]?.area = area
+        frames[window]?.border = Int(event.border_width)
+        frames[window]?.isSizeKnown = true
+        if let new = frames[window], old.area.size != area.size || old.border != new.border {
+            composition.window(window)?.resize(from: old.ownArea, to: new.ownArea, secret: secret(in: new))
+        }
+        change(window)
+    }
+
+    /// Notes that a window may no longer be where it was, or no longer above the others.
+    private func uncover(_ window: xcb_window_t, _ sequence: UInt32) {
+        change(window)
+        if let frame = frames[window], frame.isMapped { composition.uncover(frame.area, window, sequence) }
+    }
+
+    /// Notes that the picture changes where the window is.
+    private func change(_ window: xcb_window_t) {
+        needsLook = true
+        guard let frame = frames[window], frame.isMapped, !frame.isInputOnly else { return }
+        addChange(frame.area)
+    }
+
+    /// Adds to `changes`. The list is bounded, because it may be a long time before anybody takes it.
+    private func addChange(_ area: PixelRectangle) {
+        if changes.last == area { return }
+        if changes.count == 32 { changes = [changes.reduce(area) { $0.union($1) }] } else { changes.append(area) }
+    }
+
+    private func look(at window: xcb_window_t?) {
+        guard let window else { return }
+        frames[window]?.needsLook = true
+        needsLook = true
+    }
+
+    private func arrange() {
+        composition.layers = stack.windows.compactMap { window in
+            guard let frame = frames[window], frame.isMapped, !frame.isInputOnly else { return nil }
+            return WindowComposition.Layer(
+                window: window, area: frame.area, border: frame.border, visual: frame.visual, isBlank: frame.isBlank)
+        }
+    }
+
+    /// Where hidden windows are.
+    private var hiddenPlaces: [PixelRectangle] {
+        frames.values.lazy.filter { $0.isHidden && $0.isMapped }.map(\.area)
+    }
+
+    /// Where hidden windows are, in the coordinates of the window with this frame.
+    private func secret(in frame: Frame) -> [PixelRectangle] {
+        hiddenPlaces.map { $0.moved(x: -frame.origin.x, y: -frame.origin.y) }
+    }
+
+    private static let unknown = Frame(area: PixelRectangle(x: 0, y: 0, width: 0, height: 0), isMapped: false)
+    /// More than any screen has.
+    private static let everything = PixelRectangle(x: -32_768, y: -32_768, width: 65_536, height: 65_536)
+
+    private static func area(_ x: Int16, _ y: Int16, _ width: UInt16, _ height: UInt16, _ border: UInt16)
+        -> PixelRectangle
+    {
+        PixelRectangle(
+            x: Int(x), y: Int(y), width: Int(width) + 2 * Int(border), height: Int(height) + 2 * Int(border))
+    }
+}
