@@ -1,3 +1,4 @@
+import CXCB
 import CaptureEngine
 import CaptureLink
 import Glibc
@@ -51,6 +52,40 @@ extension PointerTests {
         if capture.pointerDescriptor == -1 { try timesLooksItself(capture, client) }
     }
 
+    @Test(
+        "where the server refuses the pointer's shape, capture goes on without it, and gets it as soon as it can be had"
+    )
+    func refusedShape() throws {
+        let screen = try VirtualScreen(TestScreen.size)
+        let probe = try DisplayClient(screen.name)
+        // These keep the places that the capture gets afterwards, so that nobody has the owner's.
+        var others = try (0..<4).map { _ in try DisplayClient(screen.name) }
+        var owner: DisplayClient? = try DisplayClient(screen.name)
+        owner?.showPointer(at: (30, 40))
+        #expect(probe.shapeError == 0)
+        owner = nil
+        others = []
+        // BadAccess: the SECURITY extension doesn't know whose shape that is.
+        try eventually("the server's refusal") { probe.shapeError == 10 }
+        var warnings: [String] = []
+        let capture = try ScreenCapture(display: screen.name, onWarning: { warnings.append($0) })
+        for _ in 0..<3 {
+            probe.fill(TestScreen.all, color: 0xFF0000)
+            let area = try eventually("damage") { try someChanges(capture) }
+            #expect(try capture.grab(area) { _ in })
+            _ = try capture.lookAtPointer(now: capture.nextPointerLook)
+        }
+        #expect(try capture.takePointerShape(in: TestScreen.size)?.pixels.isEmpty == true)
+        #expect(warnings.count { $0.contains("error 10") } == 1, "\(warnings)")
+        probe.showPointer(at: (30, 40))
+        let shape = try eventually("the new shape") {
+            _ = try capture.readEvents()
+            return try capture.takePointerShape(in: TestScreen.size)
+        }
+        #expect(!shape.pixels.isEmpty && others.isEmpty)
+        #expect(warnings.count { $0.contains("error 10") } == 1, "\(warnings)")
+    }
+
     private func timesLooksItself(_ capture: ScreenCapture, _ client: DisplayClient) throws {
         try rest(capture)
         client.moveMouse(to: (20, 30))
@@ -65,5 +100,17 @@ extension PointerTests {
         try rest(capture)
         client.moveMouse(to: (5, 5))
         #expect(isReadable(capture, within: 2000))
+    }
+}
+
+extension DisplayClient {
+    /// The error with which the server refuses the pointer's shape; 0 if it doesn't.
+    fileprivate var shapeError: UInt8 {
+        free(xcb_xfixes_query_version_reply(connection, xcb_xfixes_query_version(connection, 5, 0), nil))
+        var error: UnsafeMutablePointer<xcb_generic_error_t>?
+        free(
+            xcb_xfixes_get_cursor_image_reply(connection, xcb_xfixes_get_cursor_image(connection), &error))
+        defer { free(error) }
+        return error?.pointee.error_code ?? 0
     }
 }

@@ -1,4 +1,5 @@
 import CXCB
+import Clocks
 import Glibc
 import MediaTypes
 
@@ -14,16 +15,24 @@ final class Pointer {
     private let connection: X11Connection
     private let notifyEvent: UInt8?
     private let timed: TimedLooks?
+    private let onWarning: (String) -> Void
     // Whether an answer has come since the last look.
     private var hasAnswer = false
+    // When to request the shape again that the server refused; nil if it didn't refuse the last time.
+    private var nextShapeAttempt: MonotonicTime?
+    private var wasShapeEverRefused = false
 
     // A shape with more pixels than this is ignored.
     private static let mostPixels = 1 << 20
+    /// How long to wait before the shape is requested again after the server refused it. No event reports that it would
+    /// hand it out now.
+    private static let refusalPeriod = Interval.seconds(1)
 
     /// Without XFixes, the position is known, but not the shape. Without SYNC and XInput 2, or without a second
     /// connection, looks cost more.
-    init(_ connection: X11Connection, onWarning: (String) -> Void) throws(X11CaptureError) {
+    init(_ connection: X11Connection, onWarning: @escaping (String) -> Void) throws(X11CaptureError) {
         self.connection = connection
+        self.onWarning = onWarning
         let firstEvent = connection.firstEvent(of: shim_xcb_xfixes_id())
         notifyEvent = firstEvent.map { $0 + UInt8(XCB_XFIXES_CURSOR_NOTIFY) }
         isShapeOutdated = firstEvent != nil
@@ -83,6 +92,7 @@ final class Pointer {
     /// While the server times the looks, the position is the one that `readAnswers` took; otherwise this costs a round
     /// trip.
     func look(_ window: xcb_window_t, _ now: MonotonicTime) throws(X11CaptureError) {
+        if let nextShapeAttempt, now >= nextShapeAttempt { isShapeOutdated = true }
         guard let timed else {
             if try look(ask(window), now) { _ = try look(ask(window), now) }
             return
@@ -153,9 +163,7 @@ final class Pointer {
     }
 
     private func collectShape(_ cookie: xcb_xfixes_get_cursor_image_cookie_t) throws(X11CaptureError) {
-        let image = try connection.reply(to: "XFixesGetCursorImage") {
-            xcb_xfixes_get_cursor_image_reply(connection.handle, cookie, &$0)
-        }
+        guard let image = try shapeReply(cookie) else { return }
         defer { free(image) }
         let reply = image.pointee
         let pixels = UnsafeBufferPointer(
@@ -171,5 +179,27 @@ final class Pointer {
         if new == shape { return }
         shape = new
         shapeNumber += 1
+    }
+
+    /// The server's reply, which the caller frees; nil if the server refused. The last known shape then stays.
+    ///
+    /// A server with the SECURITY extension refuses (BadAccess) while the pointer's shape belongs to a client that has
+    /// left, such as `xsetroot` or a program that was killed.
+    private func shapeReply(
+        _ cookie: xcb_xfixes_get_cursor_image_cookie_t
+    ) throws(X11CaptureError) -> UnsafeMutablePointer<xcb_xfixes_get_cursor_image_reply_t>? {
+        do throws(X11CaptureError) {
+            let reply = try connection.reply(to: "XFixesGetCursorImage") {
+                xcb_xfixes_get_cursor_image_reply(connection.handle, cookie, &$0)
+            }
+            nextShapeAttempt = nil
+            return reply
+        } catch {
+            guard case .requestRefused = error else { throw error }
+            nextShapeAttempt = .now() + Self.refusalPeriod
+            if !wasShapeEverRefused { onWarning("the pointer keeps its last shape or is left out for now: \(error)") }
+            wasShapeEverRefused = true
+            return nil
+        }
     }
 }
