@@ -123,11 +123,16 @@ extension EndToEnd {
             #expect(share.child.poll() == nil)
             // The last picture stays.
             #expect(try LinkSnapshot(of: link).picture.width == 320)
+            // The third attempt after it fails 300 ms later, and says nothing any more.
+            let until = now() + .milliseconds(1200)
+            try eventually("more attempts", within: .seconds(5), holds: { now() > until })
+            #expect(share.occurrences(of: "can't be opened") == 1)
 
             let starts = share.occurrences(of: LinkBetweenPrograms.cameTogether)
             let again = try VirtualScreen(PictureSize(width: 480, height: 360), options: [":\(number)"])
             defer { again.close() }
             try share.waitForLog(LinkBetweenPrograms.cameTogether, count: starts + 1)
+            try share.waitForLog("warning: capture goes on: what it captures is there again")
             #expect(try LinkSnapshot(of: link).picture.width == 480)
         }
     }

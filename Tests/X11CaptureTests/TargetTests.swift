@@ -50,15 +50,6 @@ struct PartTests {
         }
         client.fill(TestScreen.all, color: 0x00FF00)
         #expect(try GrabbedPicture(capture).color(99, 99) == TestScreen.green)
-        try screen.resize(to: PictureSize(width: 300, height: 200))
-        let error = #expect(throws: X11CaptureError.self) {
-            try x11 { try eventually("an error") { try capture.readEvents() } }
-        }
-        #expect(
-            error
-                == .regionGone(
-                    PixelRectangle(x: 300, y: 200, width: 100, height: 100),
-                    screen: PictureSize(width: 300, height: 200)))
     }
 
     @Test("a region outside of the screen is refused, however large its numbers are")
@@ -115,10 +106,33 @@ struct PartTests {
             return !capture.isWaiting
         }
         #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.red)
+    }
+
+    @Test("a monitor that is gone is waited for, for hours if need be, and so is the screen that has a region")
+    func patience() throws {
+        let screen = try VirtualScreen(TestScreen.size)
+        let client = try DisplayClient(screen.name)
+        let connection = try X11Connection(display: screen.name)
+        client.setMonitor("LEFT", PixelRectangle(x: 0, y: 0, width: 200, height: 300))
+        let monitor = try TrackedMonitor(connection, name: "LEFT")
+        let corner = PixelRectangle(x: 350, y: 250, width: 50, height: 50)
+        let region = try TrackedRegion(connection, region: corner)
         client.deleteMonitor("LEFT")
-        #expect(throws: X11CaptureError.monitorGone("LEFT")) {
-            try x11 { try eventually("an error") { try capture.readEvents() } }
+        try screen.resize(to: PictureSize(width: 300, height: 200))
+        var time = now()
+        for _ in 0..<3 {
+            time = time + .seconds(3600)
+            region.outdate()
+            #expect(try !monitor.update(time) && !region.update(time))
+            #expect(monitor.place == nil && region.place == nil)
+            #expect(monitor.size == PictureSize(width: 200, height: 300) && region.size == corner.size)
+            #expect(monitor.nextCheck > time && region.nextCheck == .distantFuture)
         }
+        client.setMonitor("LEFT", PixelRectangle(x: 0, y: 0, width: 100, height: 300))
+        try screen.resize(to: TestScreen.size)
+        region.outdate()
+        #expect(try monitor.update(time + .seconds(3600)) && region.update(time))
+        #expect(monitor.size == PictureSize(width: 100, height: 300) && region.place?.area == corner)
     }
 
     @Test("a monitor that is switched off is not taken for a name that is wrong")

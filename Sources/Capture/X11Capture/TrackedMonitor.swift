@@ -11,11 +11,9 @@ final class TrackedMonitor: TrackedTarget {
     private let connection: X11Connection
     private let name: String
     private var isOutdated = false
-    private var goneSince: MonotonicTime?
 
-    /// How long a monitor may be missing: somebody may unplug a cable and plug it in again, or the driver may turn all
-    /// monitors off before it arranges them anew.
-    private static let patience = Interval.seconds(5)
+    /// How often to look while the monitor is off or gone. It may be for as long as it likes: somebody may unplug a cable
+    /// for a night.
     private static let waitingPeriod = Interval.milliseconds(500)
     /// A virtual monitor (RRSetMonitor) is moved and deleted without an event, so it has to be polled.
     private static let checkPeriod = Interval.seconds(1)
@@ -43,14 +41,10 @@ final class TrackedMonitor: TrackedTarget {
         isOutdated = false
         let monitor = try MonitorSearch(connection).monitors().first { $0.name == name && !$0.area.isEmpty }
         guard let monitor else {
-            let since = goneSince ?? now
-            if now - since >= Self.patience { throw .monitorGone(name) }
-            goneSince = since
-            nextCheck = min(now + Self.waitingPeriod, since + Self.patience)
+            nextCheck = now + Self.waitingPeriod
             place = nil
             return false
         }
-        goneSince = nil
         nextCheck = now + Self.checkPeriod
         size = monitor.area.size
         place = .screen(connection.root, area: monitor.area, screen: try connection.rootSize())

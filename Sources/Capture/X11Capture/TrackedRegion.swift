@@ -5,16 +5,11 @@ import MediaTypes
 final class TrackedRegion: TrackedTarget {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
-    private(set) var nextCheck = MonotonicTime.distantFuture
     let layout: PixelLayout
     let window: xcb_window_t
     private let connection: X11Connection
     private let region: PixelRectangle?
     private var isOutdated = false
-    private var goneSince: MonotonicTime?
-
-    /// How long the screen may be too small for the region: somebody may unplug a monitor and plug it in again.
-    private static let patience = Interval.seconds(5)
 
     /// Throws if no part of the region lies on the screen; any part outside the screen is cut off.
     init(_ connection: X11Connection, region: PixelRectangle?) throws(X11CaptureError) {
@@ -44,21 +39,16 @@ final class TrackedRegion: TrackedTarget {
     func outdate() { isOutdated = true }
 
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        if !isOutdated, now < nextCheck { return false }
+        if !isOutdated { return false }
         isOutdated = false
-        nextCheck = .distantFuture
         let screen = try connection.rootSize()
         let area = region ?? PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
         let new = CapturePlace.screen(connection.root, area: area, screen: screen)
-        if let region, new.available.isEmpty {
-            let since = goneSince ?? now
-            if now - since >= Self.patience { throw .regionGone(region, screen: screen) }
-            goneSince = since
-            nextCheck = since + Self.patience
+        if region != nil, new.available.isEmpty {
+            // Somebody has unplugged a monitor, and may plug it in again; an event reports that.
             place = nil
             return false
         }
-        goneSince = nil
         place = new
         size = area.size
         return true

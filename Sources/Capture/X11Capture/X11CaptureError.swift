@@ -24,11 +24,9 @@ public enum X11CaptureError: ScreenFailure, Equatable {
     case requestRefused(request: String, code: Int)
     /// No part of the region lies on the screen.
     case regionOutside(PixelRectangle, screen: PictureSize)
-    /// The screen has shrunk so far that no part of the region is left on it.
-    case regionGone(PixelRectangle, screen: PictureSize)
     /// No monitor has this name; `known` are the names that exist.
     case noSuchMonitor(String, known: [String])
-    /// The monitor is off, or it is gone and hasn't come back.
+    /// The monitor is switched off.
     case monitorGone(String)
     /// No window has this identifier, title or class.
     case noSuchWindow(String)
@@ -59,12 +57,10 @@ public enum X11CaptureError: ScreenFailure, Equatable {
         case .requestRefused(let request, let code): "the X server refused \(request) with error \(code)"
         case .regionOutside(let region, let screen):
             "region \(region.named) lies outside the screen of \(screen)"
-        case .regionGone(let region, let screen):
-            "the screen is now \(screen), and nothing of region \(region.named) is left on it"
         case .noSuchMonitor(let name, let known):
             "there is no monitor '\(PrintableText.harmless(name))'; "
                 + (known.isEmpty ? "the display has none" : "there is \(known.joined(separator: ", "))")
-        case .monitorGone(let name): "monitor '\(PrintableText.harmless(name))' is gone or switched off"
+        case .monitorGone(let name): "monitor '\(PrintableText.harmless(name))' is switched off"
         case .noSuchWindow(let text): "there is no window '\(text)'; --list shows those there are"
         case .severalWindows(let text, let matches):
             "several windows are named '\(text)'; give the identifier of one: \(matches.joined(separator: ", "))"

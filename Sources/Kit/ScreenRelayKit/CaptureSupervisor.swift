@@ -19,6 +19,8 @@ public final class CaptureSupervisor: Sendable {
     private static let longestPauseAfterArrival = Interval.milliseconds(500)
     /// The exit code of a capture whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
+    /// The exit code of a capture whose display, monitor or link isn't there (EX_UNAVAILABLE).
+    private static let notThere: Int32 = 69
     /// The number of the descriptor that is the capture's end of the link.
     private static let linkDescriptor: Int32 = 3
 
@@ -51,13 +53,17 @@ public final class CaptureSupervisor: Sendable {
             // Whether the reason for a failure may pass. What is needed must have run once for that.
             var mayPass = !program.isNeeded
             var lastEnd: ProcessStatus?
+            // Whether the last attempt found nothing to capture. Until it is there again, that has been said.
+            var isMissing = false
             while !isStopped() {
                 let began = MonotonicTime.now()
                 let capture: SupervisedCapture
                 do {
+                    var launch = launch
+                    if isMissing { launch.arguments += program.quietArguments }
                     capture = try SupervisedCapture(
-                        launch, name: program.name, linkDescriptor: Self.linkDescriptor, confinement: confinement,
-                        group: group, link: link, wake: wake, log: log)
+                        launch, name: program.name, linkDescriptor: Self.linkDescriptor, isNews: !isMissing,
+                        confinement: confinement, group: group, link: link, wake: wake, log: log)
                 } catch {
                     log.error("\(program.name) can't be started: \(error)")
                     guard mayPass else {
@@ -81,6 +87,7 @@ public final class CaptureSupervisor: Sendable {
                     return
                 }
                 mayPass = true
+                isMissing = !capture.hasArrived && status == .exited(Self.notThere)
                 if capture.hasArrived {
                     let wasGood = MonotonicTime.now() - began >= Self.goodRun
                     pause = wasGood ? .zero : min(pause, Self.longestPauseAfterArrival)

@@ -34,6 +34,7 @@ final class SupervisedCapture {
     private let news: Mailbox<LinkWatcher.Event>
     private let wake: WakeUp
     private let log: EventLog
+    private let isNews: Bool
     private var largest: PictureSize?
     private var lastLook: MonotonicTime
     private var period = SupervisedCapture.lookPeriod
@@ -44,10 +45,11 @@ final class SupervisedCapture {
     /// When SIGKILL is sent next. Nil while nothing is wrong.
     private var killsAt: MonotonicTime?
 
-    /// Starts `launch`, whose link is at `linkDescriptor`. `name` is what log lines call it.
+    /// Starts `launch`, whose link is at `linkDescriptor`. `name` is what log lines call it; one that isn't news is only
+    /// for developers.
     init(
-        _ launch: Launch, name: String, linkDescriptor: Int32, confinement: CaptureConfinement, group: MemoryGroup?,
-        link: LinkServer, wake: WakeUp, log: EventLog
+        _ launch: Launch, name: String, linkDescriptor: Int32, isNews: Bool, confinement: CaptureConfinement,
+        group: MemoryGroup?, link: LinkServer, wake: WakeUp, log: EventLog
     ) throws {
         let news = Mailbox<LinkWatcher.Event>(wake: wake)
         watcher = LinkWatcher { event in
@@ -65,6 +67,7 @@ final class SupervisedCapture {
         self.news = news
         self.wake = wake
         self.log = log
+        self.isNews = isNews
         self.group = group
         memory = confinement.memory
         killsBefore = group?.kills ?? 0
@@ -72,7 +75,7 @@ final class SupervisedCapture {
         // Our end of the pair lives on in the link's thread under another descriptor.
         let ours = fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3)
         if ours >= 0 { link.adopt(descriptor: ours, watcher: watcher) }
-        log.info("\(name) is process \(child.processID)")
+        log.write(isNews ? .info : .debug, "\(name) is process \(child.processID)")
         if let ceiling = memory.highestCeiling { bound(to: ceiling) }
     }
 
@@ -148,7 +151,9 @@ final class SupervisedCapture {
 
     private func take(_ event: LinkWatcher.Event, _ now: MonotonicTime) {
         switch event {
-        case .arrived: hasArrived = true
+        case .arrived:
+            if !isNews, !hasArrived { log.warning("\(name) goes on: what it captures is there again") }
+            hasArrived = true
         case .size(let size):
             // The peak memory still includes the largest picture so far.
             if size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }

@@ -6,6 +6,8 @@ public struct SupervisedProgram: Sendable {
     public var path: String
     /// Its arguments, without `--link`, which the supervisor adds.
     public var arguments: [String]
+    /// More arguments for an attempt after one that failed for the same reason: they keep it from saying so again.
+    let quietArguments: [String]
     /// Its name in log lines.
     let name: String
     /// Whether sharing makes no sense without it. If so, the supervisor gives up when another run would only fail
@@ -17,13 +19,15 @@ public struct SupervisedProgram: Sendable {
     /// A capture of pictures, without which there is nothing to share.
     public static func capture(_ path: String, _ arguments: [String]) -> SupervisedProgram {
         SupervisedProgram(
-            path: path, arguments: arguments, name: "capture", isNeeded: true, longestPause: .seconds(5))
+            path: path, arguments: arguments, quietArguments: ["--again"], name: "capture", isNeeded: true,
+            longestPause: .seconds(5))
     }
 
     /// A capture of sound. The pictures go on without it, so it is tried again whatever its end was, but less often, as
     /// each failure writes a line.
     public static func sound(_ path: String, _ arguments: [String]) -> SupervisedProgram {
         SupervisedProgram(
-            path: path, arguments: arguments, name: "screenrelay-sound", isNeeded: false, longestPause: .seconds(30))
+            path: path, arguments: arguments, quietArguments: [], name: "screenrelay-sound", isNeeded: false,
+            longestPause: .seconds(30))
     }
 }

@@ -16,6 +16,10 @@ extension Command {
                 long: "check",
                 help: "for 'screenrelay doctor': tell the size of what would be captured and what the display lacks",
                 isHidden: true),
+            Option(
+                long: "again",
+                help: "say nothing if what is to be captured still isn't there; 'screenrelay share' sets this",
+                isHidden: true),
         ] + RecordOptions.options + [
             CaptureVerbosity.option(default: .info)
         ] + Confinement.options,

@@ -33,26 +33,34 @@ enum CaptureProgram {
                 // Under share the variable for it isn't there: share has warned already.
                 if let warning = wanted.waylandWarning { log.warning(warning) }
                 guard let configuration else { return Listing.show(display: wanted.display) }
-                return capture(wanted, configuration, log: log)
+                return capture(wanted, configuration, isAgain: options.has("again"), log: log)
             })
     }
 
     private static func capture(
-        _ options: CaptureOptions, _ configuration: CaptureConfiguration, log: EventLog
+        _ options: CaptureOptions, _ configuration: CaptureConfiguration, isAgain: Bool, log: EventLog
     ) -> ExitCode {
+        var isOpen = false
         do throws(CaptureError) {
             guard let signals = ProcessSignals() else { throw .system(call: "eventfd", code: errno) }
             let agentSignals = AgentSignals(
                 stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
                 takePauseToggle: signals.takePauseToggle)
-            let agent = try CaptureAgent(configuration, signals: agentSignals, log: log) { () throws(CaptureError) in
-                try screen(options, log)
+            let agent = try CaptureAgent(
+                configuration, signals: agentSignals, log: log
+            ) { () throws(CaptureError) in
+                let screen = try screen(options, log)
+                isOpen = true
+                return screen
             }
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success
         } catch {
-            StandardStreams.printError(line(for: error, options, configuration), program: CaptureCommand.program)
+            // Whoever starts it again and again has been told once.
+            if !isAgain || isOpen || error.kind != .unavailable {
+                StandardStreams.printError(line(for: error, options, configuration), program: CaptureCommand.program)
+            }
             if case .recording(let problem) = error { return ExitCode(problem.kind) }
             return ExitCode(error.kind)
         }
@@ -78,7 +86,7 @@ enum CaptureProgram {
             switch failure as? X11CaptureError {
             case .windowClosed, .noSuchWindow, .severalWindows, .windowWithoutPixels: "--window: \(error)"
             case .noSuchMonitor, .monitorGone: "--monitor: \(error)"
-            case .regionOutside, .regionGone: "--region: \(error)"
+            case .regionOutside: "--region: \(error)"
             default: "--display \(options.display ?? "(from DISPLAY)"): \(error)"
             }
         case .link: "--link \(configuration.link): \(error)"
