@@ -86,6 +86,7 @@ let package = Package(
         system("CSwResample", pkgConfig: "libswresample", apt: ["libswresample-dev", "libavutil-dev"]),
         system("COpus", pkgConfig: "opus", apt: ["libopus-dev"]),
         system("CPulse", pkgConfig: "libpulse", apt: ["libpulse-dev"]),
+        system("CSystemBus", pkgConfig: "libsystemd", apt: ["libsystemd-dev"]),
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev", "glib-networking"]),
         system("CQREncode", apt: ["libqrencode-dev"]),
@@ -136,10 +137,13 @@ let package = Package(
         shell(
             "Capture", "HostConnection",
             ["Clocks", "Threading", "CLinux", "CaptureLink", "LinkTransport", "ByteCoding", "MediaTypes"]),
+        // Whether the desktop says that it is locked.
+        shell("Capture", "LoginSession", ["CSystemBus", "MediaTypes"]),
         shell(
             "Capture", "CaptureEngine",
             [
-                "HostConnection", "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion", "VideoEncoding",
+                "LoginSession", "HostConnection", "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion",
+                "VideoEncoding",
                 "X264Encoding",
                 "CaptureLink", "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
@@ -268,8 +272,8 @@ let package = Package(
         program(
             "Programs", "screenrelay-capture",
             [
-                "CLinux", "CommandLine", "CaptureEngine", "HostConnection", "LinkTransport", "RecordingFiles",
-                "Threading", "X11Capture", "MediaTypes",
+                "CLinux", "Clocks", "CommandLine", "CaptureEngine", "HostConnection", "LinkTransport", "LoginSession",
+                "RecordingFiles", "Threading", "X11Capture", "MediaTypes",
             ]),
         program(
             "Programs", "screenrelay-sound",

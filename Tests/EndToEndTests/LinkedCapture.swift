@@ -46,9 +46,10 @@ final class LinkedCapture {
     private let video: H264Decoder
     private var isOver = false
 
-    /// Starts it on `screen`, and says hello. Over TCP, it connects to a socket that has the host's socket options.
+    /// Starts it on `screen`, and says hello; `prefix` is a command that runs it. Over TCP, it connects to a socket that has the host's socket options.
     init(
-        _ screen: VirtualScreen, _ options: [String] = [], greets: Bool = true, isOverTCP: Bool = false
+        _ screen: VirtualScreen, _ options: [String] = [], prefix: [String] = [], greets: Bool = true,
+        isOverTCP: Bool = false
     ) throws {
         folder = try TemporaryFolder()
         let path = folder.file("s.sock")
@@ -67,7 +68,8 @@ final class LinkedCapture {
             accepted = { try listener.accepted() }
         }
         program = try RunningProgram(
-            "screenrelay-capture", ["--link", address, "--display", screen.name, "--log", "debug"] + options)
+            "screenrelay-capture", ["--link", address, "--display", screen.name, "--log", "debug"] + options,
+            prefix: prefix)
         video = try H264Decoder()
         do { socket = try accepted() } catch {
             throw ProgramEnded(status: program.child.poll() ?? .exited(-1), log: program.log)

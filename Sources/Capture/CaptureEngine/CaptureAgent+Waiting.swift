@@ -1,6 +1,7 @@
 import CaptureLink
 import Clocks
 import Glibc
+import LoginSession
 import MediaTypes
 import Threading
 
@@ -29,7 +30,7 @@ extension CaptureAgent {
         // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
         // again.
         let hasQueued = screen.takeQueuedEvents()
-        var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
+        var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck, session?.deadline ?? .distantFuture)
         if link.hasReader, !isPaused {
             // No picture is due until the host has taken the last one.
             if link.isReady { due = min(due, schedule.due(reasons)) }
@@ -38,12 +39,14 @@ extension CaptureAgent {
         var watched = [
             pollfd(signals.stopDescriptor), pollfd(screen.fileDescriptor), pollfd(link.descriptor, Int32(link.events)),
             pollfd(signals.pauseDescriptor), pollfd(screen.pointerDescriptor),
+            pollfd(session?.descriptor ?? -1, session?.events ?? 0),
         ]
         let count = Threading.waitForEvents(&watched, until: atOnce || hasQueued ? .zero : due)
         if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
         isDisplayReadable = watched[1].isReady
         // These events are read even if nobody needs the pointer, because unread ones would pile up in the server.
         isPointerReadable = watched[4].isReady
+        if let session, watched[5].isReady || session.deadline <= .now() { session.process() }
         if count <= 0 { return false }
         if watched[0].isReady { return true }
         if watched[3].isReady, signals.takePauseToggle() { isHeld.toggle() }

@@ -3,6 +3,7 @@ import CaptureLink
 import Clocks
 import Glibc
 import LinkTransport
+public import LoginSession
 import MediaTypes
 import RateControl
 import RecordingFiles
@@ -17,6 +18,8 @@ public final class CaptureAgent {
     let signals: AgentSignals
     let log: EventLog
     let screen: any ScreenSource
+    /// The login session whose lock pauses sharing; nil if it isn't watched.
+    let session: LoginSession?
     let link: PictureLink
     let pointer: PointerReporter
     var pipeline: PicturePipeline?
@@ -53,11 +56,11 @@ public final class CaptureAgent {
 
     /// Opens the screen; `run` opens the link.
     public convenience init(
-        _ configuration: CaptureConfiguration, signals: AgentSignals,
+        _ configuration: CaptureConfiguration, signals: AgentSignals, session: LoginSession? = nil,
         log: EventLog,
         openScreen: () throws(CaptureError) -> any ScreenSource
     ) throws(CaptureError) {
-        try self.init(configuration, signals: signals, log: log, openScreen: openScreen) {
+        try self.init(configuration, signals: signals, session: session, log: log, openScreen: openScreen) {
             path throws(RecordingFileError) in
             try CaptureRecorder(path: path, sizeLimit: configuration.recordingLimit, log: log)
         }
@@ -65,13 +68,14 @@ public final class CaptureAgent {
 
     /// Does the same; `openRecorder` opens the recording that the configuration names, if any.
     init(
-        _ configuration: CaptureConfiguration, signals: AgentSignals,
+        _ configuration: CaptureConfiguration, signals: AgentSignals, session: LoginSession? = nil,
         log: EventLog,
         openScreen: () throws(CaptureError) -> any ScreenSource,
         openRecorder: (_ path: String) throws(RecordingFileError) -> CaptureRecorder
     ) throws(CaptureError) {
         self.configuration = configuration
         self.signals = signals
+        self.session = session
         self.log = log
         try Self.checkFolder(of: configuration.link)
         screen = try openScreen()
@@ -149,7 +153,8 @@ public final class CaptureAgent {
 
     /// Reports a change of the sharing state, and demands the picture that belongs to it.
     private func adoptSharing() {
-        let now: SharingState = isHeld ? .paused : screen.isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
+        let isLocked = screen.isLocked || session?.isLocked == true
+        let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
         log.info(now == .live ? "sharing goes on" : "viewers now see a notice: \(slateWords(now))")
         sharing = now

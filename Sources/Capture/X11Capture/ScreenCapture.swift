@@ -22,6 +22,8 @@ public final class ScreenCapture: ScreenSource {
     public var nextCheck: MonotonicTime { tracked.nextCheck }
     /// Whether the screen is locked or blanked; false if that isn't watched. Changes only in `readEvents`.
     public var isLocked: Bool { lock?.isLocked ?? false }
+    /// Whether the X server's own screen saver counts as a lock: if that is watched, and the server has the extension.
+    public var watchesSaver: Bool { lock?.hasSaver ?? false }
     public var description: String {
         "\(target) of \(size), pictures by \(grabMethod.rawValue)"
             + (reportsDamage ? "" : "; the display doesn't tell what changes, so each picture is compared")
@@ -115,7 +117,10 @@ public final class ScreenCapture: ScreenSource {
             handleEvents(isReadable)
             try connection.check()
             if events.isRearranged || isRefused {
-                if events.isRearranged { hidden?.outdate() }
+                if events.isRearranged {
+                    hidden?.outdate()
+                    lock?.outdate()
+                }
                 isRefused = false
                 tracked.outdate()
             }

@@ -1,13 +1,17 @@
 import CXCB
 import Glibc
 
-/// Tracks whether the screen is locked or blanked, by MIT-SCREEN-SAVER and by the property that xscreensaver sets on
-/// the root window.
+/// Tracks whether the screen is locked or blanked, by MIT-SCREEN-SAVER, by the property that xscreensaver sets on the
+/// root window, and by the windows of screen lockers.
 final class ScreenLock {
-    private(set) var isLocked = false
+    /// Whether any of these says that the screen is locked or blanked.
+    var isLocked: Bool { isSaverOn || isNoted || windows.coverScreen }
+    /// Whether the server reports its own screen saver.
+    var hasSaver: Bool { notifyEvent != nil }
     private let connection: X11Connection
     private let notifyEvent: UInt8?
     private let status: xcb_atom_t
+    private let windows: CoveringWindows
     private var isSaverOn = false
     private var isNoted = false
     private var isNoteOutdated = true
@@ -16,6 +20,7 @@ final class ScreenLock {
         self.connection = connection
         status = try connection.atoms(["_SCREENSAVER_STATUS"])[0]
         connection.select(UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue), on: connection.root)
+        windows = try CoveringWindows(connection)
         let first = connection.firstEvent(of: shim_xcb_screensaver_id())
         notifyEvent = first.map { $0 + UInt8(XCB_SCREENSAVER_NOTIFY) }
         if first != nil {
@@ -39,7 +44,6 @@ final class ScreenLock {
             isSaverOn =
                 state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
                 || state == UInt8(XCB_SCREENSAVER_STATE_CYCLE.rawValue)
-            isLocked = isSaverOn || isNoted
             return true
         }
         if type == UInt8(XCB_PROPERTY_NOTIFY) {
@@ -48,10 +52,14 @@ final class ScreenLock {
             isNoteOutdated = true
             return true
         }
-        return false
+        return windows.take(event)
     }
 
-    /// Reads xscreensaver's property if it has changed. Call it after the events have been handled.
+    /// Notes that the screen's layout has changed.
+    func outdate() { windows.outdate() }
+
+    /// Reads xscreensaver's property if it has changed, and queries new windows. Call it after the events have been
+    /// handled.
     func update() throws(X11CaptureError) {
         if isNoteOutdated {
             isNoteOutdated = false
@@ -68,6 +76,6 @@ final class ScreenLock {
                 isNoted = value.loadUnaligned(as: UInt32.self) != 0
             }
         }
-        isLocked = isSaverOn || isNoted
+        try windows.update()
     }
 }

@@ -24,7 +24,8 @@ public struct CaptureConfinement: Sendable {
         /// The variables that its libraries read.
         fileprivate var variables: Set<String> {
             switch self {
-            case .display: ["DISPLAY", "XAUTHORITY"]
+            // The last one is for the lock of the login session.
+            case .display: ["DISPLAY", "XAUTHORITY", "DBUS_SYSTEM_BUS_ADDRESS"]
             case .soundServer:
                 [
                     "PULSE_SERVER", "PULSE_COOKIE", "PULSE_CLIENTCONFIG", "PULSE_RUNTIME_PATH", "PULSE_SINK",

@@ -93,12 +93,14 @@ struct DisplayCheck {
     func findings(in report: String) -> [Finding] {
         var findings: [Finding] = []
         var size: PictureSize?
+        var unnoticed: [String] = []
         for line in report.split(separator: "\n") {
             let words = line.split(separator: " ")
             switch words.first {
             case "size":
                 let numbers = words.dropFirst().compactMap { Int($0) }.filter { (1...65_535).contains($0) }
                 if numbers.count == 2 { size = PictureSize(width: numbers[0], height: numbers[1]) }
+            case "unnoticed": unnoticed += words.dropFirst().map(String.init)
             case "lacks": if words.count == 2 { findings.append(lacking(String(words[1]))) }
             case "remote":
                 findings.append(
@@ -116,7 +118,31 @@ struct DisplayCheck {
                     todo: "install or build all programs again")
             ]
         }
+        if !unnoticed.isEmpty { findings.append(unnoticedLocks(unnoticed)) }
         return findings + MemoryCheck(plan: plan, size: size).findings()
+    }
+
+    /// What `--pause-when-locked` notices here, and what it doesn't.
+    private func unnoticedLocks(_ kinds: [String]) -> Finding {
+        var noticed = ["screen lockers with windows of their own"]
+        var missed: [String] = []
+        let session = "what a desktop such as GNOME tells logind"
+        if kinds.contains("session") {
+            missed.append(session + ", which knows no login session of \(name)")
+        } else {
+            noticed.append(session)
+        }
+        let saver = "the X server's screen saver"
+        if kinds.contains("saver") {
+            missed.append(saver + ", an extension that is missing")
+        } else {
+            noticed.append(saver)
+        }
+        return Finding(
+            "display-lock",
+            "--pause-when-locked notices \(noticed.joined(separator: " and ")), but not "
+                + missed.joined(separator: ", and not "),
+            todo: "pause by hand with 'screenrelay pause' if that matters here")
     }
 
     private func lacking(_ feature: String) -> Finding {

@@ -4,6 +4,7 @@ import CommandLine
 import Glibc
 import HostConnection
 import LinkTransport
+import LoginSession
 import RecordingFiles
 import Threading
 import X11Capture
@@ -47,7 +48,7 @@ enum CaptureProgram {
                 stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
                 takePauseToggle: signals.takePauseToggle)
             let agent = try CaptureAgent(
-                configuration, signals: agentSignals, log: log
+                configuration, signals: agentSignals, session: session(options), log: log
             ) { () throws(CaptureError) in
                 let screen = try screen(options, log)
                 isOpen = true
@@ -64,6 +65,12 @@ enum CaptureProgram {
             if case .recording(let problem) = error { return ExitCode(problem.kind) }
             return ExitCode(error.kind)
         }
+    }
+
+    /// The login session to watch; nil if its lock doesn't matter.
+    static func session(_ options: CaptureOptions) -> LoginSession? {
+        guard options.pausesWhenLocked else { return nil }
+        return LoginSession(display: options.display ?? getenv("DISPLAY").map { String(cString: $0) })
     }
 
     private static func screen(_ options: CaptureOptions, _ log: EventLog) throws(CaptureError) -> any ScreenSource {

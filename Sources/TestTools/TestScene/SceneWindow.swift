@@ -45,7 +45,9 @@ public final class SceneWindow {
         scene = kind.scene(width: Int(width), height: Int(height), ticksPerSecond: ticksPerSecond)
         // The values are in the order of the mask's bits: override-redirect, then the event mask.
         let mask = XCB_CW_OVERRIDE_REDIRECT.rawValue | XCB_CW_EVENT_MASK.rawValue
-        let values: [UInt32] = [1, XCB_EVENT_MASK_EXPOSURE.rawValue]
+        let values: [UInt32] = [
+            Self.hasWindowManager(connection, screen.pointee.root) ? 1 : 0, XCB_EVENT_MASK_EXPOSURE.rawValue,
+        ]
         xcb_create_window(
             connection, screen.pointee.root_depth, window, screen.pointee.root, 0, 0, width, height, 0,
             UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), screen.pointee.root_visual, mask, values)
@@ -60,6 +62,14 @@ public final class SceneWindow {
 
     deinit {
         xcb_disconnect(connection)
+    }
+
+    /// Whether somebody would place the window elsewhere. If so, the window must be override-redirect; otherwise it isn't,
+    /// because a window of that kind that covers the screen looks like a screen locker's.
+    private static func hasWindowManager(_ connection: OpaquePointer, _ root: xcb_window_t) -> Bool {
+        let reply = xcb_get_window_attributes_reply(connection, xcb_get_window_attributes(connection, root), nil)
+        defer { free(reply) }
+        return (reply?.pointee.all_event_masks ?? 0) & XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue != 0
     }
 
     /// Shows the picture of `tick`, and returns when the X server has drawn it.
