@@ -92,6 +92,12 @@ struct PointerMessageTests {
         #expect(notice.waited == nil && notice.worked == nil)
         let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.picture(notice)))
         #expect(error == nil && messages.map(\.body) == [.picture(notice)])
+        #expect(!notice.isToBeRefined && !notice.isOutdated)
+        for (isToBeRefined, isOutdated) in [(true, false), (true, true), (false, true), (false, false)] {
+            (notice.isToBeRefined, notice.isOutdated) = (isToBeRefined, isOutdated)
+            let (messages, _) = decode(MessageEncoder(epoch: 1).encode(.picture(notice)))
+            #expect(messages.map(\.body) == [.picture(notice)])
+        }
         (notice.waited, notice.worked) = (.seconds(5000), .zero)
         guard case .picture(let late)? = decode(MessageEncoder(epoch: 1).encode(.picture(notice))).messages.first?.body
         else {

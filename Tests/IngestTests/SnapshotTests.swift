@@ -85,6 +85,60 @@ struct SnapshotTests {
         try eventually("a source that sleeps again", holds: { source.running.last == false })
     }
 
+    @Test("a source that was woken for a snapshot first makes its picture finer, but not for long")
+    func refinement() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = AskedSource()
+        #expect(ingest.attach(source))
+        let pictures = try PlainPictures()
+        ingest.deliver(try pictures.next(shade: 40, isIDR: true), epoch: 1, arrival: now())
+        let answers = Answers()
+        func deliver(_ shade: UInt8, isToBeRefined: Bool, isOutdated: Bool = false) throws {
+            var frame = try pictures.next(shade: shade)
+            (frame.isToBeRefined, frame.isOutdated) = (isToBeRefined, isOutdated)
+            ingest.deliver(frame, epoch: 1, arrival: now())
+        }
+        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        try eventually("a source that is awake", holds: { source.running.last == true })
+        // The source was only to be heard of again.
+        try deliver(50, isToBeRefined: false, isOutdated: true)
+        try deliver(90, isToBeRefined: true)
+        try deliver(120, isToBeRefined: true)
+        // Only the last one is as fine as it gets.
+        try deliver(200, isToBeRefined: false)
+        try eventually("an answer", holds: { answers.all.count == 1 })
+        #expect(abs(try #require(answers.all[0]) - 200) <= 3)
+        try eventually("a source that sleeps again", holds: { source.running.last == false })
+
+        let begin = now()
+        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        try eventually("a source that is awake", holds: { source.running.last == true })
+        try deliver(60, isToBeRefined: true)
+        try eventually("an answer all the same", within: .seconds(10), holds: { answers.all.count == 2 })
+        #expect(abs(try #require(answers.all[1]) - 60) <= 3)
+        #expect(now() - begin >= .milliseconds(1900))
+    }
+
+    @Test("what a source sends that has been running for viewers is taken as it is")
+    func watched() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = AskedSource()
+        #expect(ingest.attach(source))
+        ingest.setRecorded(true)
+        let pictures = try PlainPictures()
+        let began = now()
+        try eventually("two seconds", within: .seconds(10), holds: { now() - began > .seconds(2) })
+        var frame = try pictures.next(shade: 40, isIDR: true)
+        frame.isToBeRefined = true
+        ingest.deliver(frame, epoch: 1, arrival: now())
+        let begin = now()
+        let answers = Answers()
+        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        try eventually("an answer", holds: { answers.all.count == 1 })
+        #expect(now() - begin < .seconds(2))
+        #expect(source.running == [false, true])
+    }
+
     @Test("a source that is asked for and never comes back is not waited for without end")
     func patience() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)

@@ -93,7 +93,8 @@ extension CaptureAgent {
     private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
         if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.coder.hasPicture {
             // The change waits for the rate limit, but the stream must not be silent.
-            try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
+            try send(
+                pipeline.takeStill(at: now, rate: &rate, statistics: &statistics), isOutdated: hasChange)
             schedule.sentStill(at: now)
             return
         }
@@ -129,7 +130,7 @@ extension CaptureAgent {
     }
 
     private func send(
-        _ picture: PictureCoder.Picture, settling: Interval = .zero, waited: Interval? = nil
+        _ picture: PictureCoder.Picture, settling: Interval = .zero, waited: Interval? = nil, isOutdated: Bool = false
     ) throws(CaptureError) {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
@@ -140,10 +141,12 @@ extension CaptureAgent {
         recentWork.tookPicture(
             encodingSoFar: statistics.encodeNanoseconds, damaged: picture.damage.isEmpty ? 0 : pipeline.damagedPixels,
             of: pipeline.size)
-        let notice = PictureNotice(
+        var notice = PictureNotice(
             sequenceNumber: sequenceNumber, damage: picture.damage,
-            isPointerDrawn: showsPointer && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
+            isPointerDrawn: showsPointer && sharing == .live,
+            isToBeRefined: refines && pipeline.refinementDue != nil, quantizer: UInt8(clamping: picture.quantizer),
             settling: settling, waited: waited, worked: MonotonicTime.now() - picture.captureTime)
+        notice.isOutdated = isOutdated
         try link.send(picture, notice)
         sequenceNumber &+= 1
         // The next scheduled picture is soon enough, because nobody waits for it.

@@ -48,9 +48,11 @@ final class DecodeTap: Sendable {
         var number: UInt64
     }
 
-    /// A request for a picture that arrived at `from` or later; if `from` is nil, any picture will do.
+    /// A request for a picture that arrived at `from` or later; if `from` is nil, any picture will do. Until `refinedBy`,
+    /// it waits for the finer pictures that the source is about to send.
     struct SnapshotRequest {
         var from: MonotonicTime?
+        var refinedBy = MonotonicTime.zero
         var deadline: MonotonicTime
         /// Called with the picture and the number of the source's frame that it shows.
         var completion: @Sendable (I420Picture?, UInt64) -> Void
@@ -176,11 +178,12 @@ final class DecodeTap: Sendable {
     }
 
     func snapshot(
-        from: MonotonicTime?, until deadline: MonotonicTime,
+        from: MonotonicTime?, refinedBy: MonotonicTime = .zero, until deadline: MonotonicTime,
         completion: @escaping @Sendable (I420Picture?, _ number: UInt64) -> Void
     ) {
         inbox.withLock {
-            $0.snapshots.append(SnapshotRequest(from: from, deadline: deadline, completion: completion))
+            $0.snapshots.append(
+                SnapshotRequest(from: from, refinedBy: refinedBy, deadline: deadline, completion: completion))
         }
         wake.signal()
     }

@@ -33,6 +33,8 @@ final class TapWork {
     private var lastEpoch: UInt64 = 0
     /// The number of the last of the source's frames that was decoded.
     private var lastNumber: UInt64 = 0
+    /// Whether the source is about to send finer pictures than the last one.
+    private var lastIsToBeRefined = false
     /// Whether the pointer is drawn in the last picture.
     private var lastHasPointer = true
     /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next key frame.
@@ -55,7 +57,15 @@ final class TapWork {
     /// When the thread must look again even if nothing arrives.
     var nextDeadline: MonotonicTime {
         let narrowDeadline = hasPicture ? narrow.deadline : nil
-        return min(snapshots.map(\.deadline).min() ?? .distantFuture, narrowDeadline ?? .distantFuture)
+        return min(snapshots.map(answerDue).min() ?? .distantFuture, narrowDeadline ?? .distantFuture)
+    }
+
+    /// When a request is answered with the last picture if no other arrives.
+    private func answerDue(_ request: DecodeTap.SnapshotRequest) -> MonotonicTime {
+        guard let arrival = lastPictureArrival, request.from.map({ arrival >= $0 }) ?? true else {
+            return request.deadline
+        }
+        return lastIsToBeRefined ? min(request.refinedBy, request.deadline) : .zero
     }
 
     /// Does the work of `inbox`. Returns whether there may be more later.
@@ -104,9 +114,11 @@ final class TapWork {
             try decoder.decode(frame, copying: false)
             guard decoder.pictureCount > before else { return }
             failures = 0
-            lastPictureArrival = delivery.arrival
+            // What the source sends only so as not to be silent is no newer than the picture before.
+            if !frame.isOutdated || lastPictureArrival == nil { lastPictureArrival = delivery.arrival }
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
+            lastIsToBeRefined = frame.isToBeRefined
             lastHasPointer = frame.isPointerDrawn
             narrow.pictureDecoded(byteCount: frame.bytes.count)
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
@@ -182,8 +194,7 @@ final class TapWork {
         var waiting: [DecodeTap.SnapshotRequest] = []
         var picture: I420Picture?
         for request in snapshots {
-            let isNewEnough = lastPictureArrival.map { arrival in request.from.map { arrival >= $0 } ?? true } ?? false
-            if isNewEnough || now >= request.deadline {
+            if now >= answerDue(request) {
                 if picture == nil { picture = lastPicture() }
                 request.completion(picture, lastNumber)
             } else {

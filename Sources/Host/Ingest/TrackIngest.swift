@@ -12,6 +12,9 @@ public final class TrackIngest: TrackObserver {
     /// The hub of the track, which its source and its readers use.
     public let hub: TrackHub
 
+    /// How long after a source was woken snapshots wait for its refinement.
+    private static let refinementPatience = Interval.seconds(2)
+
     private let tap: DecodeTap
     private let onStateChange: @Sendable (SourceState) -> Void
     private let onPointer: @Sendable (PointerReport) -> Void
@@ -110,8 +113,9 @@ public final class TrackIngest: TrackObserver {
     /// Passes the last picture to `completion`, on the tap's thread; nil if none has arrived within `patience`, or if
     /// the sharer has paused and no slate has come.
     ///
-    /// A paused source is woken, and its first new picture is taken. The last picture of a running source is already up
-    /// to date.
+    /// A paused source is woken. Its first new picture may be as coarse as the rate limit wants, so the finer ones that
+    /// it is about to send are waited for, for a moment. The last picture of a source that has been running for longer is
+    /// what viewers see.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = MonotonicTime.now()
         guard hub.takesKeyFrame else {
@@ -120,7 +124,8 @@ public final class TrackIngest: TrackObserver {
         }
         let runningSince = hub.changeSnapshots(by: 1, now: now)
         let from = hub.source?.makesKeyFrames == true ? runningSince : nil
-        tap.snapshot(from: from, until: now + patience) { [weak hub] picture, number in
+        let refinedBy = runningSince.map { $0 + min(Self.refinementPatience, patience) } ?? .zero
+        tap.snapshot(from: from, refinedBy: refinedBy, until: now + patience) { [weak hub] picture, number in
             // The sharer may have paused meanwhile; if so, this picture may show the screen as it was before.
             completion(hub?.shows(number) == true ? picture : nil)
             hub?.changeSnapshots(by: -1, now: MonotonicTime.now())

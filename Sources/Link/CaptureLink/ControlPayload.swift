@@ -53,7 +53,7 @@ enum ControlPayload {
             for value in [notice.damage.x, notice.damage.y, notice.damage.width, notice.damage.height] {
                 writer.uint16LittleEndian(UInt16(clamping: value))
             }
-            writer.uint8(notice.isPointerDrawn ? 1 : 0)
+            writer.uint8((notice.isPointerDrawn ? 1 : 0) | (notice.isToBeRefined ? 2 : 0) | (notice.isOutdated ? 4 : 0))
             writer.uint8(notice.quantizer)
             writer.uint16LittleEndian(0)
             writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))
@@ -138,8 +138,8 @@ enum ControlPayload {
             if let flags = reader.uint8(), let quantizer = reader.uint8(), reader.uint16LittleEndian() != nil,
                 let settling = reader.uint32LittleEndian()
             {
-                notice.isPointerDrawn = flags & 1 != 0
-                notice.quantizer = quantizer
+                (notice.isPointerDrawn, notice.isToBeRefined) = (flags & 1 != 0, flags & 2 != 0)
+                (notice.isOutdated, notice.quantizer) = (flags & 4 != 0, quantizer)
                 notice.settling = .microseconds(Int64(settling))
                 notice.waited = knownTime(from: &reader)
                 notice.worked = knownTime(from: &reader)

@@ -143,6 +143,8 @@ public struct FrameAssembler: Sendable {
     private mutating func collect() {
         while var frame = builder.next() {
             if notice?.isPointerDrawn == false { frame.attachment = .pointerLeftOut }
+            frame.isToBeRefined = notice?.isToBeRefined ?? false
+            frame.isOutdated = notice?.isOutdated ?? false
             ready.append(AssembledFrame(frame: frame, codec: codec, epoch: epoch, notice: notice))
         }
         // A notice describes one frame only, even if all units of that frame were dropped.

@@ -152,6 +152,11 @@ public struct PictureNotice: Hashable, Sendable {
     public var damage: PixelRectangle
     /// Whether the pointer is drawn in this picture; true also if that isn't known.
     public var isPointerDrawn: Bool
+    /// Whether more pictures are to follow that are finer, even if nothing changes; false also if that isn't known.
+    public var isToBeRefined: Bool
+    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false also if
+    /// that isn't known.
+    public var isOutdated = false
     /// The quantizer of the picture, 0...51; 0 also if it isn't known.
     public var quantizer: UInt8
     /// How long the sender waited after the first change for the rest of the same repaint.
@@ -164,12 +169,13 @@ public struct PictureNotice: Hashable, Sendable {
 
     /// Creates the notice of picture `sequenceNumber`.
     public init(
-        sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, quantizer: UInt8 = 0,
-        settling: Interval = .zero, waited: Interval? = nil, worked: Interval? = nil
+        sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, isToBeRefined: Bool = false,
+        quantizer: UInt8 = 0, settling: Interval = .zero, waited: Interval? = nil, worked: Interval? = nil
     ) {
         self.sequenceNumber = sequenceNumber
         self.damage = damage
         self.isPointerDrawn = isPointerDrawn
+        self.isToBeRefined = isToBeRefined
         self.quantizer = quantizer
         self.settling = settling
         self.waited = waited

@@ -18,6 +18,10 @@ public struct CodedFrame: Sendable {
     public let format: TrackFormat?
     /// A property that only some frames have; nil for all others.
     public var attachment: FrameAttachment?
+    /// Whether the source is about to send finer pictures, even if nothing changes; false also if that isn't known.
+    public var isToBeRefined = false
+    /// Whether a newer picture than this one is overdue; false also if that isn't known.
+    public var isOutdated = false
 
     /// Creates a frame from bytes that the caller has already split; every range of `units` must lie inside `bytes`.
     public init(
@@ -44,9 +48,11 @@ public struct CodedFrame: Sendable {
 
     /// The same frame with `time` as its capture time.
     public func withCaptureTime(_ time: MonotonicTime?) -> CodedFrame {
-        CodedFrame(
+        var frame = CodedFrame(
             bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
             attachment: attachment)
+        (frame.isToBeRefined, frame.isOutdated) = (isToBeRefined, isOutdated)
+        return frame
     }
 }
 
