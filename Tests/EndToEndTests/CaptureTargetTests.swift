@@ -117,6 +117,7 @@ extension EndToEndInBrowser {
                 (["--region", "2x2+638+478"], PictureSize(width: 2, height: 2)),
                 (["--window", "tiny"], PictureSize(width: 1, height: 1)),
                 (["--window", "tiny", "--chroma", "444"], PictureSize(width: 1, height: 1)),
+                (["--region", "321x241+0+0", "--chroma", "444"], PictureSize(width: 321, height: 241)),
                 (["--window", "thin", "--scale", "50%"], PictureSize(width: 250, height: 2)),
             ])
         func sizes(_ options: [String], _ expected: PictureSize) throws {
@@ -128,13 +129,26 @@ extension EndToEndInBrowser {
             // Don't look in the middle, where the server puts its pointer.
             let (x, y) = (expected.width / 4, expected.height / 4)
             try capture.wait(for: blue, at: x, y, "\(options)")
-            #expect(capture.pictureSize == expected.even)
+            #expect(capture.pictureSize == (options.contains("444") ? expected : expected.even))
             try capture.wait(for: "its size") { capture.size == expected }
             client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0xFF0000)
             fill(tiny, 1, 1, 0xFF0000)
             fill(thin, 500, 3, 0xFF0000)
             try capture.wait(for: red, at: x, y, "\(options), painted over")
             #expect(capture.program.stop() == .exited(0))
+        }
+
+        @Test("a snapshot of an odd size has that size, and not the even one that 4:2:0 needs")
+        func oddSnapshot() throws {
+            client.fill(PixelRectangle(x: 320, y: 0, width: 1, height: 241), color: 0xFF0000)
+            let share = try RunningProgram(
+                "screenrelay",
+                ["share", "--display", screen.name, "--region", "321x241+0+0"] + LinkSocket.hostOptions)
+            let picture = try LinkSnapshot(of: share.printedLink()).picture
+            #expect(picture.width == 321 && picture.height == 241)
+            #expect(picture.meanColor(of: SceneRectangle(100, 100, 8, 8))?.isClose(to: blue) == true)
+            // Half of its chroma is that of the column beside it.
+            #expect((picture.meanColor(of: SceneRectangle(320, 20, 1, 200))?.red ?? 0) > 100)
         }
 
         @Test(

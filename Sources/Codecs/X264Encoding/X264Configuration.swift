@@ -40,12 +40,13 @@ public struct X264Configuration: Sendable {
         self.chroma = chroma
     }
 
-    /// The size that is encoded and shown: `size` with odd dimensions rounded up.
+    /// The size that is encoded and shown. With 4:2:0, odd dimensions are rounded up.
     ///
-    /// With 4:2:0, the SPS can only crop by two samples (ITU-T H.264 section 7.4.2.1.1, CropUnitX); 4:4:4 is rounded
-    /// too, so that one size serves both. The SPS crops the rest of the last macroblock.
+    /// The SPS crops the rest of the last macroblock, in units of one sample of chroma: of two of luma with 4:2:0, and of
+    /// one with 4:4:4 (ITU-T H.264 section 7.4.2.1.1, CropUnitX and CropUnitY).
     public var encodedSize: PictureSize {
-        PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
+        if chroma == .yuv444 { return size }
+        return PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
     }
 
     /// The levels of `fewestBits`. The full one is the first that weighs bits against sharpness: it saves a sixth of

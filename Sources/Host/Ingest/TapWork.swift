@@ -19,6 +19,8 @@ final class TapWork {
     private var decoder: (any FrameDecoder)?
     /// How the source codes its frames; what it says with each key frame.
     private var codec = TrackFormat.Codec.h264
+    /// The part of the last picture that shows something; nil for all of it.
+    private var contentSize: PictureSize?
     /// The last picture of the previous decoder.
     private var keptPicture: I420Picture?
     /// The headers and the epoch of the last key frame, decoded or not.
@@ -119,6 +121,7 @@ final class TapWork {
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
             lastIsToBeRefined = frame.isToBeRefined
+            contentSize = frame.contentSize
             lastHasPointer = frame.isPointerDrawn
             narrow.pictureDecoded(byteCount: frame.bytes.count)
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
@@ -195,12 +198,29 @@ final class TapWork {
         var picture: I420Picture?
         for request in snapshots {
             if now >= answerDue(request) {
-                if picture == nil { picture = lastPicture() }
+                if picture == nil { picture = lastPicture().map { $0.cropped(to: contentSize) } }
                 request.completion(picture, lastNumber)
             } else {
                 waiting.append(request)
             }
         }
         snapshots = waiting
+    }
+}
+
+extension I420Picture {
+    /// The picture without its last column or row if it has one more than `size`.
+    fileprivate func cropped(to size: PictureSize?) -> I420Picture {
+        guard let size, size != self.size, (size.width + 1) / 2 == chromaWidth,
+            (size.height + 1) / 2 * chromaWidth == chromaCount
+        else { return self }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size.width * size.height + 2 * chromaCount)
+        for row in 0..<size.height {
+            bytes += self.bytes[row * self.size.width..<row * self.size.width + size.width]
+        }
+        bytes += self.bytes[lumaCount...]
+        return I420Picture(
+            size: size, bytes: bytes, isFullRange: isFullRange, matrix: matrix, captureTime: captureTime)
     }
 }

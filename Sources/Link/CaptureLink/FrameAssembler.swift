@@ -25,6 +25,10 @@ public struct FrameAssembler: Sendable {
     private var builder: any FrameBuilder
     /// The notice of the pending frame.
     private var notice: PictureNotice?
+    /// The size of what the sender shows, as it says. A host may learn it only after the first picture.
+    private var contentSize: PictureSize?
+    /// The size of the pictures since the last random access frame.
+    private var pictureSize: PictureSize?
     /// A notice that came before the first unit of its frame.
     private var nextNotice: PictureNotice?
     private var isLegacy = false
@@ -43,13 +47,15 @@ public struct FrameAssembler: Sendable {
     /// How many units and frames could not be used.
     public var faults: UInt64 { builder.counters.faults }
 
-    /// Takes a message that arrived at `now`; messages other than units, formats and picture notices are ignored.
+    /// Takes a message that arrived at `now`; messages other than units, formats, sizes and picture notices are ignored.
     public mutating func add(_ message: ReceivedMessage, at now: MonotonicTime) {
         switch message.body {
         case .picture(let notice):
             guard isOurs(message.header) else { return }
             endWithoutMark()
             nextNotice = notice
+        case .size(let size):
+            if message.header.stream == stream { contentSize = size }
         case .format(let newCodec):
             guard isOurs(message.header), newCodec != codec, newCodec.kind == codec.kind else { return }
             endWithoutMark()
@@ -145,9 +151,19 @@ public struct FrameAssembler: Sendable {
             if notice?.isPointerDrawn == false { frame.attachment = .pointerLeftOut }
             frame.isToBeRefined = notice?.isToBeRefined ?? false
             frame.isOutdated = notice?.isOutdated ?? false
+            if let format = frame.format { pictureSize = format.size }
+            if let contentSize, pictureSize?.isEvenFrom(contentSize) == true { frame.contentSize = contentSize }
             ready.append(AssembledFrame(frame: frame, codec: codec, epoch: epoch, notice: notice))
         }
         // A notice describes one frame only, even if all units of that frame were dropped.
         (notice, nextNotice) = (nil, nil)
+    }
+}
+
+extension PictureSize {
+    /// Whether this is `other` with odd dimensions rounded up, and not `other` itself.
+    fileprivate func isEvenFrom(_ other: PictureSize) -> Bool {
+        self != other && (other.width...other.width &+ other.width & 1).contains(width)
+            && (other.height...other.height &+ other.height & 1).contains(height)
     }
 }

@@ -22,6 +22,9 @@ public struct CodedFrame: Sendable {
     public var isToBeRefined = false
     /// Whether a newer picture than this one is overdue; false also if that isn't known.
     public var isOutdated = false
+    /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then repeated,
+    /// because the codec knows only even sizes. Nil if all of the picture counts, or if that isn't known.
+    public var contentSize: PictureSize?
 
     /// Creates a frame from bytes that the caller has already split; every range of `units` must lie inside `bytes`.
     public init(
@@ -51,7 +54,7 @@ public struct CodedFrame: Sendable {
         var frame = CodedFrame(
             bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
             attachment: attachment)
-        (frame.isToBeRefined, frame.isOutdated) = (isToBeRefined, isOutdated)
+        (frame.isToBeRefined, frame.isOutdated, frame.contentSize) = (isToBeRefined, isOutdated, contentSize)
         return frame
     }
 }
