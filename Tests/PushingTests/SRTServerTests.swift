@@ -55,7 +55,8 @@ struct SRTServerTests {
         try eventually("it has ended") { push.state == .disconnected }
     }
 
-    @Test("a push that listens waits for its receiver longer than a server has to answer, and begins with what is new")
+    @Test(
+        "a push that listens waits for its receiver for long, begins with what is new, and waits again once that left")
     func listening() throws {
         defer { host.stop() }
         let port = try freePort()
@@ -68,14 +69,20 @@ struct SRTServerTests {
         let begin = now()
         try write(until: "it has waited for longer than that") { now() - begin > .seconds(4) }
         #expect(push.state == .connecting)
+        try listen(port)
+        // Whoever has received leaves, and the next one finds it listening again.
+        try write(until: "it waits again") { told.states == [.connecting, .connected, .connecting] }
+        try listen(port)
+        #expect(told.failures.isEmpty)
+        push.stop()
+        try eventually("it has ended") { push.state.isOver }
+    }
+
+    /// Has FFmpeg receive two seconds from the push that listens, and leave.
+    private func listen(_ port: UInt16) throws {
         let raw = folder.file("received.ts")
-        var launch = Launch(
-            "ffmpeg",
-            [
-                "-nostdin", "-v", "error", "-y", "-i", "srt://127.0.0.1:\(port)?latency=1000000", "-c", "copy", "-t",
-                "2",
-                "-f", "mpegts", raw,
-            ])
+        let input = ["-i", "srt://127.0.0.1:\(port)?latency=1000000", "-c", "copy", "-t", "2", "-f", "mpegts", raw]
+        var launch = Launch("ffmpeg", ["-nostdin", "-v", "error", "-y"] + input)
         launch.standardError = .text(limit: 1 << 16)
         let player = try ChildProcess(launch)
         try write(until: "the player has its pictures") { player.poll() != nil }
@@ -84,8 +91,6 @@ struct SRTServerTests {
         #expect(decoded.faults.isEmpty, "\(decoded.messages)")
         // Were the first picture from before, the two seconds would have hardly another.
         #expect(decoded.bytes.count > 20 * 176 * 144 * 3)
-        push.stop()
-        try eventually("it has ended") { push.state.isOver }
     }
 
     /// Has FFmpeg receive pictures from the relay while they are written.

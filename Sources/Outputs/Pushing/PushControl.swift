@@ -42,6 +42,10 @@ struct PushControl {
                     // Nobody waited for the rest.
                     .event(.failed(let attempt, _)) where attempt == ending?.attempt:
                     handle(.restart)
+                // Whoever received has left: the next one is waited for.
+                case .event(.failed(let attempt, _))
+                where target.isListener && life.state == .connected && attempt == connection?.attempt:
+                    handle(.restart)
                 case .event(let event):
                     // Its user may be told nothing, if the reason is the same as before.
                     if case .failed(let attempt, _) = event, attempt == connection?.attempt { drop() }
