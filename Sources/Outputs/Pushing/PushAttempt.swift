@@ -5,6 +5,8 @@ import OutputLife
 /// reported from any thread.
 protocol PushAttempt: AnyObject, Sendable {
     var attempt: Int { get }
+    /// When ``collect()`` has something to do although nothing has come of the track.
+    var deadline: MonotonicTime { get }
 
     /// Takes what has come of the track.
     func collect()

@@ -40,6 +40,8 @@ final class PushConnection: PushAttempt {
         /// Ends the coming of an encoder's frames.
         var unsubscribe: (@Sendable () -> Void)?
         var keyFrameDue = MonotonicTime.distantFuture
+        /// Asks for the frame that the connection begins with.
+        var start = StartRequest()
         /// When the source is asked for a picture, if none has come.
         var pictureDue: MonotonicTime
         /// Whether it goes on without the sound that the track doesn't have yet.
@@ -108,8 +110,12 @@ final class PushConnection: PushAttempt {
         switch source {
         case .nothing: break
         case .track(let track):
+            shared.withLock { $0.start.begin(at: now) }
+            wake.signal()
             let subscription = track.subscribe(wake: collects)
             shared.withLock { $0.subscription = subscription }
+            // While somebody watches, the next key frame may be minutes away.
+            track.requestStart()
         case .encoder(let encoder):
             let unsubscribe = encoder.subscribe { [weak self] in
                 self?.take($0)
@@ -121,6 +127,9 @@ final class PushConnection: PushAttempt {
         // It may have been abandoned meanwhile.
         if connection.isAbandoned { abandon() }
     }
+
+    /// Its own thread asks for what is missing.
+    var deadline: MonotonicTime { .distantFuture }
 
     /// Takes what has come of the track.
     func collect() {
@@ -178,6 +187,7 @@ final class PushConnection: PushAttempt {
         let now = MonotonicTime.now()
         let asked = shared.withLock { shared -> PushSource? in
             if shared.isClosing || shared.isWaiting { return nil }
+            shared.start.end()
             shared.meter.gave()
             if frame.coded.isRandomAccess, isOfTrack { shared.keyFrameDue = now + settings.keyFrameInterval }
             shared.queue.add(
@@ -236,10 +246,13 @@ final class PushConnection: PushAttempt {
     func next(silenceDue: MonotonicTime = .distantFuture) -> Next {
         while !connection.isAbandoned {
             let now = MonotonicTime.now()
-            let (next, pictureDue) = shared.withLock { ($0.next(now, silenceDue: silenceDue), $0.pictureDue) }
+            let (next, pictureDue, startDue) = shared.withLock {
+                ($0.next(now, silenceDue: silenceDue), $0.pictureDue, $0.start.deadline)
+            }
             if let next { return next }
+            if shared.withLock({ $0.start.isDue(at: now) }) { track.requestKeyFrame() }
             guard now >= pictureDue else {
-                wake.wait(until: min(pictureDue, silenceDue))
+                wake.wait(until: min(pictureDue, silenceDue, startDue))
                 continue
             }
             // A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
@@ -251,41 +264,5 @@ final class PushConnection: PushAttempt {
             source?.requestPicture()
         }
         return .end
-    }
-
-    private func writeAll(to stream: inout PushStream) throws(MediaFileError) {
-        while true {
-            switch next(silenceDue: stream.soundDue) {
-            case .end: return
-            case .silence(let until):
-                let packets = try stream.silence(until: until)
-                try write(packets, to: &stream)
-            case .frame(let frame) where frame.format.kind == .audio:
-                let packets = try stream.packets(of: frame)
-                try write(packets, to: &stream)
-            case .frame(let frame): try write(frame, to: &stream)
-            }
-        }
-    }
-
-    /// Waits for the longest that an SRT receiver usually keeps what has arrived: it throws that away when the
-    /// connection ends.
-    private func linger() {
-        let end = MonotonicTime.now() + .milliseconds(500)
-        while !connection.isAbandoned, MonotonicTime.now() < end { wake.wait(until: end) }
-    }
-
-    private func write(_ picture: TrackFrame, to stream: inout PushStream) throws(MediaFileError) {
-        connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
-        try stream.write(picture)
-        shared.withLock { $0.meter.sentFrame(isPicture: true, byteCount: picture.coded.bytes.count) }
-    }
-
-    private func write(_ packets: [PushSound.Packet], to stream: inout PushStream) throws(MediaFileError) {
-        for packet in packets {
-            connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
-            try stream.write(packet)
-            shared.withLock { $0.meter.sentFrame(isPicture: false, byteCount: packet.bytes.count) }
-        }
     }
 }

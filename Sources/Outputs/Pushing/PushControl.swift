@@ -35,7 +35,8 @@ struct PushControl {
     mutating func run() {
         while true {
             let second = life.state == .connected ? MonotonicTime.now() + .seconds(1) : .distantFuture
-            mailbox.wake.wait(until: min(life.deadline, statusDue, second, ending?.until ?? .distantFuture))
+            let ended = min(ending?.until ?? .distantFuture, connection?.deadline ?? .distantFuture)
+            mailbox.wake.wait(until: min(life.deadline, statusDue, second, ended))
             for order in mailbox.take() {
                 switch order {
                 case .event(.closed(let attempt)) where attempt == ending?.attempt,

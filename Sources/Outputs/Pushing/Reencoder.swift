@@ -144,6 +144,9 @@ private final class Work: Sendable {
 
     func run() {
         let subscription = track.subscribe { [wake] in wake.signal() }
+        track.requestStart()
+        var start = StartRequest()
+        start.begin(at: MonotonicTime.now())
         var pictures = NewestPicture()
         var coder = SettingsCoder(settings, filter)
         var number: UInt64 = 0
@@ -154,7 +157,10 @@ private final class Work: Sendable {
             if isOver { return }
             let period = Interval(nanoseconds: 1_000_000_000 / Int64(pace.framesPerSecond))
             do throws(VideoDecodingError) {
-                for frame in subscription.take() where try !pictures.take(frame) { track.requestKeyFrame() }
+                for frame in subscription.take() {
+                    start.end()
+                    if try !pictures.take(frame) { track.requestKeyFrame() }
+                }
             } catch {
                 return fail(OutputFailure("the track can't be decoded: \(error)", isFinal: true))
             }
@@ -162,8 +168,9 @@ private final class Work: Sendable {
             let deadline =
                 !pictures.hasPicture ? MonotonicTime.distantFuture : isDue ? due : due - period + Self.repetition
             let now = MonotonicTime.now()
+            if start.isDue(at: now) { track.requestKeyFrame() }
             guard now >= deadline else {
-                wake.wait(until: deadline)
+                wake.wait(until: min(deadline, start.deadline))
                 continue
             }
             // A picture that comes a little late doesn't make the next one late.

@@ -26,6 +26,8 @@ final class WebRTCConnection: PushAttempt {
     private struct Shared {
         /// What tells of the first picture; nil once there is one.
         var subscription: TrackSubscription?
+        /// Asks for that picture.
+        var start = StartRequest()
         var session: TrackSession?
         var connection: ServerConnection?
         /// What had been sent when the rates were asked for last.
@@ -44,16 +46,28 @@ final class WebRTCConnection: PushAttempt {
         (self.attempt, self.server, self.track) = (attempt, server, track)
         (self.settings, self.isRepeated, self.report) = (settings, isRepeated, report)
         let subscription = track.subscribe(wake: wake)
-        shared.withLock { $0.subscription = subscription }
+        // While somebody watches, the next key frame may be minutes away.
+        track.requestStart()
+        shared.withLock { shared in
+            shared.subscription = subscription
+            shared.start.begin(at: MonotonicTime.now())
+        }
         // There may be a picture already.
         wake()
     }
 
     deinit { abandon() }
 
+    var deadline: MonotonicTime { shared.withLock { $0.subscription == nil ? .distantFuture : $0.start.deadline } }
+
     /// Begins to connect with the first picture: some servers end a session that sends nothing for some seconds.
     func collect() {
-        guard let subscription = shared.withLock({ $0.subscription }), !subscription.take().isEmpty else { return }
+        guard let subscription = shared.withLock({ $0.subscription }) else { return }
+        guard !subscription.take().isEmpty else {
+            if shared.withLock({ $0.start.isDue(at: MonotonicTime.now()) }) { track.requestKeyFrame() }
+            return
+        }
+        shared.withLock { $0.start.end() }
         connect()
         // Not earlier, so that the source has a viewer all the time.
         let done = shared.withLock { shared in
