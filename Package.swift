@@ -114,7 +114,7 @@ let package = Package(
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell(
             "Codecs", "MediaFiles",
-            ["CLibAV", "Clocks", "H264", "LibAVMessages", "Opus", "VideoDecoding", "MediaTypes"]),
+            ["CLibAV", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "VideoDecoding", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
         shell("Codecs", "QRCodes", ["CQREncode"]),
 

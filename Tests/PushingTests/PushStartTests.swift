@@ -80,6 +80,30 @@ final class PushStartTests {
         withExtendedLifetime(watching) {}
     }
 
+    @Test("there is something to play by HLS within three seconds")
+    func playlist() throws {
+        let watching = try watchForLong()
+        let push = try host.push(to: try PushAddress("file:" + folder.file("room.m3u8")))
+        try eventually("there is a list", within: .seconds(3)) {
+            write()
+            poll(nil, 0, 15)
+            return access(folder.file("room.m3u8"), F_OK) == 0
+        }
+        push.restart()
+        let list = try fileBytes(folder.file("room.m3u8"))
+        var seen: Set<[UInt8]> = []
+        try eventually("it goes on with it") {
+            write()
+            poll(nil, 0, 15)
+            seen.insert(try fileBytes(folder.file("room.m3u8")))
+            return seen.count == 2
+        }
+        #expect(seen.contains(list) && !seen.contains([]))
+        let last = try #require(seen.subtracting([list]).first.map { String(decoding: $0, as: UTF8.self) })
+        #expect(last.ranges(of: ".m4s").count == 2 && last.contains("#EXT-X-DISCONTINUITY\n"))
+        withExtendedLifetime(watching) {}
+    }
+
     @Test("a key frame is asked for once while it starts")
     func once() throws {
         let watching = try watchForLong()

@@ -198,6 +198,8 @@ struct PushTests {
                 track.write(picture)
                 poll(nil, 0, 40)
             }
+            var facts = stat()
+            #expect(stat(folder.file(file), &facts) == 0 && facts.st_mode & 0o777 == 0o600)
             if attempt == 1 { push.stop() }
             // Of the first one, which nobody has ended, the last second may be missing.
             let least = attempt == 1 ? pictures.count : pictures.count - 30
@@ -220,14 +222,17 @@ struct PushTests {
                 track.write(picture)
                 poll(nil, 0, 10)
             }
-            guard access(folder.file("room.m3u8"), F_OK) == 0 else { return false }
+            // The first segment is short, and FFmpeg would wait for the next one.
+            guard access(folder.file("room.m3u8"), F_OK) == 0,
+                String(decoding: try fileBytes(folder.file("room.m3u8")), as: UTF8.self).ranges(of: ".m4s").count > 1
+            else { return false }
             let decoded = try FFmpeg.decode(folder.file("room.m3u8"), input: ["-live_start_index", "0", "-t", "1"])
             return decoded.bytes.count >= 10 * 176 * 144 * 3
         }
         push.stop()
         try eventually("it has ended") { push.state == .disconnected }
         let list = String(decoding: try fileBytes(folder.file("room.m3u8")), as: UTF8.self)
-        #expect(list.contains("#EXT-X-MAP:URI=\"room-init.mp4\"") && list.contains("#EXT-X-ENDLIST"))
+        #expect(list.contains("-init.mp4\"") && list.contains("#EXT-X-ENDLIST"))
     }
 
     @Test("with settings, the pictures are encoded once for all outputs that want the same, in size, profile and rate")

@@ -1,4 +1,5 @@
 import CLibAV
+import Glibc
 import LibAVMessages
 public import MediaTypes
 
@@ -10,7 +11,7 @@ public import MediaTypes
 ///
 /// It writes to another machine in the same way, by a protocol of libavformat; each call then blocks for as long as its
 /// ``MediaConnection`` allows.
-public final class MediaFileWriter {
+public final class MediaFileWriter: MediaWriter {
     /// The bytes that the system may take of what another machine hasn't: by itself, Linux takes megabytes over TCP,
     /// which on a slow path are minutes. These allow 10 Mbit/s over 100 ms.
     private static let sendBuffer: Int64 = 128 << 10
@@ -24,6 +25,8 @@ public final class MediaFileWriter {
     /// Which of the file's tracks is the sound; nil without sound.
     private let soundIndex: Int32?
     private let connection: MediaConnection?
+    /// Whether ``takePiece(isHeader:)`` gives what is written.
+    private let isInPieces: Bool
     private var isOpen = false
     private var lastDecodingTime: Int64?
     private var lastSoundTime: Int64?
@@ -59,6 +62,7 @@ public final class MediaFileWriter {
         self.connection = connection
         self.packet = packet
         steps = container.steps
+        isInPieces = container == .hls
         lastDuration = track?.lastDuration ?? .zero
         codec = track?.format.codec
         soundIndex = sound == nil ? nil : track == nil ? 0 : 1
@@ -71,8 +75,12 @@ public final class MediaFileWriter {
             // What is written goes out at once.
             made.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
         }
-        // A format that is also a protocol opens its connections itself.
-        if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 { try open(address, options) }
+        if container == .hls {
+            try openPiece()
+        } else if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 {
+            // A format that is also a protocol opens its connections itself.
+            try open(address, options)
+        }
         // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0
         try check(avformat_write_header(made, nil))
@@ -88,24 +96,48 @@ public final class MediaFileWriter {
             Certificates.check(in: &options)
         }
         LibAVMessage.clear()
+        if address.hasPrefix("file:") { Self.createPrivate(String(address.dropFirst(5))) }
         let opened = avio_open2(
             &context.pointee.pb, address, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
         if opened < 0 { throw MediaFileError(connecting: opened) }
     }
 
+    /// Creates a file, which libavformat then opens, readable only by this user, as recordings are: it shows the same.
+    /// What is wrong with its place is libavformat's to say.
+    private static func createPrivate(_ path: String) {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Returns what has been written since the last piece: what comes before the first frame, or a fragment.
+    func takePiece(isHeader: Bool = false) throws(MediaFileError) -> [UInt8] {
+        guard isOpen, isInPieces else { throw .rejected(reason: "it isn't written in pieces") }
+        if !isHeader { try check(av_write_frame(context, nil)) }
+        let bytes = closePiece()
+        try openPiece()
+        return bytes
+    }
+
+    private func openPiece() throws(MediaFileError) { try check(avio_open_dyn_buf(&context.pointee.pb)) }
+
+    private func closePiece() -> [UInt8] {
+        var memory: UnsafeMutablePointer<UInt8>?
+        let count = avio_close_dyn_buf(context.pointee.pb, &memory)
+        defer { av_free(memory) }
+        context.pointee.pb = nil
+        return Array(UnsafeBufferPointer(start: memory, count: Int(max(0, count))))
+    }
+
     deinit {
+        if isInPieces, context.pointee.pb != nil { _ = closePiece() }
         // Where there is no file, only the trailer closes the connection.
-        if isOpen, context.pointee.pb == nil { av_write_trailer(context) }
-        if context.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 { avio_closep(&context.pointee.pb) }
+        if isOpen, context.pointee.pb == nil, !isInPieces { av_write_trailer(context) }
+        if !isInPieces, context.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 { avio_closep(&context.pointee.pb) }
         var packet: UnsafeMutablePointer<AVPacket>? = packet
         av_packet_free(&packet)
         avformat_free_context(context)
     }
 
-    /// Writes one frame. Frames must be in decoding order.
-    ///
-    /// - Throws: ``MediaFileError``. The error may be about an earlier frame, because the system may report it
-    ///   late.
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
         guard let codec else { throw .rejected(reason: "it has no track of pictures") }
@@ -124,18 +156,15 @@ public final class MediaFileWriter {
         packet.pointee.dts = decodingTime
         packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + steps.upperBound)
         // Only the last packet's duration matters: libavformat takes the latest end time as the end of the track.
-        packet.pointee.duration = min(max(0, Self.ticks(lastDuration, in: base)), steps.upperBound)
+        packet.pointee.duration = min(max(0, Self.ticks(unit.duration ?? lastDuration, in: base)), steps.upperBound)
         packet.pointee.flags = unit.frame.isRandomAccess ? AV_PKT_FLAG_KEY : 0
-        let headers = unit.newHeaders
+        // In pieces, its track has its headers already.
+        let headers = isInPieces ? [] : unit.newHeaders
         var bytes = codec.sample(of: Self.frame(unit))
         if !headers.isEmpty { try attach(headers, of: codec) }
         try send(&bytes)
     }
 
-    /// Writes one packet of the track of sound, which begins `time` after the file's beginning and lasts for
-    /// `duration`. Packets must be in order of time, and at most 12 hours apart.
-    ///
-    /// - Throws: ``MediaFileError``, as for pictures.
     public func write(sound bytes: [UInt8], at time: Interval, for duration: Interval) throws(MediaFileError) {
         guard isOpen, let soundIndex else { throw .rejected(reason: "it has no track of sound") }
         // Without pictures, the first track is the sound, and nothing is cut.
@@ -177,7 +206,7 @@ public final class MediaFileWriter {
 
     /// Writes the end of the file, and closes it.
     public func finish() throws(MediaFileError) {
-        guard isOpen else { return }
+        guard isOpen, !isInPieces else { return }
         let trailer = av_write_trailer(context)
         let late = lateError
         isOpen = false

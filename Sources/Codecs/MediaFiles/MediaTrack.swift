@@ -16,7 +16,7 @@ public enum MediaContainer: Sendable {
     case fragmentedMP4
     /// Matroska in clusters of a second, for the same reason.
     case clusteredMatroska
-    /// HLS (RFC 8216): a playlist, and beside it the last six segments of at least two seconds, as fragmented MP4.
+    /// The fragments of MP4 that ``HLSWriter`` makes files of.
     case hls
     /// No file, but a session with an RTSP server (RFC 2326), over which RTP goes interleaved.
     case rtsp
@@ -56,8 +56,12 @@ public struct MediaPacket: Sendable {
     public var decodingTime: Interval
     /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
-    /// The headers that apply from this frame on, if they are others than before; only Flash Video needs them.
+    /// The headers that apply from this frame on, if they are others than before, and its format then. Only Flash
+    /// Video and HLS need them.
     public var newHeaders: [[UInt8]] = []
+    public var newFormat: FrameFacts.FileFormat?
+    /// How long it is shown, if that is known and the next frame isn't to tell it.
+    public var duration: Interval?
 
     /// Creates a packet from a frame and its times.
     public init(frame: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
@@ -77,18 +81,18 @@ extension MediaContainer {
         case .flash: "flv"
         case .fragmentedMP4: "mp4"
         case .clusteredMatroska: "matroska"
-        case .hls: "hls"
+        case .hls: "mp4"
         case .transportStream: "mpegts"
         case .rtsp: "rtsp"
         }
     }
 
     /// The least and the longest step between decoding times, in ticks. In MP4, steps are stored, in a C int whose
-    /// largest value is rejected; Matroska has no decoding times.
+    /// largest value is rejected.
     var steps: ClosedRange<Int64> {
         switch self {
         case .mp4, .fragmentedMP4, .hls: 1...Int64(Int32.max) - 1
-        case .matroska, .clusteredMatroska: 0...Int64.max / 4
+        case .matroska, .clusteredMatroska: 1...Int64.max / 4
         case .flash, .transportStream, .rtsp: 1...Int64(Int32.max)
         }
     }
@@ -117,15 +121,10 @@ extension MediaContainer {
                 ["movflags": "empty_moov+default_base_moof+frag_keyframe", "frag_duration": "1000000"], in: context)
         case .clusteredMatroska: return Self.set(["cluster_time_limit": "1000"], in: context)
         case .hls:
-            let name = context.pointee.url.map { String(cString: $0) } ?? ""
-            let file = name.split(whereSeparator: { "/:".contains($0) }).last
-            let base = file?.split(separator: ".").first.map(String.init) ?? "video"
+            if let pictures { Self.name(pictures.track, in: pictures.parameters) }
+            // With the times of the stream in each piece, a player can begin with any of them.
             return Self.set(
-                [
-                    "hls_time": "2", "hls_list_size": "6", "hls_segment_type": "fmp4",
-                    "hls_fmp4_init_filename": base + "-init.mp4",
-                    "hls_flags": "delete_segments+append_list+independent_segments+temp_file",
-                ], in: context)
+                ["movflags": "frag_custom+empty_moov+default_base_moof+frag_discont+skip_trailer"], in: context)
         case .transportStream:
             // By itself it collects 2,930 bytes or 120 ms of sound, which then come up to 180 ms behind their pictures.
             return av_opt_set_int(context.pointee.priv_data, "pes_payload_size", 0, 0)

@@ -11,6 +11,8 @@ import TrackHub
 /// them, because libavformat blocks, and makes AAC of the sound.
 final class PushConnection: PushAttempt {
     private static let longestSilence = Interval.seconds(5)
+    /// How long after its first key frame a stream in segments asks for another, so that there is a segment to play.
+    private static let firstSegment = Interval.seconds(1)
 
     let attempt: Int
     let target: PushTarget
@@ -40,6 +42,8 @@ final class PushConnection: PushAttempt {
         /// Ends the coming of an encoder's frames.
         var unsubscribe: (@Sendable () -> Void)?
         var keyFrameDue = MonotonicTime.distantFuture
+        /// Whether a key frame has come.
+        var hasBegun = false
         /// Asks for the frame that the connection begins with.
         var start = StartRequest()
         /// When the source is asked for a picture, if none has come.
@@ -189,7 +193,12 @@ final class PushConnection: PushAttempt {
             if shared.isClosing || shared.isWaiting { return nil }
             shared.start.end()
             shared.meter.gave()
-            if frame.coded.isRandomAccess, isOfTrack { shared.keyFrameDue = now + settings.keyFrameInterval }
+            if frame.coded.isRandomAccess {
+                let isEarly = target.isSegmented && !shared.hasBegun
+                shared.hasBegun = true
+                let interval = isEarly ? Self.firstSegment : settings.keyFrameInterval
+                shared.keyFrameDue = isEarly || isOfTrack ? now + interval : .distantFuture
+            }
             shared.queue.add(
                 frame, frame.coded.isRandomAccess ? .keyFrame : .picture, byteCount: frame.coded.bytes.count, at: now)
             return shared.queue.needsKeyFrame || now >= shared.keyFrameDue ? shared.source : nil

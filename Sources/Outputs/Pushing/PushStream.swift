@@ -12,7 +12,7 @@ struct PushStream: ~Copyable {
     /// whoever plays it would stay behind by the picture's age.
     private static let oldestStart = Interval.seconds(2)
 
-    private let writer: MediaFileWriter
+    private let writer: any MediaWriter
     /// Reads the pictures' headers; nil without pictures.
     private var reader: (any FrameReader)?
     /// Nil without sound.
@@ -41,9 +41,14 @@ struct PushStream: ~Copyable {
                 format: found.format, headers: found.headers,
                 changesHeaders: address.container == .fragmentedMP4, longestStep: .zero, lastDuration: .zero)
         }
-        writer = try MediaFileWriter(
-            address: place.url, options: place.options, container: address.container, track: track,
-            sound: sound?.track, connection: connection)
+        writer =
+            if address.container == .hls {
+                try HLSWriter(path: String(place.url.dropFirst(5)), track: track, sound: sound?.track)
+            } else {
+                try MediaFileWriter(
+                    address: place.url, options: place.options, container: address.container, track: track,
+                    sound: sound?.track, connection: connection)
+            }
         reader = picture?.format.codec.coding.makeReader()
         self.sound = sound
         self.origin = origin
@@ -61,7 +66,7 @@ struct PushStream: ~Copyable {
         let facts = reader?.read(picture.coded)
         let time = time(of: picture.format.clockRate.interval(of: picture.time.ticks))
         var packet = MediaPacket(frame: picture.coded, decodingTime: time, presentationTime: time)
-        if let facts, facts.changesHeaders { packet.newHeaders = facts.headers }
+        if let facts, facts.changesHeaders { (packet.newHeaders, packet.newFormat) = (facts.headers, facts.format) }
         try writer.write(packet)
     }
 

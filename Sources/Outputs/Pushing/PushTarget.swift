@@ -36,6 +36,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether it waits for the other side to connect, as far as that is known.
     var isListener: Bool { address?.isListener ?? false }
 
+    /// Whether players can begin only once two key frames have come, as far as that is known.
+    var isSegmented: Bool { address?.container == .hls }
+
     /// Whether it is on another machine, as far as that is known.
     var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
 
