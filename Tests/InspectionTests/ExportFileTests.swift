@@ -28,6 +28,22 @@ struct ExportFileTests {
         for (time, wanted) in zip(shown, times) { #expect(abs(time - Double(wanted) / 1000) < 0.001) }
     }
 
+    @Test(
+        "pictures that were taken less than a millisecond after each other have times of their own",
+        arguments: [MediaContainer.mp4, .matroska])
+    func crowded(_ container: MediaContainer) throws {
+        // Three in one millisecond, twice.
+        let stream = try MadeStream(times: [0, 33, 33, 33, 66, 100, 100, 100, 133])
+        let path = try write(stream.recording().bytes, container)[0]
+        let copied = try FFmpeg.run(["-i", path, "-c", "copy", "-f", "matroska", folder.file("copied.mkv")])
+        #expect(copied.messages.isEmpty, "\(copied.messages)")
+        let shown = try frameTimes(path)
+        #expect(shown.count == 9 && zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 }, "\(shown)")
+        for (time, wanted) in zip(shown, [0, 33, 33, 33, 66, 100, 100, 100, 133]) {
+            #expect(abs(time - Double(wanted) / 1000) < 0.0031)
+        }
+    }
+
     @Test("decoded pictures are those of the stream itself", arguments: [MediaContainer.mp4, .matroska])
     func pictures(_ container: MediaContainer) throws {
         let stream = try MadeStream(times: (0..<40).map { $0 * 40 }, idrs: [10, 30])

@@ -28,8 +28,9 @@ public struct TimedPictures: Sendable {
         }
     }
 
-    /// The smallest time between two pictures: at least one tick of 90 kHz.
-    static let leastStep = Interval(nanoseconds: 11_112)
+    /// The smallest time between two pictures: one tick of Matroska's clock, which is the coarsest, so that no two have
+    /// the same time in a file.
+    static let leastStep = Interval.milliseconds(1)
     /// The longest credible delay between capture and arrival. If it is exceeded, the capture time is on another clock.
     private static let longestDelay = Interval.seconds(10)
 
