@@ -79,7 +79,8 @@ struct RTSPSoundTests {
         let plain = try client.ask("DESCRIBE \(url)", 2).body
         #expect(
             plain.hasSuffix(
-                "a=control:track1\r\nm=audio 0 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\na=control:trackID=2\r\n"))
+                "sprop-stereo=1\r\na=control:trackID=3\r\n"
+                    + "m=audio 0 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\na=control:trackID=2\r\n"))
         host.mute(true)
         let answer = try client.ask("DESCRIBE \(url)", 3, "User-Agent: Lavf59.27.100")
         #expect(answer.body.contains("m=audio 0 RTP/AVP 97\r\n") && !answer.body.contains("PCMU"))

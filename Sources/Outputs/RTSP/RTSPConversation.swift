@@ -9,7 +9,7 @@ public struct RTSPConversation: Sendable {
         /// Nothing but this answer.
         case answer(RTSPAnswer)
         /// The description of a place, with this sound if there is any; ``described(_:at:)`` is the answer.
-        case describe(RTSPPlace, sound: RTSPMedia?)
+        case describe(RTSPPlace, sound: [RTSPMedia])
         /// A stream of a place, for the session; ``setUp(_:_:_:at:ports:source:ssrc:)`` is the answer.
         case setUp(RTSPPlace, RTSPMedia, RTSPTransport)
         /// To begin to send; ``playing(_:)`` is the answer.

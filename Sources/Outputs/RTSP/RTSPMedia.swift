@@ -54,25 +54,26 @@ public enum RTSPMedia: Hashable, Sendable, CaseIterable {
         self = named
     }
 
-    /// How the names of players begin that decode Opus: those made with FFmpeg, GStreamer and VLC.
-    private static let playersOfOpus = ["Lavf", "GStreamer", "LibVLC"]
+    /// How the names of players begin that decode Opus, and would set up every section: those made with FFmpeg, mpv,
+    /// GStreamer and VLC.
+    private static let playersOfOpus = ["Lavf", "libmpv", "GStreamer", "LibVLC"]
 
-    /// The sound that a description offers; nil for none.
+    /// The sound that a description offers, the better one first.
     ///
-    /// RTSP has no way for a client to say what it decodes. So the URL decides or, if it says nothing, the client's
-    /// name: one that isn't known to decode Opus gets PCMU, which all that play sound decode.
+    /// A client says what it decodes by what it sets up, of two sections. If both are set up, both are sent, of which
+    /// it plays one. So a client that is known to decode Opus is offered that alone.
     ///
     /// - Parameters:
     ///   - audio: the value of `audio` in the URL's query; one that isn't known counts as none.
     ///   - player: the client's `User-Agent`.
-    static func sound(wanted audio: String?, player: String?) -> RTSPMedia? {
+    static func sound(wanted audio: String?, player: String?) -> [RTSPMedia] {
         switch audio {
-        case "none": return nil
-        case "pcmu": return .pcmu
-        case "opus": return .opus
+        case "none": return []
+        case "pcmu": return [.pcmu]
+        case "opus": return [.opus]
         default:
             let decodesOpus = player.map { name in playersOfOpus.contains { name.hasPrefix($0) } }
-            return decodesOpus == true ? .opus : .pcmu
+            return decodesOpus == true ? [.opus] : [.opus, .pcmu]
         }
     }
 }

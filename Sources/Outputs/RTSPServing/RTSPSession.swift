@@ -18,7 +18,7 @@ final class RTSPSession {
     private struct Waiting {
         let request: RTSPRequest
         /// What the description offers if the track has sound.
-        let sound: RTSPMedia?
+        let sound: [RTSPMedia]
         let frames: TrackSubscription
         let until: MonotonicTime
         /// When to ask for a key frame again: a request soon after another one isn't passed on.
@@ -165,7 +165,7 @@ final class RTSPSession {
         return track
     }
 
-    private func describe(_ track: HostedTrack, with sound: RTSPMedia?, _ request: RTSPRequest, now: MonotonicTime) {
+    private func describe(_ track: HostedTrack, with sound: [RTSPMedia], _ request: RTSPRequest, now: MonotonicTime) {
         let frames = track.subscribe { [wake] in wake.signal() }
         waiting = Waiting(
             request: request, sound: sound, frames: frames, until: now + limits.firstPicture,
@@ -190,11 +190,11 @@ final class RTSPSession {
         return true
     }
 
-    /// The description of a track with the section of its pictures, if it has any, and one of its sound, likewise.
+    /// The description of a track with the section of its pictures, if it has any, and those of its sound, likewise.
     private func description(of waiting: Waiting, with pictures: [String]?) -> RTSPAnswer {
         let track = waiting.track
         let hasSound = track.soundState != SoundState.none
-        let sections = (pictures ?? []) + (hasSound ? waiting.sound.map { RTSPDescription.sound($0) } ?? [] : [])
+        let sections = (pictures ?? []) + (hasSound ? waiting.sound.flatMap { RTSPDescription.sound($0) } : [])
         guard !sections.isEmpty else { return RTSPAnswer(.unavailable) }
         let text = RTSPDescription.text(
             sections, name: "\(track.room)/\(track.name)", address: local, identifier: SecureRandom.uint32())
