@@ -1,5 +1,6 @@
 import Glibc
 import MediaTypes
+import RTP
 import TestSupport
 
 /// A client of RTSP that sends exactly the bytes it is told, and reads one answer at a time.
@@ -161,10 +162,17 @@ final class OddPorts {
     }
 
     /// Sends a report to this port of the server.
-    func report(to port: UInt16) {
+    ///
+    /// - Parameter lost: how many packets of a stream have been lost so far; nil for a report about nothing.
+    func report(to port: UInt16, lost: (ssrc: UInt32, count: Int32)? = nil) {
         var address = loopbackAddress(port: port)
-        // A receiver's report about nothing (RFC 3550 section 6.4.2).
-        let bytes: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 1]
+        var bytes: [UInt8] = []
+        ReceiverReport(
+            ssrc: SSRC(1),
+            receptionReports: lost.map {
+                [ReceptionReport(ssrc: SSRC($0.ssrc), cumulativeLost: $0.count, highestSequenceNumber: 0)]
+            } ?? []
+        ).write(into: &bytes)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(rtcp, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

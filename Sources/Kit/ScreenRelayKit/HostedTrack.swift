@@ -132,6 +132,9 @@ public final class HostedTrack: Sendable {
     /// The track's decoded pictures, for an application that looks at them.
     public var pictures: TrackPictures { TrackPictures(hub: ingest.hub) }
 
+    /// Whether the track has a source that makes a key frame when it is asked for one.
+    public var makesKeyFrames: Bool { ingest.hub.source?.makesKeyFrames ?? false }
+
     /// Asks the source for a key frame, for an application that can't go on without one; at most once in 500 ms,
     /// however many ask.
     public func requestKeyFrame() { ingest.hub.requestKeyFrame(now: MonotonicTime.now()) }

@@ -7,7 +7,9 @@ import TrackHub
 
 /// Sends a track's pictures to one player.
 ///
-/// A player whose path takes less than the track has loses pictures up to the next key frame, and delays nobody.
+/// A player whose path takes less than the track has loses pictures up to the next key frame, and delays nobody. A
+/// player that needs a key frame without asking for one, as RTSP has no words for that, starts again: soon after it
+/// began, and after it has reported losses.
 final class PictureSending: PlayerSending {
     /// A key frame is asked for so often while there is none to begin with.
     static let askInterval = Interval.milliseconds(600)
@@ -19,8 +21,13 @@ final class PictureSending: PlayerSending {
     /// them at first.
     private static let firstPictures = (count: 25, spacing: Interval.milliseconds(40))
 
+    /// To start again, a player is sent no more than this behind the last key frame: a new one is of more use to it.
+    private static let mostSentAgain = 128 << 10
+
     private let track: HostedTrack
     private let wake: WakeUp
+    /// How long after its beginning a player starts again.
+    private let secondStart: Interval
     private(set) var stream: PlayerStream
     private var budget = KeyFrameBudget()
     /// Nil unless it plays.
@@ -37,15 +44,22 @@ final class PictureSending: PlayerSending {
     /// How many pictures are still asked for at the start, and when the next one is.
     private var wantedPictures = 0
     private var wantsPictureAt = MonotonicTime.zero
+    /// When the player starts again; nil for never.
+    private var startsAgain: MonotonicTime?
+    /// Limits how often losses make it start again: never more often than each 2 s.
+    private var losses = KeyFrameBudget(isOfServer: true)
 
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp) {
-        (self.track, self.stream, self.wake) = (track, stream, wake)
+    /// - Parameter secondStart: how long after its beginning a player starts again, because some throw away all that
+    ///   they have looked at to find out what comes.
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp, secondStart: Interval) {
+        (self.track, self.stream, self.wake, self.secondStart) = (track, stream, wake, secondStart)
     }
 
     var deadline: MonotonicTime {
         guard frames != nil else { return .distantFuture }
         return min(
             stream.deadline, budget.deadline ?? .distantFuture, asksAgain ?? .distantFuture,
+            startsAgain ?? .distantFuture, losses.deadline ?? .distantFuture,
             wantedPictures > 0 ? wantsPictureAt : .distantFuture)
     }
 
@@ -56,14 +70,20 @@ final class PictureSending: PlayerSending {
         let there = frames.take()
         (needsKeyFrame, lastNumber) = (true, nil)
         (wantedPictures, wantsPictureAt) = (Self.firstPictures.count, now)
+        startsAgain = now + secondStart
         asksAgain = there.isEmpty ? now + Self.askInterval : nil
-        guard let newest = there.last else {
+        guard !there.isEmpty else {
             track.requestStart()
             return nil
         }
+        return begin(with: there, now: now)
+    }
+
+    /// Begins with what the track has kept. Returns when the first of it is shown.
+    private func begin(with there: [TrackFrame], now: MonotonicTime) -> MonotonicTime {
         // A picture that has stood for long is one of now: what comes next, sound too, must not seem to come long after
         // it.
-        let captured = newest.coded.captureTime ?? newest.arrival
+        let captured = there.last.map { $0.coded.captureTime ?? $0.arrival } ?? now
         let end = now - captured > Self.latest ? now : captured
         let start = end - Self.hurry * Int64(there.count - 1)
         let time = stream.mediaTime(at: start)
@@ -75,8 +95,37 @@ final class PictureSending: PlayerSending {
         return start
     }
 
+    func takeReport(_ report: ReceptionReport, now: MonotonicTime) {
+        guard frames != nil, stream.takeReport(report), losses.pictureLossIndicated(at: now) else { return }
+        repair(now: now)
+    }
+
+    /// Gives a player that has lost something a key frame. One that costs all viewers something comes ever more seldom:
+    /// where losses don't end, none repairs the picture for long.
+    private func repair(now: MonotonicTime) {
+        startAgain(now: now) { budget.pictureLossIndicated(at: now) }
+    }
+
+    /// Gives the player a key frame: the one that the track has kept, with all behind it, which costs no other viewer
+    /// anything; or a new one if that would be too much, and `mayAsk`.
+    private func startAgain(now: MonotonicTime, mayAsk: () -> Bool) {
+        // What is on its way begins with a key frame, and so does what a player without one waits for.
+        guard first.isEmpty, !needsKeyFrame else { return }
+        let again = track.subscribe { [wake] in wake.signal() }
+        let there = again.take()
+        let byteCount = there.dropFirst().reduce(0) { $0 + $1.coded.bytes.count }
+        guard !there.isEmpty, byteCount <= Self.mostSentAgain || !track.makesKeyFrames else {
+            if mayAsk() { track.requestKeyFrame() }
+            return
+        }
+        (frames, waiting) = (again, [])
+        (needsKeyFrame, lastNumber) = (true, nil)
+        _ = begin(with: there, now: now)
+    }
+
     func pause() {
         frames = nil
+        startsAgain = nil
         (first, waiting) = ([], [])
         stream.forgetWaiting()
     }
@@ -91,6 +140,12 @@ final class PictureSending: PlayerSending {
     func advance(
         over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
     ) throws(LinkTransportError) {
+        if frames == nil { return }
+        if losses.poll(at: now) { repair(now: now) }
+        if let time = startsAgain, now >= time {
+            startsAgain = nil
+            startAgain(now: now) { true }
+        }
         guard let frames else { return }
         if budget.poll(at: now) { track.requestKeyFrame() }
         if let time = asksAgain, now >= time {

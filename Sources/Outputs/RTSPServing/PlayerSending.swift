@@ -1,5 +1,6 @@
 import LinkTransport
 import MediaTypes
+import RTP
 
 /// Sends a track's pictures or its sound to one player. Belongs to the server's thread.
 protocol PlayerSending: AnyObject {
@@ -10,6 +11,8 @@ protocol PlayerSending: AnyObject {
     /// Begins, or begins again. Returns when the first of what is there is shown; nil if nothing is there.
     func play(now: MonotonicTime) -> MonotonicTime?
     func pause()
+    /// Takes what the player says of what it has received, if that is of this stream.
+    func takeReport(_ report: ReceptionReport, now: MonotonicTime)
     /// Sends what is due, as far as there is room.
     func advance(
         over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime

@@ -30,6 +30,8 @@ struct PlayerStream {
     private var nextNumber = SequenceNumber.first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32()))
     private var statistics = SenderStatistics()
     private var reports: ReportSchedule
+    /// The packets that the player has reported lost so far.
+    private var lostPackets: Int32 = 0
     /// A report is due that hasn't been sent.
     private var owesReport = false
     private var datagrams: [[UInt8]] = []
@@ -106,6 +108,13 @@ struct PlayerStream {
         guard statistics.packetCount > 0 else { return }
         if reports.isDue(at: now) { owesReport = true }
         if owesReport { try sendReport(over: connection, ports, now: now) }
+    }
+
+    /// Takes a report. Returns whether it is of this stream and tells of more lost packets than the one before.
+    mutating func takeReport(_ report: ReceptionReport) -> Bool {
+        guard report.ssrc == ssrc else { return false }
+        defer { lostPackets = report.cumulativeLost }
+        return report.cumulativeLost > lostPackets
     }
 
     /// Forgets what waits.

@@ -71,8 +71,9 @@ final class RTSPLoop {
     }
 
     private func takeReports() {
-        ports.receive(&buffer) { peer in
-            for client in clients { client.session.takeReport(from: peer) }
+        let now = MonotonicTime.now()
+        ports.receive(&buffer) { bytes, peer in
+            for client in clients { client.session.takeReport(bytes, from: peer, now: now) }
         }
     }
 

@@ -51,12 +51,12 @@ final class RTSPPorts {
         TransportAddress(family: peer.family, high: 0, low: 0, port: 0)
     }
 
-    /// Takes what has come on both ports, and tells who sent reports.
-    func receive(_ buffer: inout [UInt8], onReport: (TransportAddress) -> Void) {
+    /// Takes what has come on both ports, and passes the reports on, with where they came from.
+    func receive(_ buffer: inout [UInt8], onReport: (ArraySlice<UInt8>, TransportAddress) -> Void) {
         for _ in 0..<Self.mostAtOnce where rtp.receive(into: &buffer) == nil { break }
         for _ in 0..<Self.mostAtOnce {
             guard let received = rtcp.receive(into: &buffer) else { return }
-            onReport(received.path.peer)
+            onReport(buffer[..<received.count], received.path.peer)
         }
     }
 }

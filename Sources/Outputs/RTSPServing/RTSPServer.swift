@@ -28,6 +28,8 @@ public struct RTSPServerLimits: Sendable {
     public var patience = Interval.seconds(70)
     /// How long a description waits for a track's first picture.
     public var firstPicture = Interval.seconds(5)
+    /// How long after PLAY a player gets a second key frame.
+    public var secondStart = Interval.milliseconds(1200)
 
     public init() {}
 }

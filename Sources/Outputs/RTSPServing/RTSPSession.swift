@@ -89,10 +89,16 @@ final class RTSPSession {
         return track == nil ? deadline : min(deadline, looksAt)
     }
 
-    /// Takes note of a report that came by UDP.
-    func takeReport(from peer: TransportAddress) {
-        for stream in conversation.streams {
-            if case .udp(_, let port) = stream.transport, peer == remote.with(port: port) { lastSign = .now() }
+    /// Takes a datagram that came to the port of the reports.
+    func takeReport(_ bytes: ArraySlice<UInt8>, from peer: TransportAddress, now: MonotonicTime) {
+        let isOurs = conversation.streams.contains { stream in
+            if case .udp(_, let port) = stream.transport { peer == remote.with(port: port) } else { false }
+        }
+        guard isOurs else { return }
+        lastSign = now
+        // What is no report shows all the same that somebody is there.
+        for report in (try? RTCPPacket.parse(bytes))?.flatMap(\.receptionReports) ?? [] {
+            for sending in sendings { sending.takeReport(report, now: now) }
         }
     }
 
@@ -219,7 +225,7 @@ final class RTSPSession {
         self.track = track
         sendings.removeAll { $0.stream.media == media }
         switch media {
-        case .pictures: sendings.append(PictureSending(track, stream, wake: wake))
+        case .pictures: sendings.append(PictureSending(track, stream, wake: wake, secondStart: limits.secondStart))
         case .pcmu, .opus: sendings.insert(SoundSending(track, stream, wake: wake), at: 0)
         }
         let answer = conversation.setUp(

@@ -38,6 +38,10 @@ final class SoundSending: PlayerSending {
         return nil
     }
 
+    func takeReport(_ report: ReceptionReport, now: MonotonicTime) {
+        // Each packet stands for itself: what is lost is a short gap.
+    }
+
     func pause() {
         frames = nil
         stream.forgetWaiting()
