@@ -6,9 +6,11 @@ import Processes
 import Pulling
 import Pushing
 import ScreenRelayKit
+import Signalling
 import TestSupport
 import Testing
 import TrackHub
+import VideoDecoding
 
 private let hasServers = FFmpeg.isAvailable && NginxServer.isAvailable && SRTRelay.isAvailable
 
@@ -91,6 +93,44 @@ struct RelayedSourceTests {
         }
         #expect(lines.contain("sends H.264 of 176x144, and aac, which is encoded once more to Opus"))
         #expect(pull.pictures > 0)
+    }
+
+    @Test("pictures that begin long after the sound are taken when they come, and are named as missing until then")
+    func latePictures() throws {
+        defer {
+            near.stop()
+            far.stop()
+        }
+        let server = try NginxServer(port: try freePort(), in: folder)
+        // A key frame in four seconds: nginx plays no picture before the next one.
+        var launch = Launch(
+            "ffmpeg",
+            [
+                "-hide_banner", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=176x144:rate=25",
+                "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*440*t)':s=44100", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-tune", "zerolatency", "-g", "100", "-c:a", "aac", "-b:a", "128k", "-f", "flv", server.url,
+            ])
+        launch.standardError = .text(limit: 1 << 16)
+        let sender = try ChildProcess(launch)
+        defer { sender.stop(within: .zero) }
+        let begun = try eventually("the sender") { server.log.contains("publish: name='key'") ? now() : nil }
+        try eventually("the first key frame is over") { now() - begun > .milliseconds(1000) }
+        let reader = near.firstTrack.subscribe {}
+        let lines = LoggedLines()
+        let pull = try Pull(try PullAddress(server.url), into: near.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        try eventually("the sound alone") {
+            lines.contain("sends aac, which is encoded once more to Opus, and no pictures")
+        }
+        #expect(pull.pictures == 0)
+        let decoder = try H264Decoder()
+        try eventually("pictures") {
+            for frame in reader.take() { try decoder.decode(frame.coded, copying: false) }
+            return decoder.pictureCount > 10
+        }
+        #expect(decoder.lastPictureSize == PictureSize(width: 176, height: 144))
+        #expect(lines.contain("sends H.264 of 176x144, and aac, which is encoded once more to Opus"))
+        #expect(near.firstTrack.sourceState == .live && near.firstTrack.soundState == .live)
     }
 
     @Test("what srt-live-transmit passes on is what was pushed to it, byte for byte")

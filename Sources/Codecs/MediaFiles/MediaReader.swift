@@ -42,18 +42,20 @@ public final class MediaReader {
     private static let longestSound = 1 << 20
     private static let longestLength = Interval.seconds(10)
 
-    /// Whether there are pictures; else there is only sound.
+    /// Whether there are pictures; else there is only sound, so far.
     public var hasPictures: Bool { media.pictures != nil }
     /// The stream of pictures, if its codec isn't H.264: a decoder has to be made for it.
     public var otherCodec: StreamDescription? { media.pictures?.otherCodec }
     /// The stream of sound; nil if there is none.
     public var sound: SoundDescription? { media.sound?.description }
+    /// Whether pictures or sound may still come, as the source doesn't say what it has.
+    public var mayHaveMore: Bool { media.mayHaveMore }
     /// The names of the codecs of streams that aren't read, such as `subrip`.
     public var leftOut: [String] { media.leftOut }
     /// The pictures that could not be read as one access unit each.
     public private(set) var brokenPictures = 0
 
-    private let media: OpenedMedia
+    private var media: OpenedMedia
     private let packet: UnsafeMutablePointer<AVPacket>
     private let connection: MediaConnection
     private let patience: Patience
@@ -87,7 +89,8 @@ public final class MediaReader {
         avformat_close_input(&context)
     }
 
-    /// The next picture or packet of sound; nil at the end.
+    /// The next picture or packet of sound; nil at the end. It may be the first one of pictures or sound that the source
+    /// did not have when it was opened.
     public func next() throws(MediaFileError) -> Piece? {
         while true {
             if let pictures = media.pictures {
@@ -116,6 +119,7 @@ public final class MediaReader {
             guard read >= 0 else {
                 throw connection.isLate ? .rejected(reason: "nothing came in time") : MediaFileError(read)
             }
+            try addStream()
             if let pictures = media.pictures, packet.pointee.stream_index == pictures.stream.pointee.index {
                 try check(av_bsf_send_packet(pictures.filter, packet))
                 continue
@@ -126,6 +130,16 @@ public final class MediaReader {
             {
                 return piece
             }
+        }
+    }
+
+    /// Reads the stream of the packet too, if it is new.
+    private func addStream() throws(MediaFileError) {
+        do throws(MediaFileError) {
+            try media.add(streamOf: packet)
+        } catch {
+            av_packet_unref(packet)
+            throw error
         }
     }
 

@@ -25,10 +25,22 @@ struct OpenedMedia {
     private static let longestHeaders = 1 << 20
 
     let context: UnsafeMutablePointer<AVFormatContext>
-    let pictures: Pictures?
-    let sound: Sound?
+    private(set) var pictures: Pictures?
+    private(set) var sound: Sound?
     /// The names of the codecs of streams that aren't read.
     let leftOut: [String]
+    /// How many streams there were when it was opened.
+    private let streamCount: Int
+
+    private init(
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ pictures: Pictures?, _ sound: Sound?, _ leftOut: [String]
+    ) {
+        (self.context, self.pictures, self.sound, self.leftOut) = (context, pictures, sound, leftOut)
+        streamCount = Int(context.pointee.nb_streams)
+    }
+
+    /// Whether the format shows its streams by their packets alone, so that more may come later, as by RTMP.
+    var mayHaveMore: Bool { context.pointee.ctx_flags & AVFMTCTX_NOHEADER != 0 }
 
     /// Opens `address`. Whoever calls it closes the context and frees the filter.
     ///
@@ -50,11 +62,31 @@ struct OpenedMedia {
             }
             let read = [pictures?.stream, sound?.stream]
             let leftOut = streams(of: context).filter { !read.contains($0) }.map { name(of: $0) }
-            return OpenedMedia(context: context, pictures: pictures, sound: sound, leftOut: leftOut)
+            return OpenedMedia(context, pictures, sound, leftOut)
         } catch {
             var context: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&context)
             throw error
+        }
+    }
+
+    /// Reads the stream of a packet from now on, if it is a new one, and the only one of its kind.
+    mutating func add(streamOf packet: UnsafeMutablePointer<AVPacket>) throws(MediaFileError) {
+        let index = Int(packet.pointee.stream_index)
+        guard index >= streamCount, index < Int(context.pointee.nb_streams),
+            let stream = context.pointee.streams[index], let parameters = stream.pointee.codecpar?.pointee,
+            parameters.codec_id != AV_CODEC_ID_NONE
+        else { return }
+        if parameters.codec_type == AVMEDIA_TYPE_VIDEO, pictures == nil {
+            // A byte stream has its headers in itself; else they come before the first picture.
+            let data = UnsafeBufferPointer(start: packet.pointee.data, count: max(0, Int(packet.pointee.size)))
+            let isByteStream = data.starts(with: [0, 0, 1]) || data.starts(with: [0, 0, 0, 1])
+            guard parameters.codec_id != AV_CODEC_ID_H264 || parameters.extradata_size > 0 || isByteStream else {
+                return
+            }
+            pictures = try Self.readPictures(of: stream)
+        } else if parameters.codec_type == AVMEDIA_TYPE_AUDIO, sound == nil, parameters.sample_rate > 0 {
+            sound = Self.describeSound(of: stream)
         }
     }
 
@@ -118,18 +150,28 @@ struct OpenedMedia {
     private static func findPictures(
         in context: UnsafeMutablePointer<AVFormatContext>
     ) throws(MediaFileError) -> Pictures? {
-        guard let stream = bestStream(AVMEDIA_TYPE_VIDEO, in: context) else { return nil }
+        try bestStream(AVMEDIA_TYPE_VIDEO, in: context).map { stream throws(MediaFileError) in
+            try readPictures(of: stream)
+        }
+    }
+
+    private static func readPictures(
+        of stream: UnsafeMutablePointer<AVStream>
+    ) throws(MediaFileError) -> Pictures {
         let otherCodec = try describeOtherCodec(of: stream)
         let filter = try makeFilter(otherCodec == nil ? "h264_mp4toannexb" : "null", for: stream)
         return Pictures(stream: stream, filter: filter, otherCodec: otherCodec)
     }
 
-    /// Nil if there is none, or if its headers are too long.
     private static func findSound(
         beside pictures: Pictures?, in context: UnsafeMutablePointer<AVFormatContext>
     ) -> Sound? {
-        guard let stream = bestStream(AVMEDIA_TYPE_AUDIO, in: context, beside: pictures?.stream),
-            let parameters = stream.pointee.codecpar?.pointee, Int(parameters.extradata_size) <= longestHeaders
+        bestStream(AVMEDIA_TYPE_AUDIO, in: context, beside: pictures?.stream).flatMap { describeSound(of: $0) }
+    }
+
+    /// Nil if its headers are too long.
+    private static func describeSound(of stream: UnsafeMutablePointer<AVStream>) -> Sound? {
+        guard let parameters = stream.pointee.codecpar?.pointee, Int(parameters.extradata_size) <= longestHeaders
         else { return nil }
         // RTP has this clock for MPEG sound, whatever its rate and its channels are (RFC 3551 section 4.5.13).
         let isTold = parameters.sample_rate != 90_000

@@ -60,9 +60,9 @@ struct PullRun: Sendable {
         if shared.isStopped.isSet { return nil }
         do throws(MediaFileError) {
             let reader = try MediaReader(address: address.url, connection: connection, patience: settings.patience)
-            var relay = try SourceRelay(reader, of: address, shared, log: log)
+            var relay = try SourceRelay(reader, of: address, into: track, shared, log: log)
             defer { relay.end(reason: "the source has ended") }
-            guard relay.publish(on: track) else { return "can't be shown: the track has another source" }
+            guard relay.publish() else { return "can't be shown: the track has another source" }
             return try pass(reader, to: &relay)
         } catch {
             return "has failed: \(error)"

@@ -15,40 +15,62 @@ struct SourceRelay {
     private let address: PullAddress
     private let shared: Pull.Shared
     private let log: EventLog
-    /// Nil if the source has no pictures.
-    private let pictures: CustomVideoTrack?
+    private let track: HostedTrack
+    /// Nil if the source has no pictures, so far.
+    private var pictures: CustomVideoTrack?
     /// Nil if the pictures are H.264.
     private var decoded: DecodedSource?
-    /// Nil if the source has no sound, or the track takes none.
+    /// Nil if the source has no sound, so far, or the track takes none.
     private var sound: SourceSound?
+    /// Whether pictures or sound have come, or can't be taken.
+    private var hasTriedPictures: Bool
+    private var hasTriedSound: Bool
     private var leftOut: [String]
     private var clock = SourceClock()
+    private var awaited = AwaitedStreams()
     /// Whether a picture has come that a viewer can begin with, or sound without pictures.
     private var isBegun = false
 
     /// - Throws: ``MediaFileError`` if the pictures can't be decoded, or the sound of a source without pictures.
     init(
-        _ reader: MediaReader, of address: PullAddress, _ shared: Pull.Shared, log: EventLog
+        _ reader: MediaReader, of address: PullAddress, into track: HostedTrack, _ shared: Pull.Shared, log: EventLog
     ) throws(MediaFileError) {
-        (self.reader, self.address, self.shared, self.log) = (reader, address, shared, log)
+        (self.reader, self.address, self.track, self.shared, self.log) = (reader, address, track, shared, log)
         leftOut = reader.leftOut
-        // Until the track says otherwise, pictures are watched and sound isn't heard.
-        shared.isUnwatched.set(!reader.hasPictures)
+        (hasTriedPictures, hasTriedSound) = (reader.hasPictures, reader.sound != nil)
+        // Until the track says otherwise, pictures are watched and sound isn't heard. Of pictures that may still come,
+        // nobody knows who would watch them.
+        shared.isUnwatched.set(!reader.hasPictures && !reader.mayHaveMore)
         shared.isHeard.set(false)
-        pictures = try reader.hasPictures ? Self.makePictures(reader.otherCodec, shared) : nil
-        if let stream = reader.otherCodec, let pictures {
-            decoded = try DecodedSource(stream, into: pictures) { [log, address] fault in
+        if reader.hasPictures { try preparePictures() }
+        do throws(MediaFileError) {
+            try prepareSound()
+        } catch {
+            guard pictures != nil else { throw error }
+            leaveOutSound("\(error)")
+        }
+    }
+
+    private mutating func preparePictures() throws(MediaFileError) {
+        let made = try Self.makePictures(reader.otherCodec, shared)
+        if let stream = reader.otherCodec {
+            decoded = try DecodedSource(stream, into: made) { [log, address] fault in
                 log.warning("a picture of the source \(address) is left out up to the next key frame: \(fault)")
             }
         }
-        guard let stream = reader.sound else { return }
-        do throws(MediaFileError) {
-            sound = try Self.makeSound(stream, address, shared, log)
-        } catch {
-            guard pictures != nil else { throw error }
-            log.warning("the sound of the source \(address) is left out: \(error)")
-            leftOut.append(stream.codec)
+        pictures = made
+    }
+
+    private mutating func prepareSound() throws(MediaFileError) {
+        sound = try reader.sound.map { stream throws(MediaFileError) in
+            try Self.makeSound(stream, address, shared, log)
         }
+    }
+
+    private mutating func leaveOutSound(_ reason: String) {
+        log.warning("the sound of the source \(address) is left out: \(reason)")
+        leftOut.append(reader.sound?.codec ?? "sound")
+        sound = nil
     }
 
     private static func makePictures(
@@ -84,14 +106,36 @@ struct SourceRelay {
     // MARK: The track
 
     /// Makes this the source of the track. Returns false if it has another; other sound only keeps ours out.
-    mutating func publish(on track: HostedTrack) -> Bool {
+    mutating func publish() -> Bool {
         if let pictures, !track.publish(pictures) { return false }
         guard let sound, !track.publish(sound.track) else { return true }
         guard pictures != nil else { return false }
-        log.warning("the sound of the source \(address) is left out: the track has other sound")
-        leftOut.append(reader.sound?.codec ?? "sound")
-        self.sound = nil
+        leaveOutSound("the track has other sound")
         return true
+    }
+
+    /// Publishes pictures or sound too that the source has only now begun to send.
+    ///
+    /// - Throws: ``MediaFileError`` if the pictures can't be decoded.
+    private mutating func publishLater() throws(MediaFileError) {
+        if reader.hasPictures, !hasTriedPictures {
+            (hasTriedPictures, isBegun) = (true, false)
+            shared.isUnwatched.set(false)
+            try preparePictures()
+            guard let made = pictures, !track.publish(made) else { return }
+            (pictures, decoded) = (nil, nil)
+            shared.isUnwatched.set(true)
+            leftOut.append("its pictures, as the track has others")
+        }
+        if reader.sound != nil, !hasTriedSound {
+            (hasTriedSound, isBegun) = (true, false)
+            do throws(MediaFileError) {
+                try prepareSound()
+            } catch {
+                return leaveOutSound("\(error)")
+            }
+            if let sound, !track.publish(sound.track) { leaveOutSound("the track has other sound") }
+        }
     }
 
     /// Leaves the track.
@@ -106,6 +150,8 @@ struct SourceRelay {
     ///
     /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
     mutating func take(_ piece: MediaReader.Piece) throws(MediaFileError) {
+        try publishLater()
+        nameMissing(besides: piece)
         var size: PictureSize?
         switch piece.content {
         case .frame(let frame):
@@ -133,6 +179,14 @@ struct SourceRelay {
         isBegun = true
     }
 
+    /// Logs what the source has announced, but doesn't send.
+    private mutating func nameMissing(besides piece: MediaReader.Piece) {
+        let isPicture = if case .sound = piece.content { false } else { true }
+        let announced = (pictures: pictures != nil, sound: sound != nil)
+        guard let missing = awaited.note(picture: isPicture, announced: announced, now: .now()) else { return }
+        log.warning("the source \(address) has announced \(missing), but sends none so far")
+    }
+
     /// When a picture was captured; nil for its arrival. Without sound, there is nothing to be in step with.
     private mutating func captureTime(of picture: MediaReader.Piece) -> MonotonicTime? {
         guard sound != nil, let time = picture.time else { return nil }
@@ -157,6 +211,7 @@ struct SourceRelay {
             parts.append(codec + size + (reader.otherCodec == nil ? "" : ", which is encoded once more"))
         }
         if let sound { parts.append(sound.words) }
+        if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }
         let rest = leftOut.isEmpty ? "" : "; not taken: " + leftOut.joined(separator: ", ")
         log.info("the source \(address) sends \(parts.joined(separator: ", and "))\(rest)")
     }
