@@ -55,6 +55,32 @@ struct RTSPSourceTests {
         #expect(server.isRunning)
     }
 
+    @Test("a key frame with its headers before each of its slices is one picture, which can be decoded")
+    func parts() throws {
+        let folder = try TemporaryFolder()
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let server = try RTSPToneServer(port: freePort())
+        defer { server.stop() }
+        let lines = LoggedLines()
+        let reader = host.firstTrack.subscribe {}
+        let pull = try Pull(try PullAddress(server.urlOfParts), into: host.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        var received: [CodedFrame] = []
+        try eventually("three key frames") {
+            received += reader.take().map(\.coded)
+            return received.count { $0.isRandomAccess } >= 3
+        }
+        #expect(lines.count("have parameter sets between their slices") == 1)
+        let keyFrames = received.filter { $0.isRandomAccess }
+        let slices = keyFrames.map { frame in frame.units.count { frame.bytes[$0.lowerBound] & 31 == 5 } }
+        #expect(slices.allSatisfy { $0 == 2 }, "\(slices)")
+        let raw = try folder.write("received.264", received.flatMap(\.bytes))
+        let decoded = try FFmpeg.decode(raw, input: ["-f", "h264"])
+        #expect(decoded.faults.isEmpty, "\(decoded.messages)")
+        #expect(decoded.bytes.count == received.count * 320 * 240 * 3)
+    }
+
     @Test("it is asked to pause while nobody watches or listens, and plays again for a listener alone")
     func idle() throws {
         let host = try ScreenRelayHost(HostConfiguration())

@@ -5,6 +5,8 @@ import Processes
 public final class RTSPToneServer: Sendable {
     /// Where the pictures and the tone are.
     public let url: String
+    /// Where pictures are alone, with the headers of a key frame before each of its two slices.
+    public let urlOfParts: String
     private let child: ChildProcess
 
     private static let program = packageRoot + "/Tests/PullingTests/rtsp_gstreamer.py"
@@ -18,6 +20,7 @@ public final class RTSPToneServer: Sendable {
     /// Starts it, and waits until it listens at `port`.
     public init(port: UInt16) throws {
         url = "rtsp://127.0.0.1:\(port)/live"
+        urlOfParts = "rtsp://127.0.0.1:\(port)/parts"
         var launch = Launch("/usr/bin/python3", [Self.program, "\(port)"])
         launch.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
         launch.standardOutput = .text(limit: 1 << 12)

@@ -55,7 +55,13 @@ public final class MediaReader {
     /// The pictures that could not be read as one access unit each.
     public private(set) var brokenPictures = 0
 
+    /// Whether key frames come in parts, with parameter sets between their slices; they are put together.
+    public var joinsPictures: Bool { parts.haveCome }
+
     private var media: OpenedMedia
+    private var parts = PicturesInParts<Piece>()
+    /// What has been read already, and is next.
+    private var ready: ArraySlice<Piece> = []
     private let packet: UnsafeMutablePointer<AVPacket>
     private let connection: MediaConnection
     private let patience: Patience
@@ -93,9 +99,14 @@ public final class MediaReader {
     /// did not have when it was opened.
     public func next() throws(MediaFileError) -> Piece? {
         while true {
+            if let piece = ready.popFirst() { return piece }
             if let pictures = media.pictures {
                 let code = av_bsf_receive_packet(pictures.filter, packet)
-                if code == shim_AVERROR_EOF { return nil }
+                if code == shim_AVERROR_EOF {
+                    ready = Self.pieces(parts.finish())
+                    if ready.isEmpty { return nil }
+                    continue
+                }
                 if code == shim_AVERROR_INVALIDDATA {
                     // The filter has dropped it, and takes the next one.
                     brokenPictures += 1
@@ -104,8 +115,13 @@ public final class MediaReader {
                 if code != 0, code != shim_AVERROR_EAGAIN { throw MediaFileError(code) }
                 if code == 0 {
                     defer { av_packet_unref(packet) }
-                    if let picture = try picture(of: pictures) { return picture }
-                    brokenPictures += 1
+                    guard let picture = try picture(of: pictures) else {
+                        brokenPictures += 1
+                        continue
+                    }
+                    // A picture by RTSP has no end but the next one's beginning, and what libavformat takes for that.
+                    guard media.isRTSP, case .frame(let frame) = picture.content else { return picture }
+                    ready = Self.pieces(parts.add(frame, picture))
                     continue
                 }
             }
@@ -131,6 +147,10 @@ public final class MediaReader {
                 return piece
             }
         }
+    }
+
+    private static func pieces(_ whole: [(frame: CodedFrame, tag: Piece)]) -> ArraySlice<Piece> {
+        whole.map { Piece(content: .frame($0.frame), time: $0.tag.time, due: $0.tag.due) }[...]
     }
 
     /// Reads the stream of the packet too, if it is new.

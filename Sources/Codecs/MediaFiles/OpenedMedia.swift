@@ -39,6 +39,8 @@ struct OpenedMedia {
         streamCount = Int(context.pointee.nb_streams)
     }
 
+    /// Whether the source is read by RTSP.
+    var isRTSP: Bool { context.pointee.iformat?.pointee.name.map { String(cString: $0) } == "rtsp" }
     /// Whether the format shows its streams by their packets alone, so that more may come later, as by RTMP.
     var mayHaveMore: Bool { context.pointee.ctx_flags & AVFMTCTX_NOHEADER != 0 }
 

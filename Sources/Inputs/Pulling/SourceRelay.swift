@@ -28,6 +28,8 @@ struct SourceRelay {
     private var leftOut: [String]
     private var clock = SourceClock()
     private var awaited = AwaitedStreams()
+    /// Whether it has been logged that pictures come in parts.
+    private var hasToldOfParts = false
     /// Whether a picture has come that a viewer can begin with, or sound without pictures.
     private var isBegun = false
 
@@ -152,6 +154,11 @@ struct SourceRelay {
     mutating func take(_ piece: MediaReader.Piece) throws(MediaFileError) {
         try publishLater()
         nameMissing(besides: piece)
+        if reader.joinsPictures, !hasToldOfParts {
+            hasToldOfParts = true
+            log.info(
+                "key frames of the source \(address) have parameter sets between their slices; they are put together")
+        }
         var size: PictureSize?
         switch piece.content {
         case .frame(let frame):
