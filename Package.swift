@@ -214,8 +214,8 @@ let package = Package(
         shell(
             "Inputs", "Pulling",
             [
-                "ScreenRelayKit", "MediaFiles", "VideoDecoding", "AudioCoding", "AudioConversion", "Opus", "Threading",
-                "Clocks", "MediaTypes",
+                "ScreenRelayKit", "MediaFiles", "VideoDecoding", "ColorConversion", "AudioCoding", "AudioConversion",
+                "Opus", "Threading", "Clocks", "MediaTypes",
             ]),
 
         // Outputs: where a track goes besides its viewers.

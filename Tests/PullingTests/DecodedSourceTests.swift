@@ -92,6 +92,44 @@ struct DecodedSourceTests {
         pull.stop()
     }
 
+    @Test("or that lie on their side, as a phone's, are turned as FFmpeg turns them", arguments: [90, 180, 270])
+    func rotated(degrees: Int) throws {
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let (flat, path) = (folder.file("flat.mp4"), folder.file("turned.mp4"))
+        let made = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=25:duration=1", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+            "-g", "10", flat,
+        ])
+        try #require(made.status == .exited(0), "\(made.messages)")
+        // FFmpeg 6 and later call it -display_rotation, and no longer take the metadata.
+        let turns = [
+            ["-i", flat, "-metadata:s:v", "rotate=\(degrees)"], ["-display_rotation", "\(degrees)", "-i", flat],
+        ]
+        var all: [UInt8] = []
+        for options in turns where all.isEmpty {
+            let turned = try FFmpeg.run(["-y"] + options + ["-c", "copy", path])
+            guard turned.status == .exited(0) else { continue }
+            let upright = try FFmpeg.decode(path, to: "yuv420p").bytes
+            if upright != (try FFmpeg.decode(flat, to: "yuv420p").bytes) { all = upright }
+        }
+        let last = Array(all.suffix(160 * 120 * 3 / 2))
+        try #require(last.count == 160 * 120 * 3 / 2, "FFmpeg has made no file with a rotation")
+        let reader = host.firstTrack.subscribe {}
+        let lines = Lines()
+        let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        let decoder = try H264Decoder()
+        try eventually("the last picture") {
+            for frame in reader.take() { try decoder.decode(frame.coded, copying: false) }
+            guard lines.contain("has ended"), let picture = try decoder.lastPicture() else { return false }
+            return likeness(picture.bytes, last) > 30
+        }
+        let shown = degrees == 180 ? size : PictureSize(width: 120, height: 160)
+        #expect(decoder.lastPictureSize == shown)
+        #expect(lines.contain("sends H.264 of \(shown), turned by "), "\(lines.all.withLock { $0 })")
+    }
+
     @Test("of a server play while it sends, and again when it is back")
     func server() throws {
         let host = try ScreenRelayHost(HostConfiguration())

@@ -44,7 +44,7 @@ public final class MediaReader {
 
     /// Whether there are pictures; else there is only sound, so far.
     public var hasPictures: Bool { media.pictures != nil }
-    /// The stream of pictures, if its codec isn't H.264: a decoder has to be made for it.
+    /// The stream of pictures, if its codec isn't H.264 or they have to be turned: a decoder has to be made for it.
     public var otherCodec: StreamDescription? { media.pictures?.otherCodec }
     /// The stream of sound; nil if there is none.
     public var sound: SoundDescription? { media.sound?.description }

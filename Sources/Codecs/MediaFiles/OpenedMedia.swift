@@ -11,7 +11,7 @@ struct OpenedMedia {
         let stream: UnsafeMutablePointer<AVStream>
         /// What its packets go through.
         let filter: UnsafeMutablePointer<AVBSFContext>
-        /// Nil for H.264, for which no decoder has to be made.
+        /// Nil for H.264 that is upright, for which no decoder has to be made.
         let otherCodec: StreamDescription?
     }
 
@@ -193,12 +193,13 @@ struct OpenedMedia {
         return parameters.extradata.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
     }
 
-    /// What a decoder must know of a stream; nil for H.264, which needs none.
+    /// What a decoder must know of a stream; nil for H.264, which needs none unless it has to be turned.
     private static func describeOtherCodec(
         of stream: UnsafeMutablePointer<AVStream>
     ) throws(MediaFileError) -> StreamDescription? {
         guard let parameters = stream.pointee.codecpar?.pointee else { throw .rejected(reason: "it has no pictures") }
-        if parameters.codec_id == AV_CODEC_ID_H264 { return nil }
+        let turns = quarterTurns(of: stream)
+        if parameters.codec_id == AV_CODEC_ID_H264, turns == 0 { return nil }
         let count = Int(parameters.extradata_size)
         guard count <= longestHeaders else {
             throw .rejected(reason: "its headers have \(count) bytes; there can be \(longestHeaders)")
@@ -208,7 +209,15 @@ struct OpenedMedia {
             size: parameters.width > 0 && parameters.height > 0
                 ? PictureSize(width: Int(parameters.width), height: Int(parameters.height)) : nil,
             picturesPerSecond: rate(of: stream),
-            headers: headers(parameters))
+            headers: headers(parameters), quarterTurns: turns)
+    }
+
+    /// By how many quarters of a turn a stream's pictures have to be turned clockwise, as a phone's are.
+    private static func quarterTurns(of stream: UnsafeMutablePointer<AVStream>) -> Int {
+        let degrees = shim_rotation_of(stream)
+        // Other angles are for editors: they would need a larger picture.
+        guard degrees.isFinite, degrees.truncatingRemainder(dividingBy: 90) == 0 else { return 0 }
+        return (4 - Int(degrees / 90)) % 4
     }
 
     /// The pictures in a second, rounded up, as far as the source says.

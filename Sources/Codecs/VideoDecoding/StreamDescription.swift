@@ -15,10 +15,14 @@ public struct StreamDescription: Sendable {
     public let picturesPerSecond: Int?
     /// What comes before the first packet, in the codec's own form; empty if the packets have it.
     public let headers: [UInt8]
+    /// By how many quarters of a turn the pictures have to be turned clockwise to be upright, 0 to 3. The decoder
+    /// doesn't do that.
+    public let quarterTurns: Int
 
     /// A stream with these properties.
     public init(
-        codec: UInt32, name: String, tag: UInt32, size: PictureSize?, picturesPerSecond: Int? = nil, headers: [UInt8]
+        codec: UInt32, name: String, tag: UInt32, size: PictureSize?, picturesPerSecond: Int? = nil, headers: [UInt8],
+        quarterTurns: Int = 0
     ) {
         self.codec = codec
         self.name = name
@@ -26,6 +30,7 @@ public struct StreamDescription: Sendable {
         self.size = size
         self.picturesPerSecond = picturesPerSecond
         self.headers = headers
+        self.quarterTurns = quarterTurns
     }
 
     /// Tells a decoder that isn't open yet. Returns false if no memory is left.

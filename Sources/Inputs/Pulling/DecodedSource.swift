@@ -1,9 +1,11 @@
+import ColorConversion
 import MediaFiles
 import MediaTypes
 import ScreenRelayKit
 import VideoDecoding
 
-/// Decodes a source whose codec tracks don't carry, and writes its pictures, which the host encodes.
+/// Decodes a source whose codec tracks don't carry, or whose pictures lie on their side, and writes its pictures, which
+/// the host encodes.
 ///
 /// While nobody watches, what has come since the last key frame is kept undecoded, so that the next viewer soon gets
 /// the present picture. After a fault it goes on with the next key frame. Belongs to one thread.
@@ -19,6 +21,7 @@ struct DecodedSource {
 
     private let decoder: StreamDecoder
     private let track: CustomVideoTrack
+    private let quarterTurns: Int
     /// Told of the first fault; a bad connection would have very many.
     private var onFault: ((VideoDecodingError) -> Void)?
     private var waiting: [StreamPacket] = []
@@ -38,6 +41,7 @@ struct DecodedSource {
             throw .rejected(reason: "\(error)")
         }
         self.track = track
+        quarterTurns = stream.quarterTurns
         self.onFault = onFault
     }
 
@@ -99,8 +103,11 @@ struct DecodedSource {
     }
 
     private mutating func write(_ picture: I420Picture) throws(MediaFileError) {
-        size = picture.size
-        guard track.write(picture: picture) else {
+        guard let upright = PictureRotation.turn(picture, quarters: quarterTurns) else {
+            throw .rejected(reason: "pictures of \(picture.size) can't be turned")
+        }
+        size = upright.size
+        guard track.write(picture: upright) else {
             throw .rejected(reason: "pictures of \(picture.size) can't be encoded")
         }
     }

@@ -213,9 +213,11 @@ struct SourceRelay {
     private func tell(_ size: PictureSize?) {
         var parts: [String] = []
         if pictures != nil {
-            let codec = reader.otherCodec.map { $0.name.uppercased() } ?? "H.264"
+            let other = reader.otherCodec
+            let codec = other.map { $0.name == "h264" ? "H.264" : $0.name.uppercased() } ?? "H.264"
             let size = size.map { " of \($0.width)x\($0.height)" } ?? ""
-            parts.append(codec + size + (reader.otherCodec == nil ? "" : ", which is encoded once more"))
+            let turned = other.map { $0.quarterTurns == 0 ? "" : ", turned by \($0.quarterTurns * 90) degrees" } ?? ""
+            parts.append(codec + size + turned + (other == nil ? "" : ", which is encoded once more"))
         }
         if let sound { parts.append(sound.words) }
         if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }

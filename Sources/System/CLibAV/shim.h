@@ -4,6 +4,7 @@
 #include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
+#include <libavutil/display.h>
 #include <libavutil/error.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
@@ -209,4 +210,19 @@ static inline int shim_aac_receive(
     *count = encoder->packet->size;
     *number = encoder->packet->pts;
     return 0;
+}
+
+// By how many degrees a player has to turn a stream's pictures, counterclockwise; 0 if the file doesn't say, not a
+// number if it says nonsense. FFmpeg 7 has moved this to the stream's parameters.
+static inline double shim_rotation_of(const AVStream *stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
+    const AVPacketSideData *data = av_packet_side_data_get(
+        stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    const uint8_t *matrix = data && data->size >= 9 * sizeof(int32_t) ? data->data : NULL;
+#else
+    size_t size = 0;
+    const uint8_t *found = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    const uint8_t *matrix = found && size >= 9 * sizeof(int32_t) ? found : NULL;
+#endif
+    return matrix ? av_display_rotation_get((const int32_t *)matrix) : 0;
 }
