@@ -14,7 +14,7 @@ struct CompositorTests {
         "no picture has a pixel of a hidden window while it is minimised, moved, killed, or has a dialog",
         arguments: Desktop.Kind.allCases)
     func operations(kind: Desktop.Kind) throws {
-        let desktop = try Desktop(kind)
+        let desktop = try Desktop(kind, size: TestScreen.size)
         let capture = try ScreenCapture(
             display: desktop.screen.name, hidden: [.title("secret")], drawsPointer: false)
         let open = try ScreenCapture(display: desktop.screen.name, drawsPointer: false)
@@ -63,7 +63,7 @@ struct CompositorTests {
 
     @Test("thumbnails and previews of hidden windows are black", arguments: [Desktop.Kind.xfwm4])
     func previews(kind: Desktop.Kind) throws {
-        let desktop = try Desktop(kind)
+        let desktop = try Desktop(kind, size: TestScreen.size)
         let capture = try ScreenCapture(
             display: desktop.screen.name, hidden: [.title("secret")], drawsPointer: false)
         let open = try ScreenCapture(display: desktop.screen.name, drawsPointer: false)
@@ -94,13 +94,9 @@ struct CompositorTests {
 
     /// Whether a pixel is magenta, or a mixture with it.
     private static func hasSecret(_ pixels: GrabbedPixels) -> Bool {
-        for row in 0..<pixels.rectangle.height {
+        (0..<pixels.rectangle.height).contains { row in
             let line = (pixels.base + row * pixels.stride).assumingMemoryBound(to: UInt32.self)
-            for column in 0..<pixels.rectangle.width {
-                let (red, green, blue) = (line[column] >> 16 & 0xFF, line[column] >> 8 & 0xFF, line[column] & 0xFF)
-                if red > green + 40, blue > green + 40 { return true }
-            }
+            return Desktop.hasMagenta(UnsafeBufferPointer(start: line, count: pixels.rectangle.width))
         }
-        return false
     }
 }

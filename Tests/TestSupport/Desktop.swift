@@ -1,12 +1,12 @@
-import CXCB
+public import CXCB
 import Glibc
-import MediaTypes
+public import MediaTypes
 import Processes
-import TestSupport
 
 /// A virtual screen with a window manager that others wrote, and perhaps a compositor.
-final class Desktop {
-    enum Kind: CaseIterable {
+public final class Desktop {
+    /// Who arranges and composes the windows.
+    public enum Kind: CaseIterable, Sendable {
         /// A window manager alone.
         case openbox
         /// A window manager that composes the screen itself, as most desktops have.
@@ -15,16 +15,19 @@ final class Desktop {
         case picom
     }
 
-    static var isAvailable: Bool {
+    /// Whether all of it is installed.
+    public static var isAvailable: Bool {
         VirtualScreen.isAvailable
             && ["openbox", "xfwm4", "picom", "dbus-run-session"].allSatisfy { ProgramLookup.path(of: $0) != nil }
     }
 
-    let screen: VirtualScreen
+    /// Where it is.
+    public let screen: VirtualScreen
     private let client: DisplayClient
     private var programs: [ChildProcess] = []
 
-    init(_ kind: Kind, size: PictureSize = TestScreen.size) throws {
+    /// Starts the programs, and returns when windows are managed and composed.
+    public init(_ kind: Kind, size: PictureSize) throws {
         screen = try VirtualScreen(size)
         client = try DisplayClient(screen.name)
         client.background(0x404040)
@@ -58,7 +61,7 @@ final class Desktop {
     }
 
     /// Minimises a window as its program would (ICCCM 4.1.4).
-    func minimise(_ window: xcb_window_t) {
+    public func minimise(_ window: xcb_window_t) {
         var event = xcb_client_message_event_t()
         event.response_type = UInt8(XCB_CLIENT_MESSAGE)
         event.format = 32
@@ -75,8 +78,28 @@ final class Desktop {
         xcb_flush(client.connection)
     }
 
+    /// Whether the screen shows a pixel of magenta, or of a mixture with it.
+    public var showsMagenta: Bool {
+        let cookie = xcb_get_image(
+            client.connection, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), client.root, 0, 0,
+            UInt16(screen.size.width), UInt16(screen.size.height), ~0)
+        guard let reply = xcb_get_image_reply(client.connection, cookie, nil) else { return false }
+        defer { free(reply) }
+        let count = Int(xcb_get_image_data_length(reply)) / 4
+        guard let data = UnsafeRawPointer(xcb_get_image_data(reply)) else { return false }
+        return Self.hasMagenta(UnsafeBufferPointer(start: data.assumingMemoryBound(to: UInt32.self), count: count))
+    }
+
+    /// Whether a pixel is magenta, or a mixture with it.
+    public static func hasMagenta(_ pixels: UnsafeBufferPointer<UInt32>) -> Bool {
+        pixels.contains { pixel in
+            let (red, green, blue) = (pixel >> 16 & 0xFF, pixel >> 8 & 0xFF, pixel & 0xFF)
+            return red > green + 40 && blue > green + 40
+        }
+    }
+
     /// Presses keys, or lets them go, by their keysyms.
-    func key(_ symbols: [UInt32], isDown: Bool) {
+    public func key(_ symbols: [UInt32], isDown: Bool) {
         for symbol in symbols { client.key(symbol, isDown: isDown) }
     }
 }
