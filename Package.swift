@@ -423,7 +423,7 @@ let package = Package(
             "ScreenRelayKitTests",
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "SecureTransport", "Signalling", "STUN",
-                "CaptureLink", "LinkTransport", "MediaSessions", "Processes",
+                "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "MediaSessions", "Processes",
                 "WebRTC", "X264Encoding", "VideoDecoding", "AudioCoding", "Opus", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(

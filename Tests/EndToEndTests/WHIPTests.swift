@@ -8,24 +8,6 @@ extension EndToEndInBrowser {
     /// A publisher that is written only from the RFC, with aiortc as its WebRTC, and Chromium as the viewer.
     @Suite("WHIP by aiortc", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable))
     struct WHIPTests {
-        /// A host without a capture.
-        private final class PublishedRoom {
-            let folder: TemporaryFolder
-            let host: RunningProgram
-            let link: String
-            /// `http://HOST:PORT`, and the presenters' token.
-            let address: String
-            let token: String
-
-            init() throws {
-                folder = try TemporaryFolder()
-                host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--log", "debug", "--presenters"])
-                link = try host.printedLink()
-                address = parts(of: link).address
-                token = try host.presentersToken()
-            }
-        }
-
         private func publisher(
             _ address: String, _ token: String, path: String = "/whip/screen", _ options: [String] = []
         ) throws -> PythonClient {
@@ -49,7 +31,7 @@ extension EndToEndInBrowser {
             let room = try PublishedRoom()
             let browser = try Browser.launch()
             let viewer = try ViewerPage(room.link, in: browser)
-            let publisher = try publisher(room.address, room.token, ["--audio"])
+            let publisher = try publisher(room.address, room.token)
             let answer = try publisher.event("answered")
             #expect(answer["status"] as? Int == 201)
             #expect(answer["type"] as? String == "application/sdp")

@@ -1,4 +1,8 @@
+import CaptureLink
+import Ingest
 import MediaTypes
+import Recording
+import RecordingFiles
 import TestSupport
 import Testing
 import Threading
@@ -23,7 +27,7 @@ struct PublishedSoundTests {
         let start = now()
         // Nothing is kept of what comes before the track is known.
         source.receive(frame([0xFC, 9], at: start))
-        source.sound.connect(to: hub)
+        source.sound.connect(to: hub, recorder: nil)
         #expect(hub.sourceState == .waiting)
         let packets: [[UInt8]] = (0..<5).map { [0xFC, $0, 1, 2, 3] }
         for (index, packet) in packets.enumerated() {
@@ -44,13 +48,46 @@ struct PublishedSoundTests {
         #expect(reader.take().isEmpty)
     }
 
+    @Test("is recorded byte for byte beside the pictures, but not while the sharer mutes it, or another sound is heard")
+    func recorded() throws {
+        let folder = try TemporaryFolder()
+        let recorder = try LinkRecorder(path: folder.file("sound.srr"), log: .silent)
+        let hub = TrackHub(origin: now())
+        let (sound, other) = (PublishedSound(), PublishedSound())
+        sound.connect(to: hub, recorder: recorder)
+        other.connect(to: hub, recorder: recorder)
+        let start = now()
+        func receive(_ number: UInt8) {
+            sound.receive(frame([0xFC, number], at: start + .milliseconds(20) * Int64(number)))
+            other.receive(frame([0xFC, 100 + number], at: start + .milliseconds(20) * Int64(number)))
+        }
+        receive(1)
+        hub.hold(true, now: start)
+        receive(2)
+        hub.hold(false, now: start)
+        receive(3)
+        sound.end(reason: "enough", now: now())
+        recorder.close()
+
+        let file = try RecordedFile(path: folder.file("sound.srr"))
+        var messages: [(body: LinkMessage, time: MonotonicTime?)] = []
+        while let item = try file.next() {
+            guard case .message(let message, .toHost) = item.content else { continue }
+            #expect(message.header.stream == MessageHeader.soundStream)
+            messages.append((try #require(try message.received()).body, message.header.captureTime))
+        }
+        #expect(
+            messages.map(\.body) == [.format(.opus), .unit([0, 0, 0, 1, 0xFC, 1]), .unit([0, 0, 0, 1, 0xFC, 3])])
+        #expect(messages.dropFirst().map(\.time) == [start + .milliseconds(20), start + .milliseconds(60)])
+    }
+
     @Test("doesn't replace a sound that is there, follows it, and doesn't come after its publisher has left")
     func occupied() throws {
         let hub = TrackHub(origin: now())
         let first = PublishedSound()
         let second = PublishedSound()
         for sound in [first, second] {
-            sound.connect(to: hub)
+            sound.connect(to: hub, recorder: nil)
             sound.receive(frame([0xFC, 1], at: now()))
         }
         #expect(hub.source === first)

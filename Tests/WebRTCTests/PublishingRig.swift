@@ -1,8 +1,10 @@
 import MediaSessions
 import MediaTypes
 import RTP
+import SDP
 import STUN
 import SecureTransport
+import TestSupport
 import Testing
 
 @testable import WebRTC
@@ -24,19 +26,24 @@ final class PublishingRig {
         peer: TransportAddress(ipv4: 192, 0, 2, 1, port: 50_000),
         local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000))
 
-    init(isDTLSClient: Bool = false, answersNacks: Bool = true, answersKeyFrameRequests: Bool = true) throws {
+    /// - Parameter change: changes what the publisher offers, which has the payload types of `TestPublisher`.
+    init(
+        isDTLSClient: Bool = false, answersNacks: Bool = true, answersKeyFrameRequests: Bool = true,
+        offer change: (String) -> String = { $0 }
+    ) throws {
         let host = try DTLSContext(certificate: Certificate())
         let context = try DTLSContext(certificate: Certificate())
         let parameters = SessionParameters(
             id: MediaSessionID(rawValue: 1), localUfrag: "host", localPassword: "a password of the host",
             remoteUfrag: TestPublisher.ufrag, remotePassword: "", remoteFingerprint: context.certificate.fingerprint,
             isDTLSClient: isDTLSClient, canonicalName: "host", clock: Rig.clock)
-        let publication = Publication(
-            ssrc: SSRC(9), payloadType: TestPublisher.payloadType, track: TrackFormat(codec: .h264),
-            answersNacks: answersNacks,
-            answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector)
+        var offer = change(PublisherOffers.obs)
+        if !answersNacks { offer = offer.replacing("a=rtcp-fb:96 nack\r\n", with: "") }
+        if !answersKeyFrameRequests { offer = offer.replacing("a=rtcp-fb:96 nack pli\r\n", with: "") }
+        let answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: Self.local)
+        let publications = answer.media.sections.map { [collector] in Publication($0, to: collector) }
         session = PeerSession(
-            parameters, role: .publishing(PublishedTracks([publication])), context: host, sink: link, now: now)
+            parameters, role: .publishing(PublishedTracks(publications)), context: host, sink: link, now: now)
         publisher = try TestPublisher(
             hostUfrag: "host", hostPassword: "a password of the host",
             hostFingerprint: host.certificate.fingerprint, context: context, role: isDTLSClient ? .server : .client,
@@ -45,6 +52,11 @@ final class PublishingRig {
         for _ in 0..<100 where !(session.isConnected && publisher.isConnected) { run(for: .milliseconds(5)) }
         try #require(session.isConnected && publisher.isConnected, "no connection: \(session.end ?? "-")")
     }
+
+    private static let local = LocalDescription(
+        sessionID: 1, iceUfrag: "host", icePassword: "a password of the host",
+        fingerprint: FingerprintAttribute(algorithm: "sha-256", bytes: [UInt8](repeating: 7, count: 32)),
+        addresses: [], streams: [], cname: "host")
 
     /// Has the publisher send a picture that was captured `age` ago.
     func publish(_ make: (_ captured: MonotonicTime) -> CodedFrame, age: Interval = .milliseconds(4)) {

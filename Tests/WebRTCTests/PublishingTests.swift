@@ -209,19 +209,24 @@ struct PublishingTests {
         #expect(rig.session.end == "the peer has been silent for 10 s")
     }
 
-    @Test("media alone keeps a session that checks no more, sound too")
+    @Test("media alone keeps a session that checks no more, sound too, which comes as it was sent")
     func mediaAlone() throws {
         let rig = try PublishingRig()
         rig.losesToHost = { DatagramKind(of: $0) != .rtp }
         for index in 0..<60 {
-            rig.publisher.send(
-                RTPPacketHeader(
-                    marker: false, payloadType: PayloadType(111), sequenceNumber: SequenceNumber(0).advanced(by: index),
-                    timestamp: RTPTimestamp(0), ssrc: SSRC(77)), [1, 2, 3])
+            // What isn't agreed on is proof of life all the same.
+            for (type, ssrc) in index < 30 ? [(111, 77), (112, 78)] : [(112, 78)] as [(UInt8, UInt32)] {
+                rig.publisher.send(
+                    RTPPacketHeader(
+                        marker: false, payloadType: PayloadType(type),
+                        sequenceNumber: SequenceNumber(0).advanced(by: index),
+                        timestamp: RTPTimestamp(UInt32(index) * 48_000), ssrc: SSRC(ssrc)), [0xFC, UInt8(index)])
+            }
             rig.run(for: .seconds(1))
         }
         #expect(rig.session.end == nil)
-        #expect(rig.collector.units.isEmpty)
+        #expect(rig.collector.units.map(\.codec) == Array(repeating: .opus, count: 30))
+        #expect(rig.collector.contents == (0..<30).map { [[0xFC, $0]] })
     }
 
     @Test("a goodbye by DTLS ends the session at once")

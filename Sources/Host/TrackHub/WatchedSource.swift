@@ -10,4 +10,7 @@ public struct WatchedSource: Sendable {
     public init(video: TrackHub, audio: TrackHub? = nil) {
         tracks = [.video: video, .audio: audio].compactMapValues { $0 }
     }
+
+    /// The kinds of its tracks, pictures first.
+    public var kinds: [TrackFormat.Kind] { [.video, .audio].filter { tracks[$0] != nil } }
 }

@@ -1,4 +1,5 @@
 import CodecTable
+import Ingest
 import MediaTypes
 import Synchronization
 import TrackHub
@@ -16,11 +17,18 @@ final class PublishedSound: PictureSource {
         var hub: TrackHub?
         var isAttached = false
         var builder: (any FrameBuilder)?
+        /// The track's recorder; nil if it is not recorded.
+        var recorder: LinkRecorder?
+        /// Nil before the sound is that of the track, and if it is not recorded.
+        var recording: PublicationSoundRecording?
     }
 
-    /// The sound may become that of `hub`, with its first packet.
-    func connect(to hub: TrackHub) {
-        state.withLock { $0.hub = hub }
+    /// The sound may become that of `hub`, with its first packet, and is recorded by `recorder` from then on.
+    func connect(to hub: TrackHub, recorder: LinkRecorder?) {
+        state.withLock { state in
+            state.hub = hub
+            state.recorder = recorder
+        }
     }
 
     /// Detaches the source. Idempotent.
@@ -40,12 +48,20 @@ final class PublishedSound: PictureSource {
             guard hub.attach(self, now: frame.arrival) else { return }
             let isEnded = state.withLock { state in
                 state.isAttached = true
+                state.recording = state.recorder.map {
+                    PublicationSoundRecording($0, codec: frame.codec, epoch: epoch, at: frame.arrival)
+                }
                 return state.hub == nil
             }
             // The publisher has left meanwhile.
             if isEnded { return hub.detach(self, reason: "the publisher has left", now: frame.arrival) }
         }
-        for next in frames { hub.deliver(next, from: self, epoch: epoch, arrival: frame.arrival) }
+        // What nobody may hear isn't recorded either.
+        let recording = hub.isPausedBySharer ? nil : state.withLock { $0.recording }
+        for next in frames {
+            recording?.record(next, at: frame.arrival)
+            hub.deliver(next, from: self, epoch: epoch, arrival: frame.arrival)
+        }
     }
 
     // MARK: What the track asks for

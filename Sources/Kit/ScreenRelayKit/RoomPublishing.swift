@@ -92,7 +92,7 @@ final class RoomPublishing: TrackPublishing {
                 throw .taken(
                     "the track \(track) already has a source; POST to /whip/ROOM/TRACK to make another track")
             }
-            source.sound.connect(to: hosted.sound)
+            source.sound.connect(to: hosted.sound, recorder: hosted.linkRecorder)
             state.withLock { state in
                 state.sessions[opened.id] = Session(source: source, key: key)
                 state.last[key] = source

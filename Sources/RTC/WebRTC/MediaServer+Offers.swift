@@ -45,7 +45,7 @@ extension MediaServer {
         watching source: WatchedSource, controlling: Bool = false, within patience: Interval,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OfferedSession {
-        var local = localDescription(sending: source)
+        var local = localDescription(sending: source.kinds)
         local.isICELite = !controlling
         let pending = PendingOffer(
             offer: Offer(local: local, including444: !controlling), local: local, source: source, onEnd: onEnd)

@@ -1,10 +1,12 @@
 public import MediaSessions
 import RTP
 import SDP
+import SecureTransport
 import Threading
 
 extension MediaServer {
-    /// Answers `offer` with a session that receives the peer's video. Quick and never blocks.
+    /// Answers `offer` with a session that receives the peer's video, and its audio if it has any. Quick and never
+    /// blocks.
     ///
     /// - Parameters:
     ///   - receiver: receives its frames, on the media thread.
@@ -14,7 +16,7 @@ extension MediaServer {
         offer: String, to receiver: any PublishedFrameReceiver,
         onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
     ) throws(MediaRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
-        let local = localDescription()
+        let local = localDescription(sending: [])
         let answer: PublisherAnswer
         do {
             answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: local)
@@ -23,13 +25,8 @@ extension MediaServer {
         }
         let id = try nextID()
         let parameters = try self.parameters(of: id, local: local, media: answer.media)
-        let publications = answer.media.sections.compactMap { section -> Publication? in
-            guard let stream = local.stream(of: section.kind) else { return nil }
-            return Publication(
-                ssrc: SSRC(stream.ssrc), payloadType: PayloadType(section.format.payloadType),
-                track: section.format.track, answersNacks: section.format.feedback.contains(.nack),
-                answersKeyFrameRequests: section.format.feedback.contains(.pli), receiver: receiver)
-        }
+        // Each section that the answer accepts has a receiver.
+        let publications = answer.media.sections.map { Publication($0, to: receiver) }
         let isPosted = inbox.post(
             .publish(
                 parameters, publications,
@@ -49,5 +46,15 @@ extension MediaServer {
     /// requests.
     public func requestKeyFrame(of id: MediaSessionID) {
         inbox.post(.requestKeyFrame(id))
+    }
+}
+
+extension Publication {
+    /// What a publisher sends in `section`. Our reports about it have a random SSRC.
+    init(_ section: NegotiatedSection, to receiver: any PublishedFrameReceiver) {
+        self.init(
+            ssrc: SSRC(SecureRandom.uint32()), payloadType: PayloadType(section.format.payloadType),
+            track: section.format.track, answersNacks: section.format.feedback.contains(.nack),
+            answersKeyFrameRequests: section.format.feedback.contains(.pli), receiver: receiver)
     }
 }

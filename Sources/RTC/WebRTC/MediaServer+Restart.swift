@@ -20,7 +20,7 @@ extension MediaServer {
         guard credentials.ufrag != remote.remoteUfrag, credentials.password != remote.remotePassword else {
             throw .badOffer("an ICE restart takes a new ice-ufrag and a new ice-pwd")
         }
-        let local = localDescription()
+        let local = localDescription(sending: [])
         let agent = LiteAgent(
             localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: credentials.ufrag,
             remotePassword: credentials.password)

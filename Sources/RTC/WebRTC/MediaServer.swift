@@ -110,7 +110,7 @@ public final class MediaServer: SessionServer {
         offer: String, from client: String? = nil, watching source: WatchedSource,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OpenedSession {
-        let local = localDescription(sending: source)
+        let local = localDescription(sending: source.kinds)
         let answer: Answer
         do {
             answer = try Answer(
@@ -131,9 +131,17 @@ public final class MediaServer: SessionServer {
     ) throws(MediaRefusal) {
         var parameters = try self.parameters(of: id, local: local, media: media)
         parameters.client = client
-        let tracks = media.sections.compactMap { section -> WatchedTrack? in
-            guard let hub = source.tracks[section.kind], let stream = local.stream(of: section.kind) else { return nil }
-            return WatchedTrack(hub, in: section, as: stream)
+        let tracks: [WatchedTrack]
+        do throws(MediaRefusal) {
+            tracks = try media.sections.map { section throws(MediaRefusal) in
+                guard let hub = source.tracks[section.kind], let stream = local.stream(of: section.kind) else {
+                    throw .unsupported("the source has no \(section.kind)")
+                }
+                return WatchedTrack(hub, in: section, as: stream)
+            }
+        } catch {
+            ended(id)
+            throw error
         }
         // Catches up on what was due while nobody watched.
         for track in tracks { track.hub.pollChroma(now: MonotonicTime.now()) }
@@ -186,14 +194,16 @@ public final class MediaServer: SessionServer {
 
     /// Our own part of a new session's description, with random names, credentials and numbers.
     ///
-    /// - Parameter source: what the session sends; nil if it receives a video.
-    func localDescription(sending source: WatchedSource? = nil) -> LocalDescription {
+    /// - Parameter kinds: what the session sends, in the order of our offer; empty if it only receives.
+    func localDescription(sending kinds: [TrackFormat.Kind]) -> LocalDescription {
         let ice = SecureRandom.iceCredentials()
         let ssrc = SecureRandom.uint32()
         let own = context.certificate.fingerprint
-        var streams = [LocalStream(kind: .video, ssrc: ssrc, rtxSSRC: ssrc &+ 1, trackID: "screen-video")]
-        if source?.tracks[.audio] != nil {
-            streams.append(LocalStream(kind: .audio, ssrc: ssrc &+ 2, rtxSSRC: ssrc &+ 3, trackID: "screen-sound"))
+        let streams = kinds.map { kind in
+            switch kind {
+            case .video: LocalStream(kind: kind, ssrc: ssrc, rtxSSRC: ssrc &+ 1, trackID: "screen-video")
+            case .audio: LocalStream(kind: kind, ssrc: ssrc &+ 2, rtxSSRC: ssrc &+ 3, trackID: "screen-sound")
+            }
         }
         var local = LocalDescription(
             sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,

@@ -1,7 +1,8 @@
 """A WHEP player after the protocol's texts alone (draft-ietf-wish-whep, RFC 9725, RFC 8840): HTTP by aiohttp, WebRTC by aiortc.
 
 It posts its offer and plays; with --trickle it then sends its candidates, with --restart it begins ICE anew, with --mistakes it
-asks for what can't be had, and with --delete it leaves, each after --frames more pictures.
+asks for what can't be had, and with --delete it leaves, each after --frames more pictures. With --sound FILE it asks for the sound too,
+and writes it there: 16 bits a sample, 48,000 times a second, in two channels.
 
 Says what happens, one JSON object a line; the end of its standard input ends it.
 """
@@ -75,12 +76,15 @@ class Move(asyncio.DatagramProtocol):
 
 
 class Player:
-    def __init__(self, http, url, token):
+    def __init__(self, http, url, token, sound=None):
         self.http = http
         self.url = url
         self.authorization = {"Authorization": f"Bearer {token}"} if token else {}
         self.connection = RTCPeerConnection()
         self.connection.addTransceiver("video", direction="recvonly")
+        if sound:
+            self.connection.addTransceiver("audio", direction="recvonly")
+            self.sound = open(sound, "wb", buffering=0)
         self.connection.on("track", lambda track: asyncio.ensure_future(self.watch(track)))
         self.connection.on(
             "connectionstatechange", lambda: say("state", state=self.connection.connectionState))
@@ -113,6 +117,9 @@ class Player:
         try:
             while True:
                 frame = await track.recv()
+                if track.kind == "audio":
+                    self.sound.write(bytes(frame.planes[0])[:4 * frame.samples])
+                    continue
                 self.frames += 1
                 luma = bytes(frame.planes[0])
                 say("frame", number=self.frames, width=frame.width, height=frame.height, pts=frame.pts,
@@ -235,7 +242,7 @@ class Player:
 
 async def run(options):
     async with aiohttp.ClientSession() as http:
-        player = Player(http, options.url, options.token)
+        player = Player(http, options.url, options.token, options.sound)
         try:
             if not await player.play():
                 return
@@ -259,6 +266,7 @@ async def main():
     parser.add_argument("url")
     parser.add_argument("--token", default="")
     parser.add_argument("--frames", type=int, default=10)
+    parser.add_argument("--sound", metavar="FILE")
     for step in ["trickle", "restart", "mistakes", "delete"]:
         parser.add_argument(f"--{step}", action="store_true")
     options = parser.parse_args()

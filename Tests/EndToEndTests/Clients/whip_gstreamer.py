@@ -1,12 +1,13 @@
 """Publishes a moving picture by WHIP (RFC 9725) with GStreamer's webrtcbin, which whipsink is made of; for Debian's own Python.
 
-    whip_gstreamer.py ENDPOINT TOKEN
+    whip_gstreamer.py ENDPOINT TOKEN [--tone HERTZ]
     whip_gstreamer.py --check           ends with 0 where all of GStreamer that this needs is there
 
 Says, one JSON object a line: the offer (`offered`), the answer to it (`answered`), the connection's states, and how it left (`left`). A line
 `leave` on its standard input ends the session by DELETE.
 """
 
+import argparse
 import json
 import sys
 import threading
@@ -23,12 +24,16 @@ gi.require_version("GstWebRTC", "1.0")
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 
 WIDTH, HEIGHT, RATE = 320, 240, 25
-ELEMENTS = ["appsrc", "videoconvert", "x264enc", "rtph264pay", "webrtcbin", "nicesink", "dtlsenc", "srtpenc"]
+ELEMENTS = ["audiotestsrc", "opusenc", "rtpopuspay", "appsrc", "videoconvert", "x264enc", "rtph264pay", "webrtcbin", "nicesink", "dtlsenc", "srtpenc"]
 PIPELINE = (
     f"appsrc name=pictures is-live=true format=time caps=video/x-raw,format=I420,width={WIDTH},height={HEIGHT},"
     f"framerate={RATE}/1 ! videoconvert ! x264enc tune=zerolatency speed-preset=ultrafast key-int-max=250 bitrate=600 "
     "! video/x-h264,profile=constrained-baseline ! rtph264pay config-interval=-1 aggregate-mode=zero-latency "
     "! application/x-rtp,media=video,encoding-name=H264,payload=96 ! webrtcbin name=peer bundle-policy=max-bundle"
+)
+TONE = (
+    " audiotestsrc is-live=true freq={} volume=0.5 ! audio/x-raw,rate=48000,channels=2 ! opusenc ! rtpopuspay "
+    "! application/x-rtp,media=audio,encoding-name=OPUS,payload=97 ! peer."
 )
 # Y, U, V of red, green, blue and white.
 BARS = [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128)]
@@ -49,12 +54,13 @@ def draw(count):
 
 
 class Publisher:
-    def __init__(self, endpoint, token):
+    def __init__(self, endpoint, token, tone):
         self.endpoint = endpoint
         self.headers = {"Authorization": f"Bearer {token}"}
         self.location = None
         self.loop = GLib.MainLoop()
-        self.pipeline = Gst.parse_launch(PIPELINE)
+        self.pipeline = Gst.parse_launch(PIPELINE + (TONE.format(tone) if tone else ""))
+        self.sections = 2 if tone else 1
         self.peer = self.pipeline.get_by_name("peer")
         self.pictures = self.pipeline.get_by_name("pictures")
         if "127.0.0.1" in endpoint:
@@ -67,8 +73,9 @@ class Publisher:
 
     def run(self):
         self.pipeline.set_state(Gst.State.PLAYING)
-        transceiver = self.peer.emit("get-transceiver", 0)
-        transceiver.set_property("direction", GstWebRTC.WebRTCRTPTransceiverDirection.SENDONLY)
+        for index in range(self.sections):
+            transceiver = self.peer.emit("get-transceiver", index)
+            transceiver.set_property("direction", GstWebRTC.WebRTCRTPTransceiverDirection.SENDONLY)
         threading.Thread(target=self.push, daemon=True).start()
         threading.Thread(target=self.listen, daemon=True).start()
         self.loop.run()
@@ -133,4 +140,9 @@ class Publisher:
 Gst.init(None)
 if sys.argv[1:] == ["--check"]:
     sys.exit(0 if all(Gst.ElementFactory.find(name) for name in ELEMENTS) else 69)
-Publisher(*sys.argv[1:]).run()
+parser = argparse.ArgumentParser()
+parser.add_argument("endpoint")
+parser.add_argument("token")
+parser.add_argument("--tone", type=int)
+options = parser.parse_args()
+Publisher(options.endpoint, options.token, options.tone).run()

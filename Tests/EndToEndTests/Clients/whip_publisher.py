@@ -1,6 +1,6 @@
 """Publishes a moving picture by WHIP (RFC 9725), written after the RFC alone, with aiortc as its WebRTC.
 
-    whip_publisher.py ENDPOINT TOKEN [--size WxH] [--audio]
+    whip_publisher.py ENDPOINT TOKEN [--size WxH] [--tone HERTZ]
 
 Says, one JSON object a line: the answer to its offer (`answered`), `connected`, and how it left (`left`). Each line on its standard
 input is a command:
@@ -14,9 +14,11 @@ input is a command:
 """
 
 import argparse
+import array
 import asyncio
 import fractions
 import json
+import math
 import os
 import sys
 import time
@@ -25,7 +27,7 @@ from urllib.parse import urljoin
 import aiohttp
 import av
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
-from aiortc.mediastreams import AudioStreamTrack
+from aiortc.mediastreams import MediaStreamTrack
 
 RATE = 25
 
@@ -72,13 +74,42 @@ class Picture(VideoStreamTrack):
         return frame
 
 
+class Tone(MediaStreamTrack):
+    """A sine of whole hertz in both channels, at half the full volume."""
+
+    kind = "audio"
+    RATE = 48000
+    SAMPLES = RATE // 50
+
+    def __init__(self, hertz):
+        super().__init__()
+        second = (round(16384 * math.sin(2 * math.pi * hertz * index / self.RATE)) for index in range(self.RATE))
+        samples = array.array("h", [sample for value in second for sample in (value, value)]).tobytes()
+        size = 4 * self.SAMPLES
+        self.packets = [samples[start:start + size] for start in range(0, len(samples), size)]
+        self.count = 0
+        self.start = None
+
+    async def recv(self):
+        if self.start is None:
+            self.start = time.monotonic()
+        await asyncio.sleep(max(0, self.start + self.count * self.SAMPLES / self.RATE - time.monotonic()))
+        frame = av.AudioFrame(format="s16", layout="stereo", samples=self.SAMPLES)
+        frame.planes[0].update(self.packets[self.count % len(self.packets)])
+        frame.sample_rate = self.RATE
+        frame.pts = self.count * self.SAMPLES
+        frame.time_base = fractions.Fraction(1, self.RATE)
+        self.count += 1
+        return frame
+
+
 class Publisher:
-    def __init__(self, session, endpoint, token, size, audio):
+    def __init__(self, session, endpoint, token, size, tone):
         self.session = session
         self.endpoint = endpoint
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.picture = Picture(*size)
-        self.audio = audio
+        self.tone = tone
         self.connection = None
         self.location = None
         self.offer = None
@@ -88,8 +119,8 @@ class Publisher:
         transceiver = connection.addTransceiver(self.picture, direction="sendonly")
         codecs = RTCRtpSender.getCapabilities("video").codecs
         transceiver.setCodecPreferences([c for c in codecs if c.mimeType == "video/H264"])
-        if self.audio:
-            connection.addTransceiver(AudioStreamTrack(), direction="sendonly")
+        if self.tone:
+            connection.addTransceiver(Tone(self.tone), direction="sendonly")
         await connection.setLocalDescription(await connection.createOffer())
         return connection
 
@@ -161,11 +192,11 @@ async def main():
     parser.add_argument("endpoint")
     parser.add_argument("token")
     parser.add_argument("--size", default="320x240")
-    parser.add_argument("--audio", action="store_true")
+    parser.add_argument("--tone", type=int)
     options = parser.parse_args()
     size = [int(side) for side in options.size.split("x")]
     async with aiohttp.ClientSession() as session:
-        publisher = Publisher(session, options.endpoint, options.token, size, options.audio)
+        publisher = Publisher(session, options.endpoint, options.token, size, options.tone)
         if not await publisher.open():
             return
         lines = asyncio.StreamReader()
