@@ -8,19 +8,27 @@ import Testing
 @Suite("Handshakes with the openssl command", .enabled(if: ProgramLookup.path(of: "openssl") != nil))
 struct OpenSSLCommandTests {
     private let folder: TemporaryFolder
-    private let certificate: [String]
-    private let fingerprint: CertificateFingerprint
+
+    /// A peer's certificate and key, as openssl's options, and the certificate's fingerprint.
+    private struct Identity {
+        let options: [String]
+        let fingerprint: CertificateFingerprint
+    }
 
     init() throws {
         folder = try TemporaryFolder()
+    }
+
+    private func identity(curve: String = "P-256") throws -> Identity {
         let (key, certificate) = (folder.file("key.pem"), folder.file("certificate.pem"))
         _ = try Self.run(
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-nodes", "-days", "2"]
                 + ["-subj", "/CN=peer", "-keyout", key, "-out", certificate])
         let text = try Self.run(["x509", "-in", certificate, "-noout", "-fingerprint", "-sha384"])
         let digits = text.drop { $0 != "=" }.filter(\.isHexDigit)
-        fingerprint = try CertificateFingerprint(algorithmName: "sha-384", bytes: bytes(String(digits)))
-        self.certificate = ["-cert", certificate, "-key", key]
+        return Identity(
+            options: ["-cert", certificate, "-key", key],
+            fingerprint: try CertificateFingerprint(algorithmName: "sha-384", bytes: bytes(String(digits))))
     }
 
     /// What openssl said when it should have done something.
@@ -39,11 +47,11 @@ struct OpenSSLCommandTests {
     }
 
     /// s_client or s_server with its input held open, so that it stays until it is told to end.
-    private func start(_ arguments: [String], profile: SRTPProfile) throws -> ChildProcess {
+    private func start(_ arguments: [String], as peer: Identity, profile: SRTPProfile) throws -> ChildProcess {
         let keyCount = String(2 * (profile.keyCount + profile.saltCount))
         var launch = Launch(
             "openssl",
-            arguments + certificate + ["-dtls1_2", "-use_srtp", profile.rawValue]
+            arguments + peer.options + ["-dtls1_2", "-use_srtp", profile.rawValue]
                 + ["-keymatexport", "EXTRACTOR-dtls_srtp", "-keymatexportlen", keyCount])
         launch.standardInput = .pipe
         launch.standardOutput = .text(limit: 1 << 20)
@@ -78,8 +86,10 @@ struct OpenSSLCommandTests {
     @Test("s_client gets the same keys from our server, and its end ends our session", arguments: SRTPProfile.allCases)
     func client(profile: SRTPProfile) throws {
         let socket = try LoopbackSocket()
-        let transport = try DTLSTransport(context: makeContext(), role: .server, expectedFingerprint: fingerprint)
-        let peer = try start(["s_client", "-connect", "127.0.0.1:\(socket.port)"], profile: profile)
+        let identity = try identity()
+        let transport = try DTLSTransport(
+            context: makeContext(), role: .server, expectedFingerprint: identity.fingerprint)
+        let peer = try start(["s_client", "-connect", "127.0.0.1:\(socket.port)"], as: identity, profile: profile)
         defer { peer.stop(within: .zero) }
         try run(transport, socket, until: "keys") { transport.keys != nil && keyingMaterial(of: peer) != nil }
         let keys = try #require(transport.keys)
@@ -91,8 +101,18 @@ struct OpenSSLCommandTests {
     }
 
     @Test("s_server gets the same keys from our client, and sees our end", arguments: SRTPProfile.allCases)
-    func server(profile: SRTPProfile) throws {
-        let peer = try start(["s_server", "-accept", "127.0.0.1:0", "-Verify", "2", "-naccept", "1"], profile: profile)
+    func server(profile: SRTPProfile) throws { try shakeHands(withServer: identity(), profile: profile) }
+
+    @Test(
+        "a peer's certificate may be on P-224, as that of FFmpeg with GnuTLS is, and on P-384",
+        arguments: ["P-224", "P-384"])
+    func otherCurves(curve: String) throws {
+        try shakeHands(withServer: identity(curve: curve), profile: .aes128CMHMACSHA1)
+    }
+
+    private func shakeHands(withServer identity: Identity, profile: SRTPProfile) throws {
+        let peer = try start(
+            ["s_server", "-accept", "127.0.0.1:0", "-Verify", "2", "-naccept", "1"], as: identity, profile: profile)
         defer { peer.stop(within: .zero) }
         let port = try eventually("the server's port") { () -> UInt16? in
             let text = peer.output?.text ?? ""
@@ -100,7 +120,8 @@ struct OpenSSLCommandTests {
             return line.split(separator: ":").last.flatMap { UInt16($0) }
         }
         let socket = try LoopbackSocket(peerPort: port)
-        let transport = try DTLSTransport(context: makeContext(), role: .client, expectedFingerprint: fingerprint)
+        let transport = try DTLSTransport(
+            context: makeContext(), role: .client, expectedFingerprint: identity.fingerprint)
         try transport.start(now: now())
         try run(transport, socket, until: "keys") { transport.keys != nil && keyingMaterial(of: peer) != nil }
         let keys = try #require(transport.keys)

@@ -22,6 +22,11 @@ public final class DTLSContext: @unchecked Sendable {
         "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
     ].joined(separator: ":")
 
+    /// The groups of key exchanges and of peers' certificates, the preferred one first. OpenSSL has one list for both.
+    /// FFmpeg 8 with GnuTLS has a certificate on P-224, which is good enough for one that lives as long as a session;
+    /// our own key exchange and certificate use the others.
+    private static let groups = "X25519:P-256:P-384:P-224"
+
     /// The bytes that each cipher suite adds to a record's content: an explicit nonce of 8 and a tag of 16 (RFC 5288).
     static let encryptionOverhead = 8 + 16
 
@@ -70,7 +75,7 @@ public final class DTLSContext: @unchecked Sendable {
         return shim_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1
             && shim_SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1
             && SSL_CTX_set_cipher_list(context, ciphers) == 1
-            && shim_SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1
+            && shim_SSL_CTX_set1_groups_list(context, groups) == 1
             && SSL_CTX_use_certificate(context, certificate.certificate) == 1
             && SSL_CTX_use_PrivateKey(context, certificate.privateKey) == 1
             // Unlike the functions above, this one returns 0 on success.
