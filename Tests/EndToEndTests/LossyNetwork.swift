@@ -23,6 +23,20 @@ final class LossyNetwork {
         }
     }()
 
+    /// The media port of a host that is published to.
+    static let mediaPort: UInt16 = 8189
+
+    /// Creates the network, which loses one in `count` of the datagrams that arrive at ``mediaPort``, and of those that
+    /// it sends.
+    convenience init(losingOneIn count: Int) throws {
+        try self.init(
+            // The sender isn't told, as it would be on its way out.
+            rules: ["add chain inet loss out '{ type filter hook input priority 0; }'"]
+                + ["dport", "sport"].map {
+                    "add rule inet loss out udp \($0) \(Self.mediaPort) numgen inc mod \(count) 0 counter drop"
+                })
+    }
+
     /// Creates the network, which loses one in twenty of the datagrams that UDP `port` sends.
     convenience init(losingFrom port: UInt16) throws {
         try self.init(losing: "udp sport \(port) numgen inc mod 20 0")

@@ -9,12 +9,16 @@ final class PublishedRoom {
     let address: String
     let token: String
 
-    /// Starts the host with these options; `isRecorded` says whether it records the room.
-    init(_ options: [String] = [], isRecorded: Bool = false) throws {
+    /// Starts the host with these options, inside `network` if there is one, where it has the media port
+    /// ``LossyNetwork/mediaPort``; `isRecorded` says whether it records the room.
+    init(_ options: [String] = [], isRecorded: Bool = false, inside network: LossyNetwork? = nil) throws {
         folder = try TemporaryFolder()
         let recording = isRecorded ? ["--record", folder.file("room.srr")] : []
-        host = try RunningProgram.host(
-            "unix:" + folder.file("s.sock"), ["--log", "debug", "--presenters"] + recording + options)
+        let port = network == nil ? 0 : LossyNetwork.mediaPort
+        host = try RunningProgram(
+            "screenrelay",
+            ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "\(port)"]
+                + ["--log", "debug", "--presenters"] + recording + options, prefix: network?.prefix ?? [])
         link = try host.printedLink()
         address = String(link.split(separator: "#", maxSplits: 1).first?.dropLast() ?? "")
         token = try host.presentersToken()

@@ -67,8 +67,8 @@ struct PublisherAnswerTests {
         #expect(answer.video.payloadType == 96)
         #expect(answer.video.feedback == [.nack, .pli, .fir])
         #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["video0", "audio1"])])
-        #expect(session.media[0].codecs.map(\.parameters) == [[:]])
-        #expect(!answer.text.contains("a=fmtp"))
+        #expect(session.media[0].codecs.map(\.parameters) == [[:], ["apt": "96"]])
+        #expect(!answer.text.contains("a=fmtp:96"))
         #expect(answer.text.contains("a=rtpmap:98 opus/48000/2\r\n"))
         #expect(session.media.map(\.isRejected) == [false, false])
     }
@@ -77,7 +77,10 @@ struct PublisherAnswerTests {
     func aiortc() throws {
         let (answer, session) = try answer(to: PublisherOffers.aiortc)
         #expect(answer.video.payloadType == 101)
-        #expect(session.media.map(\.formats) == [["101"]])
+        #expect(answer.video.rtxPayloadType == 102)
+        #expect(session.media.map(\.formats) == [["101", "102"]])
+        #expect(session.media[0].codecs.map(\.name) == ["H264", "rtx"])
+        #expect(session.media[0].codecs[1].parameters == ["apt": "101"])
         #expect(session.media[0].extensions.isEmpty)
         let chromium = Offers.chromium.replacing("a=recvonly", with: "a=sendrecv")
         #expect(try self.answer(to: chromium).answer.video.payloadType == 106)

@@ -26,10 +26,12 @@ final class PublishingRig {
         peer: TransportAddress(ipv4: 192, 0, 2, 1, port: 50_000),
         local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000))
 
-    /// - Parameter change: changes what the publisher offers, which has the payload types of `TestPublisher`.
+    /// - Parameters:
+    ///   - rtxPayloadType: the payload type with which the publisher sends lost packets again.
+    ///   - change: changes what the publisher offers, which has the payload types of `TestPublisher`.
     init(
         isDTLSClient: Bool = false, answersNacks: Bool = true, answersKeyFrameRequests: Bool = true,
-        offer change: (String) -> String = { $0 }
+        rtxPayloadType: PayloadType? = nil, offer change: (String) -> String = { $0 }
     ) throws {
         let host = try DTLSContext(certificate: Certificate())
         let context = try DTLSContext(certificate: Certificate())
@@ -47,7 +49,7 @@ final class PublishingRig {
         publisher = try TestPublisher(
             hostUfrag: "host", hostPassword: "a password of the host",
             hostFingerprint: host.certificate.fingerprint, context: context, role: isDTLSClient ? .server : .client,
-            now: now)
+            rtxPayloadType: rtxPayloadType, now: now)
         publisher.check()
         for _ in 0..<100 where !(session.isConnected && publisher.isConnected) { run(for: .milliseconds(5)) }
         try #require(session.isConnected && publisher.isConnected, "no connection: \(session.end ?? "-")")

@@ -8,7 +8,7 @@ import Testing
 @testable import WebRTC
 
 struct PublishingTests {
-    private func share(_ rig: PublishingRig, pictures: Int, idrEvery: Int = 30, seed: UInt64 = 1) {
+    func share(_ rig: PublishingRig, pictures: Int, idrEvery: Int = 30, seed: UInt64 = 1) {
         var random = SeededRandom(seed: seed)
         for index in 0..<pictures {
             rig.publish { captured in

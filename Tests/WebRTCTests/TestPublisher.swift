@@ -15,13 +15,18 @@ final class TestPublisher {
     static let ufrag = "publ"
     static let payloadType = PayloadType(96)
     static let ssrc = SSRC(0x5566_7788)
+    static let rtxSSRC = SSRC(0x1122_3344)
 
     let hub: TrackHub
     let source = RecordingSource()
     /// Whether what the host asks for by RTCP is done; FFmpeg does nothing of it.
     var answersFeedback = true
-    /// Every packet of RTCP that came, authenticated.
-    private(set) var feedback: [RTCPPacket] = []
+    /// The packets of every datagram of RTCP that came, authenticated.
+    private(set) var reports: [[RTCPPacket]] = []
+    /// Every packet of RTCP that came.
+    var feedback: [RTCPPacket] { reports.flatMap { $0 } }
+    /// The payload type of retransmissions (RFC 4588); nil to send lost packets again unchanged.
+    let rtxPayloadType: PayloadType?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private(set) var sender: TrackSender?
 
@@ -37,8 +42,9 @@ final class TestPublisher {
 
     init(
         hostUfrag: String, hostPassword: String, hostFingerprint: CertificateFingerprint, context: DTLSContext,
-        role: DTLSTransport.Role, now: MonotonicTime
+        role: DTLSTransport.Role, rtxPayloadType: PayloadType? = nil, now: MonotonicTime
     ) throws {
+        self.rtxPayloadType = rtxPayloadType
         self.hostUfrag = hostUfrag
         self.hostPassword = hostPassword
         self.role = role
@@ -114,8 +120,8 @@ final class TestPublisher {
             guard let protector = try? SRTPSession(keys: keys) else { return }
             self.protector = protector
             let track = WatchedTrack(
-                hub: hub, formats: StreamFormats(yuv420: (Self.payloadType, nil)), extensions: HeaderExtensionFormat(),
-                ssrc: Self.ssrc, retransmissionSSRC: SSRC(0))
+                hub: hub, formats: StreamFormats(yuv420: (Self.payloadType, rtxPayloadType)),
+                extensions: HeaderExtensionFormat(), ssrc: Self.ssrc, retransmissionSSRC: Self.rtxSSRC)
             sender = TrackSender(
                 track, feed: feed, of: parameters, protector: protector, roundTripTime: nil, now: now)
         case .rtcp:
@@ -123,7 +129,7 @@ final class TestPublisher {
             guard let protector, (try? protector.unprotectRTCP(&plain)) != nil,
                 let packets = try? RTCPPacket.parse(plain[...])
             else { return }
-            feedback += packets
+            reports.append(packets)
             guard answersFeedback else { return }
             sender?.handle(packets, along: &path, now: now) { datagram in
                 outgoing.append(datagram)

@@ -66,6 +66,29 @@ public struct RTPPacket: Hashable, Sendable {
         payload = reader.rest.dropLast(paddingCount)
     }
 
+    /// The packet that this retransmission repeats (RFC 4588 section 4), as a packet of the stream `ssrc`; nil if it
+    /// contains none, because it is padding alone.
+    ///
+    ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+    ///     |  original sequence number     |  original payload …           |
+    ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+    public func retransmitted(payloadType: PayloadType, ssrc: SSRC) -> RTPPacket? {
+        var reader = ByteReader(payload)
+        guard let number = reader.uint16() else { return nil }
+        let original = RTPPacketHeader(
+            marker: header.marker, payloadType: payloadType, sequenceNumber: SequenceNumber(number),
+            timestamp: header.timestamp, ssrc: ssrc)
+        return RTPPacket(self, header: original, payload: reader.rest)
+    }
+
+    private init(_ packet: RTPPacket, header: RTPPacketHeader, payload: ArraySlice<UInt8>) {
+        self.header = header
+        self.payload = payload
+        contributingSources = packet.contributingSources
+        extensionElements = packet.extensionElements
+        paddingCount = packet.paddingCount
+    }
+
     /// The data of the first extension element with the number `id`; nil if there is none.
     public func extensionData(_ id: UInt8) -> ArraySlice<UInt8>? {
         extensionElements.first { $0.id == id }?.data

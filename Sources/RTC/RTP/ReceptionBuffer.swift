@@ -122,6 +122,13 @@ public struct ReceptionBuffer: Sendable {
         }
     }
 
+    /// Whether the packet with this number is missing and still waited for.
+    public func isMissing(_ number: SequenceNumber) -> Bool {
+        guard next != nil else { return false }
+        let steps = ExtendedSequenceNumber(highest).sequenceNumber.distance(to: number)
+        return gaps.contains { $0.numbers.contains(highest + Int64(steps)) }
+    }
+
     /// The packets that can be handed out now, in order.
     public mutating func take(now: MonotonicTime) -> [RTPPacket] {
         if now >= deadline {

@@ -78,9 +78,8 @@ struct MediaNegotiation {
             hasReducedSizeRTCP: section.hasReducedSizeRTCP)
     }
 
-    /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
-    /// neither retransmissions nor RED, because the publisher sends requested packets again unchanged. So do we with
-    /// sound, which may have RED.
+    /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has no
+    /// RED. Sound has no RTX: its packets are sent again unchanged.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
         var agreed: [NegotiatedSection.Format] = []
         var refusal: SDPError?
@@ -95,8 +94,7 @@ struct MediaNegotiation {
                 agreed += chosen.filter { includes444 || $0.1.track.chroma != .yuv444 }.map { offered, form in
                     NegotiatedSection.Format(
                         payloadType: offered.payloadType,
-                        rtxPayloadType: isReceiving || codec.kind == .audio
-                            ? nil : Self.retransmission(of: offered, in: section),
+                        rtxPayloadType: codec.kind == .audio ? nil : Self.retransmission(of: offered, in: section),
                         redPayloadType: isReceiving || codec.kind == .video
                             ? nil : Self.redundancy(of: offered, in: section),
                         track: form.track, parameters: form.parameters,

@@ -41,7 +41,7 @@ public struct PublisherAnswer: Sendable, Equatable {
             }
             format.feedback.remove(.fir)
             lines += section.acceptanceLines(
-                payloadTypes: [format.payloadType], .recvonly, role: media.dtlsRole, local, hasCandidates: isFirst)
+                payloadTypes: format.payloadTypes, .recvonly, role: media.dtlsRole, local, hasCandidates: isFirst)
             lines += format.lines
             isFirst = false
         }

@@ -54,7 +54,9 @@ extension Publication {
     init(_ section: NegotiatedSection, to receiver: any PublishedFrameReceiver) {
         self.init(
             ssrc: SSRC(SecureRandom.uint32()), payloadType: PayloadType(section.format.payloadType),
+            rtxPayloadType: section.format.rtxPayloadType.map { PayloadType($0) },
             track: section.format.track, answersNacks: section.format.feedback.contains(.nack),
-            answersKeyFrameRequests: section.format.feedback.contains(.pli), receiver: receiver)
+            answersKeyFrameRequests: section.format.feedback.contains(.pli),
+            hasReducedSizeRTCP: section.hasReducedSizeRTCP, receiver: receiver)
     }
 }

@@ -7,11 +7,15 @@ struct Publication: Sendable {
     /// The SSRC of our reports about it.
     var ssrc: SSRC
     var payloadType: PayloadType
+    /// The payload type of its retransmissions (RFC 4588); nil if the publisher sends lost packets again unchanged.
+    var rtxPayloadType: PayloadType?
     var track: TrackFormat
     /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
     /// Whether the publisher says that it sends a key frame on request.
     var answersKeyFrameRequests: Bool
+    /// Whether feedback may be sent without a report (RFC 5506).
+    var hasReducedSizeRTCP: Bool
     /// The receiver of its frames.
     var receiver: any PublishedFrameReceiver
 
@@ -77,9 +81,10 @@ struct TrackReceiver {
         brokenSince = now
     }
 
-    /// Handles an authenticated packet. Packets of other payload types, such as audio, are dropped.
+    /// Handles an authenticated packet. Packets of other tracks' payload types are ignored.
     mutating func handle(_ packet: RTPPacket, now: MonotonicTime) {
         let header = packet.header
+        if header.payloadType == publication.rtxPayloadType { return repair(packet, now: now) }
         guard header.payloadType == publication.payloadType else { return }
         if ssrc != header.ssrc {
             guard ssrc == nil || now - lastPacket >= Self.streamPatience else { return }
@@ -88,6 +93,18 @@ struct TrackReceiver {
         forgive(silence: now - lastPacket)
         lastPacket = now
         statistics.note(header, now: now)
+        buffer.insert(packet, now: now)
+        assemble(now: now)
+    }
+
+    /// Takes the missing packet that `retransmission` contains. The stream of retransmissions has an SSRC, sequence
+    /// numbers and statistics of its own, which nobody needs: its packets are authenticated like all others, and one
+    /// that isn't missing is ignored, such as one that only measures the path.
+    private mutating func repair(_ retransmission: RTPPacket, now: MonotonicTime) {
+        guard let ssrc,
+            let packet = retransmission.retransmitted(payloadType: publication.payloadType, ssrc: ssrc),
+            buffer.isMissing(packet.header.sequenceNumber)
+        else { return }
         buffer.insert(packet, now: now)
         assemble(now: now)
     }
@@ -126,12 +143,12 @@ struct TrackReceiver {
                 // Requests that the publisher would not answer are not sent; the packets are still given up in time.
                 guard publication.answersNacks else { continue }
                 let nack = GenericNack(sender: publication.ssrc, media: ssrc, sequenceNumbers: missing)
-                self.send(ReceiverReport(ssrc: publication.ssrc), .genericNack(nack), send)
+                self.send(.genericNack(nack), send)
             }
             if askingSince != nil, askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                 askedAt = now
                 let indication = PictureLossIndication(sender: publication.ssrc, media: ssrc)
-                self.send(ReceiverReport(ssrc: publication.ssrc), .pictureLossIndication(indication), send)
+                self.send(.pictureLossIndication(indication), send)
             }
             if reports.isDue(at: now) { sendReport(ssrc, now: now, send) }
         }
@@ -196,15 +213,31 @@ struct TrackReceiver {
 
     private mutating func sendReport(_ ssrc: SSRC, now: MonotonicTime, _ send: ([UInt8]) -> Bool) {
         guard let reception = statistics.report(ssrc: ssrc, now: now) else { return }
-        self.send(ReceiverReport(ssrc: publication.ssrc, receptionReports: [reception]), nil, send)
+        self.send(ReceiverReport(ssrc: publication.ssrc, receptionReports: [reception]), send)
     }
 
-    /// Sends `report`, followed by `feedback`: not all publishers accept feedback that is sent alone.
-    private mutating func send(_ report: ReceiverReport, _ feedback: RTCPPacket?, _ send: ([UInt8]) -> Bool) {
+    /// Sends `report`.
+    private mutating func send(_ report: ReceiverReport, _ send: ([UInt8]) -> Bool) {
         outgoing.removeAll(keepingCapacity: true)
+        appendReport(report)
+        sendOutgoing(send)
+    }
+
+    /// Sends `feedback`: alone if the publisher has agreed to that, since FFmpeg reads only the first packet of a
+    /// datagram; otherwise behind a report, since not all publishers accept feedback that is sent alone.
+    private mutating func send(_ feedback: RTCPPacket, _ send: ([UInt8]) -> Bool) {
+        outgoing.removeAll(keepingCapacity: true)
+        if !publication.hasReducedSizeRTCP { appendReport(ReceiverReport(ssrc: publication.ssrc)) }
+        feedback.write(into: &outgoing)
+        sendOutgoing(send)
+    }
+
+    private mutating func appendReport(_ report: ReceiverReport) {
         report.write(into: &outgoing)
         SourceDescription(ssrc: publication.ssrc, canonicalName: canonicalName).write(into: &outgoing)
-        feedback?.write(into: &outgoing)
+    }
+
+    private mutating func sendOutgoing(_ send: ([UInt8]) -> Bool) {
         guard (try? protector.protectRTCP(&outgoing)) != nil else { return }
         // If this is lost on a full socket, the request is repeated.
         _ = send(outgoing)

@@ -1,8 +1,8 @@
 """Publishes a moving picture by WHIP (RFC 9725), written after the RFC alone, with aiortc as its WebRTC.
 
-    whip_publisher.py ENDPOINT TOKEN [--size WxH] [--tone HERTZ]
+    whip_publisher.py ENDPOINT TOKEN [--size WxH] [--tone HERTZ] [--announce N]
 
-Says, one JSON object a line: the answer to its offer (`answered`), `connected`, and how it left (`left`). Each line on its standard
+Says, one JSON object a line: the answer to its offer (`answered`), `connected`, that it has `published` N pictures, and how it left (`left`). Each line on its standard
 input is a command:
 
     size WxH    goes on with pictures of another size
@@ -42,8 +42,9 @@ class Picture(VideoStreamTrack):
     # Y, U, V of red, green, blue and white.
     BARS = [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128)]
 
-    def __init__(self, width, height):
+    def __init__(self, width, height, announce):
         super().__init__()
+        self.announce = announce
         self.size = (width, height)
         self.count = 0
         self.start = None
@@ -56,6 +57,8 @@ class Picture(VideoStreamTrack):
         frame.pts = self.count * (90000 // RATE)
         frame.time_base = fractions.Fraction(1, 90000)
         self.count += 1
+        if self.count == self.announce:
+            say("published", count=self.count)
         return frame
 
     def draw(self):
@@ -104,11 +107,11 @@ class Tone(MediaStreamTrack):
 
 
 class Publisher:
-    def __init__(self, session, endpoint, token, size, tone):
+    def __init__(self, session, endpoint, token, size, tone, announce):
         self.session = session
         self.endpoint = endpoint
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self.picture = Picture(*size)
+        self.picture = Picture(*size, announce)
         self.tone = tone
         self.connection = None
         self.location = None
@@ -179,7 +182,7 @@ class Publisher:
             async with self.session.delete(self.location, headers=self.headers) as answer:
                 first = answer.status
             async with self.session.delete(self.location, headers=self.headers) as answer:
-                say("left", status=first, again=answer.status)
+                say("left", status=first, again=answer.status, count=self.picture.count)
             await self.connection.close()
             return False
         elif words[0] == "vanish":
@@ -193,10 +196,11 @@ async def main():
     parser.add_argument("token")
     parser.add_argument("--size", default="320x240")
     parser.add_argument("--tone", type=int)
+    parser.add_argument("--announce", type=int)
     options = parser.parse_args()
     size = [int(side) for side in options.size.split("x")]
     async with aiohttp.ClientSession() as session:
-        publisher = Publisher(session, options.endpoint, options.token, size, options.tone)
+        publisher = Publisher(session, options.endpoint, options.token, size, options.tone, options.announce)
         if not await publisher.open():
             return
         lines = asyncio.StreamReader()

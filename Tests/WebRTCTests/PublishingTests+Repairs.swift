@@ -1,0 +1,85 @@
+import MediaTypes
+import RTP
+import STUN
+import TestSupport
+import Testing
+
+@testable import WebRTC
+
+extension PublishingTests {
+    private static let rtx = PayloadType(97)
+
+    /// A publisher that has agreed to RTX or to RTCP of reduced size.
+    private func rig(hasRTX: Bool = false, hasReducedSizeRTCP: Bool = false) throws -> PublishingRig {
+        try PublishingRig(rtxPayloadType: hasRTX ? Self.rtx : nil) { offer in
+            var offer = offer
+            if hasRTX {
+                offer = offer.replacing("SAVPF 96\r\n", with: "SAVPF 96 97\r\n").replacing(
+                    "a=rtpmap:96 ", with: "a=rtpmap:97 rtx/90000\r\na=fmtp:97 apt=96\r\na=rtpmap:96 ")
+            }
+            return hasReducedSizeRTCP
+                ? offer.replacing("a=rtcp-mux\r\n", with: "a=rtcp-mux\r\na=rtcp-rsize\r\n") : offer
+        }
+    }
+
+    @Test(
+        "what is lost is repaired by RTX where that is agreed on, asked for with a NACK that is alone in its datagram")
+    func retransmissions() throws {
+        let rig = try rig(hasRTX: true, hasReducedSizeRTCP: true)
+        share(rig, pictures: 1)
+        var random = SeededRandom(seed: 5)
+        var retransmissions = 0
+        rig.losesToHost = { datagram in
+            let isRTP = DatagramKind(of: datagram) == .rtp
+            if isRTP, datagram[1] & 0x7F == Self.rtx.rawValue { retransmissions += 1 }
+            return isRTP && Int.random(in: 0..<100, using: &random) < 5
+        }
+        share(rig, pictures: 60)
+        rig.losesToHost = { _ in false }
+        share(rig, pictures: 2)
+        rig.run(for: .seconds(1))
+        #expect(rig.collector.contents == rig.published.map(\.contents))
+        #expect(retransmissions > 10)
+        let requests = rig.publisher.reports.filter {
+            $0.contains { if case .genericNack = $0 { true } else { false } }
+        }
+        #expect(requests.count > 10 && requests.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("without reduced size, a NACK follows a report in its datagram")
+    func wholeReports() throws {
+        let rig = try rig()
+        share(rig, pictures: 1)
+        var losses = 1
+        rig.losesToHost = { datagram in
+            guard losses > 0, DatagramKind(of: datagram) == .rtp else { return false }
+            losses -= 1
+            return true
+        }
+        share(rig, pictures: 5)
+        rig.run(for: .seconds(1))
+        #expect(rig.collector.contents == rig.published.map(\.contents))
+        let request = try #require(
+            rig.publisher.reports.first { $0.contains { if case .genericNack = $0 { true } else { false } } })
+        guard case .receiverReport = request[0] else {
+            Issue.record("\(request)")
+            return
+        }
+    }
+
+    @Test("retransmissions of nothing, and of packets that nobody misses, change nothing")
+    func surplusRetransmissions() throws {
+        let rig = try rig(hasRTX: true)
+        var random = SeededRandom(seed: 3)
+        for index in 0..<200 {
+            let payload = [[], [7], [UInt8(index), UInt8.random(in: 0...255, using: &random), 0x65, 1]][index % 3]
+            rig.publisher.send(
+                RTPPacketHeader(
+                    marker: true, payloadType: Self.rtx, sequenceNumber: SequenceNumber(0).advanced(by: index),
+                    timestamp: RTPTimestamp(UInt32.random(in: 0 ... .max, using: &random)), ssrc: SSRC(99)), payload)
+            if index % 10 == 0 { share(rig, pictures: 1) }
+        }
+        rig.run(for: .seconds(1))
+        #expect(rig.collector.contents == rig.published.map(\.contents))
+    }
+}
