@@ -30,7 +30,8 @@ struct MediaPath {
     private(set) var lastAnswer: MonotonicTime?
     /// The path that the peer has nominated instead of `current` and where it has not answered yet.
     private var wanted: NetworkPath?
-    private var isNominated = false
+    /// Whether the peer has nominated a path.
+    private(set) var isNominated = false
     /// The credentials for requests on `current`: those of the peer's last check there.
     private var agent: LiteAgent?
     private var requests: [Request] = []

@@ -30,4 +30,10 @@ extension PeerSession {
         watched?.isStalled = false
         advance(now: now)
     }
+
+    /// Asks a publisher for a key frame until one arrives.
+    func requestKeyFrame(now: MonotonicTime) {
+        if case .publishing(let tracks) = role { tracks.requestKeyFrame(now: now) }
+        advance(now: now)
+    }
 }

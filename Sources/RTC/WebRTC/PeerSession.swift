@@ -67,10 +67,15 @@ final class PeerSession {
     ///   the address.
     func handle(_ check: STUNMessage, along path: NetworkPath, isReplied: Bool = true, now: MonotonicTime) -> Bool {
         guard end == nil else { return false }
+        let (wasNominated, wasBegun) = (ice.path.isNominated, handshake.state != nil)
         let (reply, isGenuine) = ice.take(check, along: path, isReplied: isReplied, now: now)
         if let reply { _ = sink.send(reply, along: path) }
         guard isGenuine else { return false }
         if isReplied, !ice.isControlling, parameters.mayBegin(at: path.peer) { startHandshake(now: now) }
+        if ice.path.isNominated, !wasNominated, wasBegun {
+            handshake.repeatFirstFlight()
+            flushHandshake(now: now)
+        }
         advance(now: now)
         return true
     }
@@ -182,12 +187,6 @@ final class PeerSession {
                 }
             deadline = min(deadline, next)
         }
-    }
-
-    /// Asks a publisher for a key frame until one arrives.
-    func requestKeyFrame(now: MonotonicTime) {
-        if case .publishing(let tracks) = role { tracks.requestKeyFrame(now: now) }
-        advance(now: now)
     }
 
     /// Ends the session from our side and notifies the peer.

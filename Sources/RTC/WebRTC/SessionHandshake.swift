@@ -16,6 +16,9 @@ struct SessionHandshake {
     private(set) var roundTripTime: Interval?
 
     private var transport: DTLSTransport?
+    /// Our first flight as client; nil before it is sent, and empty once the peer has answered or it has been repeated.
+    private var firstFlight: [[UInt8]]?
+    private var repeatedFlight: [[UInt8]] = []
     private var isLastFlightRepeated = false
     private var flightSentAt: MonotonicTime?
     /// Whether a flight has been repeated: an answer may then be to either, and is soon there.
@@ -42,6 +45,7 @@ struct SessionHandshake {
         _ datagram: ArraySlice<UInt8>, isOnPath: Bool, now: MonotonicTime
     ) throws(SecureTransportError) {
         if isOnPath { lastHeardOnPath = now }
+        firstFlight = []
         if let sentAt = flightSentAt {
             flightSentAt = nil
             let answered = now - sentAt
@@ -72,9 +76,22 @@ struct SessionHandshake {
 
     /// The datagrams to send now.
     mutating func takeFlight(now: MonotonicTime) -> [[UInt8]] {
-        let flight = transport?.takeOutgoing() ?? []
-        if !flight.isEmpty { flightSentAt = hasRepeated ? nil : now }
+        let flight = repeatedFlight + (transport?.takeOutgoing() ?? [])
+        repeatedFlight = []
+        if !flight.isEmpty {
+            firstFlight = firstFlight ?? flight
+            flightSentAt = hasRepeated ? nil : now
+        }
         return flight
+    }
+
+    /// Sends our first flight once more, byte for byte, unless the peer has answered it: it may have dropped it because
+    /// its ICE wasn't ready. If it hasn't, it takes this for a datagram that the network has doubled.
+    mutating func repeatFirstFlight() {
+        guard let flight = firstFlight, !flight.isEmpty else { return }
+        firstFlight = []
+        repeatedFlight = flight
+        hasRepeated = true
     }
 
     /// Tells the peer that the session is over.
