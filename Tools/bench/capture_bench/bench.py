@@ -52,7 +52,8 @@ class Bench:
         return "--" + option in self.capture_help
 
     def ours(self, *arguments):
-        return Ours(self.capture, arguments)
+        hidden = ["--hide", self.options.hide] if self.options.hide else []
+        return Ours(self.capture, [*hidden, *arguments])
 
     def record(self, make_program, scene, seconds, lead=None, tail=0.15):
         """A run; its stream stays until `forget`."""

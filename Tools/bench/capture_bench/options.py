@@ -23,6 +23,7 @@ class Options:
     quick: bool
     programs: str
     keep: bool
+    hide: str
 
     @property
     def lead(self):
@@ -83,6 +84,8 @@ def parse(arguments):
                         help="one short run of few scenes: proves that all parts work, and measures little")
     parser.add_argument("--programs", default=None, metavar="DIR",
                         help="where screenrelay-capture and screenrelay-scene are; without it they are built")
+    parser.add_argument("--hide", default=None, metavar="WINDOW",
+                        help="hide this window, which need not exist: what --hide costs screenrelay-capture")
     parser.add_argument("--keep", action="store_true", help="keep the recorded streams in DIR/streams")
     given = parser.parse_args(arguments)
 
@@ -110,4 +113,4 @@ def parse(arguments):
         runs=given.runs or (1 if given.quick else 3),
         seconds=given.seconds or (1.5 if given.quick else 4.0),
         size=SIZES[given.size], tables=tables, parts=parts, out=given.out, check=given.check, quick=given.quick,
-        programs=given.programs, keep=given.keep)
+        programs=given.programs, keep=given.keep, hide=given.hide)
