@@ -1,0 +1,21 @@
+"""Prints the log of a build: twelve bursts a second, of 1 to 20 lines each."""
+
+import random
+import time
+
+FOLDERS = ["Sources/Host/Ingest", "Sources/RTC/WebRTC", "Sources/Capture/CaptureEngine", "Sources/Media/H264", "Tests"]
+WORDS = ["Track", "Frame", "Sender", "Reader", "Pacer", "Picture", "Motion", "Session", "Socket", "Clock", "Ring"]
+random.seed(45)
+done = 0
+begin = time.monotonic()
+for burst in range(1_000_000):
+    lines = []
+    for _ in range(random.randint(1, 20)):
+        done += 1
+        name = "".join(random.choices(WORDS, k=random.randint(1, 3)))
+        if random.random() < 0.05:
+            lines.append("\033[1;35mwarning:\033[0m variable '%s' was never used; consider replacing it" % name.lower())
+        lines.append("[%5d/20000] Compiling %s/%s.swift -O -module-name %s -o .build/%x.o"
+                     % (done, random.choice(FOLDERS), name, random.choice(WORDS), random.getrandbits(40)))
+    print("\n".join(lines), flush=True)
+    time.sleep(max(0.0, begin + (burst + random.random()) / 12 - time.monotonic()))
