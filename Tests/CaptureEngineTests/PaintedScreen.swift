@@ -69,7 +69,6 @@ final class PaintedScreen: ScreenSource {
 
     func takeQueuedEvents() -> Bool { false }
     func pollDue(period: Interval) -> MonotonicTime { reportsDamage ? .distantFuture : .zero }
-    func hasChangedMeanwhile() -> Bool { false }
     func lookAtPointer(now: MonotonicTime) -> PointerPosition? { nil }
     func takePointerShape(in pictures: PictureSize) -> PointerImage? { nil }
     func forgetToldPointer() {}

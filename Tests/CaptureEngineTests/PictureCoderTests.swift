@@ -19,11 +19,14 @@ struct PictureCoderTests {
         var rate = RateController(bitRate: BitRate(bitsPerSecond: 100_000_000), period: .milliseconds(33))
         var statistics = CaptureStatistics()
         coder.quality.activateAll()
-        _ = try coder.encode(.keyFrame, 30, now(), &rate, &statistics)
+        func given(_ kind: PictureKind, _ quantizer: Int) -> RateController.Decision {
+            rate.given(kind, macroblocks: coder.quality.activeCount, quantizer: quantizer)
+        }
+        _ = try coder.encode(given(.keyFrame, 30), now(), &rate, &statistics)
         var random = SeededRandom(seed: 20_261_124)
         for index in 0..<320 * 240 { canvas.destination.luma[index] = UInt8.random(in: 0...255, using: &random) }
         coder.quality.activateAll()
-        return try coder.encode(.change, 10, now(), &rate, &statistics)
+        return try coder.encode(given(.change, 10), now(), &rate, &statistics)
     }
 
     @Test("a picture that is too large for the link is coded once more, as a coarser key frame")

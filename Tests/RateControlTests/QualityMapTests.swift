@@ -116,8 +116,9 @@ struct QualityMapTests {
         var map = Self.coded(14)
         func isVideo(_ area: PixelRectangle, at milliseconds: Int64) -> Bool {
             var asked = map
-            asked.activate([area])
-            return asked.showsVideo(now: Self.at(milliseconds))
+            // Something beside it that is none.
+            asked.activate([area, PixelRectangle(x: 1_900, y: 1_000, width: 1, height: 1)])
+            return asked.deactivateVideo(coarserThan: 10, leaving: .max, now: Self.at(milliseconds))
         }
         for picture in Int64(0)...60 {
             let now = 5_000 + picture * 33
@@ -178,6 +179,37 @@ struct QualityMapTests {
         var alone = map(filmAt: 40)
         alone.activate([film])
         #expect(!separates(&alone))
+        // A part of the film that stood still for a moment belongs to it.
+        var rest = Self.coded(14)
+        for picture in Int64(0)...40 {
+            rest.activate([
+                PixelRectangle(x: 0, y: 0, width: 640, height: 160),
+                PixelRectangle(x: 0, y: 224, width: 640, height: 144),
+            ])
+            rest.coded(quantizer: 40, isChange: true, now: Self.at(5_000 + picture * 33))
+        }
+        rest.activate([film])
+        #expect(!separates(&rest))
+    }
+
+    @Test("what is unchanged is left out, and counted where coding all of the picture would code it again")
+    func rest() {
+        var map = Self.coded(14)
+        let page = PixelRectangle(x: 0, y: 0, width: 640, height: 160)
+        map.activate([page])
+        map.coded(quantizer: 30, isChange: true, now: Self.at(1_000))
+        map.activate([page])
+        var states = [UInt8](repeating: 0, count: map.grid.count)
+        states[0] = 1
+        map.deactivateUnchanged(states)
+        #expect(map.activeCount == 1 && map.active[0] == 1)
+        #expect(map.coarserOutsideActive[13] == map.grid.count - 1)
+        #expect(map.coarserOutsideActive[14] == 399)
+        #expect(map.coarserOutsideActive[29] == 399 && map.coarserOutsideActive[30] == 0)
+        map.coded(quantizer: 20, isChange: true, now: Self.at(1_010))
+        map.codedRest(quantizer: 20)
+        #expect(map.coarserCount(than: 20) == 0 && map.coarserCount(than: 14) == 400)
+        #expect(map.refinementDue(to: 14) == Self.at(1_200), "the rest hasn't changed since")
     }
 
     @Test("the coarsest tiles come first, then those at the top")

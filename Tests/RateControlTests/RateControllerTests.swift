@@ -20,115 +20,155 @@ struct RateControllerTests {
     func constant() {
         var controller = Self.controller(10_000, constant: 23)
         for _ in 0..<10 {
-            #expect(controller.decide(.change, macroblocks: Self.screen, now: .zero) == .encode(quantizer: 23))
-            controller.coded(
-                .change, macroblocks: Self.screen, quantizer: 23, byteCount: 1_000_000, now: .zero)
+            guard let decision = controller.startedDecision(.change, macroblocks: Self.screen, now: .zero) else {
+                Issue.record("held back")
+                return
+            }
+            #expect(decision.quantizer == 23)
+            controller.coded(decision, quantizer: 23, byteCount: 1_000_000, now: .zero)
         }
         let allowance = controller.refinementAllowance(now: Self.at(100_000))
         #expect(allowance.macroblocks == 0)
         #expect(allowance.waitUntil == .distantFuture)
     }
 
-    @Test("a picture that codes nothing is never held back")
-    func keepAlive() {
-        var controller = Self.controller(10_000)
-        controller.coded(.keyFrame, macroblocks: Self.screen, quantizer: 51, byteCount: 1_000_000, now: .zero)
-        guard case .encode = controller.decide(.change, macroblocks: 0, now: .zero) else {
-            Issue.record("held back: \(controller.lastDecisionDescription)")
-            return
-        }
-    }
-
     @Test("the debt of a burst delays the next picture, and is gone after a rest")
     func debt() throws {
         var controller = Self.controller(1_000_000)
-        controller.coded(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 75_000, now: .zero)
+        controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 75_000, now: .zero)
         // After so long a rest it is no part of a motion.
-        let decision = controller.decide(.change, macroblocks: Self.screen, now: Self.at(300))
-        guard case .wait(let until) = decision else {
-            Issue.record("\(decision)")
-            return
-        }
+        let until = controller.start(.change, now: Self.at(300))
         #expect(until >= Self.at(560))
-        #expect(until <= Self.at(1_010))
-        guard case .encode(let quantizer) = controller.decide(.change, macroblocks: Self.screen, now: Self.at(5_000))
-        else {
-            Issue.record("held back after a rest: \(controller.lastDecisionDescription)")
-            return
-        }
-        #expect(quantizer <= 36)
+        #expect(until <= Self.at(600))
+        let decision = try controller.requiredDecision(.change, macroblocks: Self.screen, now: Self.at(5_000))
+        #expect(decision.quantizer <= 36)
     }
 
     @Test("a small change is coded at QP 14 at once, a large one in motion at 20 or coarser")
-    func range() {
+    func range() throws {
         var controller = Self.controller(100_000_000)
-        #expect(controller.decide(.change, macroblocks: 4, now: .zero) == .encode(quantizer: 14))
-        controller.coded(.change, macroblocks: 4, quantizer: 14, byteCount: 200, now: .zero)
+        let small = try controller.requiredDecision(.change, macroblocks: 4, now: .zero)
+        #expect(small.quantizer == 14)
+        controller.coded(small, quantizer: 14, byteCount: 200, now: .zero)
         var now = MonotonicTime.zero
         for picture in 0..<20 {
             now = now + Self.period
-            guard case .encode(let quantizer) = controller.decide(.change, macroblocks: Self.screen, now: now) else {
-                Issue.record("held back: \(controller.lastDecisionDescription)")
-                return
-            }
-            if picture > 0 { #expect(quantizer == 20) }
-            controller.coded(.change, macroblocks: Self.screen, quantizer: quantizer, byteCount: 5_000, now: now)
+            let decision = try controller.requiredDecision(.change, macroblocks: Self.screen, now: now)
+            if picture > 0 { #expect(decision.quantizer == 20) }
+            controller.coded(decision, quantizer: decision.quantizer, byteCount: 5_000, now: now)
         }
     }
 
     @Test("a scroll in a small window stays as fine as it began, however many pages turn in it")
     func smallScroll() {
         var controller = Self.controller(4_000_000)
-        let macroblocks = 900
         var coarsest = 0
         for number in 0..<1_800 {
             // Thirty pictures a second; each page is another one after two seconds.
             let now = Self.at(Int64(number) * 33)
-            guard case .encode(let quantizer) = controller.decide(.change, macroblocks: macroblocks, now: now) else {
-                continue
-            }
             let isPage = number % 60 == 0
-            let bytes = isPage ? 900 * 15.0 * pow(1.06, Double(28 - quantizer)) : 900
-            controller.coded(
-                .change, macroblocks: macroblocks, quantizer: quantizer, byteCount: Int(bytes), isMoved: !isPage,
-                now: now)
-            if number > 60 { coarsest = max(coarsest, quantizer) }
+            guard
+                let decision = controller.startedDecision(
+                    .change, macroblocks: isPage ? 900 : 60, isMoved: !isPage, now: now)
+            else { continue }
+            let bytes = isPage ? 900 * 15.0 * pow(1.06, Double(28 - decision.quantizer)) : 900
+            controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
+            if number > 60, !isPage { coarsest = max(coarsest, decision.quantizer) }
         }
         #expect(coarsest <= 22)
     }
 
-    @Test("after two seconds of waiting the coarsest picture comes, also where the rate fell and the debt is large")
+    @Test("what is not due but would be coded as well is paid for")
+    func rest() {
+        func quantizer(_ rest: [Int]) -> Int {
+            var controller = Self.controller(1_000_000)
+            controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 28, byteCount: 20_000, now: .zero)
+            controller.code(.change, macroblocks: 400, quantizer: 28, byteCount: 4_000, now: Self.at(500))
+            #expect(controller.start(.change, now: Self.at(533)) == Self.at(533))
+            return controller.decide(.change, macroblocks: 400, rest: rest, now: Self.at(533)).quantizer
+        }
+        let alone = quantizer([])
+        // Five thousand others have QP 28.
+        let coarse = quantizer([Int](repeating: 5_000, count: 28) + [Int](repeating: 0, count: 24))
+        #expect(alone < 28 && coarse == 28)
+    }
+
+    @Test("a picture of another scene is to be coded again if it makes two others late")
+    func sceneCut() throws {
+        var controller = Self.controller(4_000_000)
+        var now = MonotonicTime.zero
+        var last = try controller.requiredDecision(.change, macroblocks: Self.screen, now: now)
+        for _ in 0..<60 {
+            guard let decision = controller.startedDecision(.change, macroblocks: Self.screen, now: now) else {
+                now = now + .milliseconds(1)
+                continue
+            }
+            controller.coded(decision, quantizer: decision.quantizer, byteCount: 16_000, now: now)
+            now = now + Self.period
+            last = decision
+        }
+        let good = controller.coarser(than: last, byteCount: 30_000)
+        #expect(good == nil)
+        let coarser = controller.coarser(than: last, byteCount: 160_000)
+        let again = try #require(coarser)
+        #expect(again >= last.quantizer + 8)
+    }
+
+    @Test("the estimate follows a change of the cost by the factor 5 within five pictures, in both directions")
+    func learning() throws {
+        var controller = Self.controller(4_000_000)
+        var now = MonotonicTime.zero
+        func errors(of bytesAt28: Double) throws -> [Double] {
+            try (0..<8).map { _ in
+                now = max(now + Self.period, controller.start(.change, now: now))
+                while case let start = controller.start(.change, now: now), start > now { now = start }
+                let decision = controller.decide(.change, macroblocks: Self.screen, now: now)
+                let bytes = bytesAt28 * pow(1.07, Double(28 - decision.quantizer))
+                controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
+                let expected = try #require(Self.expected(controller.lastDecisionDescription))
+                return max(expected / bytes, bytes / expected)
+            }
+        }
+        for bytes in [20_000.0, 100_000, 20_000] { #expect(try errors(of: bytes)[5...].allSatisfy { $0 < 1.3 }) }
+    }
+
+    /// The expected size in a line of the log.
+    private static func expected(_ line: String) -> Double? {
+        line.split(separator: " ").drop { $0 != "expected" }.dropFirst().first.flatMap { Double($0) }
+    }
+
+    @Test("after two seconds of waiting a coarse picture comes, also where the rate fell and the debt is large")
     func patience() {
         var controller = Self.controller(4_000_000)
-        controller.coded(.keyFrame, macroblocks: Self.screen, quantizer: 30, byteCount: 90_000, now: .zero)
+        controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 30, byteCount: 50_000, now: .zero)
         controller.bitRate = BitRate(bitsPerSecond: 100_000)
         var now = Self.at(33)
         for _ in 0..<100 {
-            guard case .wait(let until) = controller.decide(.change, macroblocks: 40, now: now) else { break }
-            #expect(until > now)
+            let until = controller.start(.change, now: now)
+            if until <= now { break }
             #expect(until <= Self.at(2_033))
             now = until
         }
         #expect(now == Self.at(2_033))
-        #expect(controller.decide(.change, macroblocks: 40, now: now) == .encode(quantizer: 51))
+        #expect(controller.decide(.change, macroblocks: 4_000, now: now).quantizer >= 36)
     }
 
     @Test("the picture never stops for good at 10 kbit/s")
     func tinyRate() {
         var controller = Self.controller(10_000)
-        controller.coded(.keyFrame, macroblocks: Self.screen, quantizer: 51, byteCount: 60_000, now: .zero)
+        controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 51, byteCount: 60_000, now: .zero)
         var now = Self.at(33)
         var times: [MonotonicTime] = [.zero]
         while now < Self.at(120_000) {
-            switch controller.decide(.change, macroblocks: Self.screen, now: now) {
-            case .wait(let until):
-                #expect(until > now)
+            let until = controller.start(.change, now: now)
+            if until > now {
                 now = until
-            case .encode(let quantizer):
-                times.append(now)
-                controller.coded(.change, macroblocks: Self.screen, quantizer: quantizer, byteCount: 3_000, now: now)
-                now = now + Self.period
+                continue
             }
+            times.append(now)
+            let decision = controller.decide(.change, macroblocks: Self.screen, now: now)
+            controller.coded(decision, quantizer: decision.quantizer, byteCount: 3_000, now: now)
+            now = now + Self.period
         }
         let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .seconds(100)
         #expect(longest <= .seconds(11))
@@ -146,29 +186,21 @@ struct RateControllerTests {
                 now = waitUntil
                 continue
             }
-            guard case .encode(let quantizer) = controller.decide(.refinement, macroblocks: macroblocks, now: now)
-            else {
-                Issue.record("allowed and then refused: \(controller.lastDecisionDescription)")
-                return
-            }
-            #expect(quantizer == 14)
-            controller.coded(
-                .refinement, macroblocks: macroblocks, quantizer: 14, byteCount: macroblocks * 15, now: now)
+            controller.code(
+                .refinement, macroblocks: macroblocks, quantizer: 14, byteCount: macroblocks * 25, now: now)
             now = now + Self.period
         }
-        guard case .wait(let until) = controller.decide(.change, macroblocks: 4, now: now) else { return }
-        #expect(until <= now + .milliseconds(120))
+        let start = controller.start(.change, now: now)
+        #expect(start <= now + .milliseconds(120))
     }
 
     @Test("refinement that had to wait doesn't make the next change coarse")
-    func changeAfterHeldRefinement() {
+    func changeAfterHeldRefinement() throws {
         var controller = Self.controller(1_000_000)
-        controller.coded(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 100_000, now: .zero)
-        guard case .wait = controller.decide(.refinement, macroblocks: 500, now: Self.at(100)) else {
-            Issue.record("\(controller.lastDecisionDescription)")
-            return
-        }
-        #expect(controller.decide(.change, macroblocks: 4, now: Self.at(60_000)) == .encode(quantizer: 14))
+        controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 100_000, now: .zero)
+        #expect(controller.refinementAllowance(now: Self.at(100)).macroblocks == 0)
+        let decision = try controller.requiredDecision(.change, macroblocks: 4, now: Self.at(60_000))
+        #expect(decision.quantizer == 14)
     }
 
     @Test("absurd values neither trap nor stop the picture for good")
@@ -185,12 +217,17 @@ struct RateControllerTests {
             for _ in 0..<100 {
                 let kind = [PictureKind.keyFrame, .change, .refinement].randomElement(using: &random) ?? .keyFrame
                 let macroblocks = numbers.randomElement(using: &random) ?? 0
-                if case .encode(let quantizer) = controller.decide(kind, macroblocks: macroblocks, now: now) {
-                    #expect((0...51).contains(quantizer))
+                if random.next() % 2 == 0 { _ = controller.start(kind, now: now) }
+                let decision = controller.decide(
+                    kind, macroblocks: macroblocks, rest: [numbers.randomElement(using: &random) ?? 0], now: now)
+                #expect((0...51).contains(decision.quantizer))
+                if let again = controller.coarser(
+                    than: decision, byteCount: numbers.randomElement(using: &random) ?? 0)
+                {
+                    #expect((0...51).contains(again))
                 }
                 controller.coded(
-                    kind, macroblocks: numbers.randomElement(using: &random) ?? 0,
-                    quantizer: numbers.randomElement(using: &random) ?? 0,
+                    decision, quantizer: numbers.randomElement(using: &random) ?? 0,
                     byteCount: numbers.randomElement(using: &random) ?? 0, now: now)
                 #expect(controller.refinementAllowance(now: now).macroblocks >= 0)
                 #expect(!controller.lastDecisionDescription.isEmpty)
@@ -201,42 +238,64 @@ struct RateControllerTests {
             }
         }
         var controller = Self.controller(1_000_000)
-        controller.coded(.change, macroblocks: 1, quantizer: 14, byteCount: .max, now: .zero)
-        guard case .encode = controller.decide(.change, macroblocks: Self.screen, now: Self.at(15_000)) else {
-            Issue.record("stopped for good: \(controller.lastDecisionDescription)")
-            return
-        }
+        controller.code(.change, macroblocks: 1, quantizer: 14, byteCount: .max, now: .zero)
+        #expect(controller.start(.change, now: Self.at(15_000)) == Self.at(15_000), "it doesn't stop for good")
     }
 
     @Test("a clock that stands still or jumps by an hour is borne")
     func clock() {
         var controller = Self.controller(4_000_000)
         for _ in 0..<1_000 {
-            if case .wait(let until) = controller.decide(.change, macroblocks: Self.screen, now: .zero) {
-                #expect(until > .zero)
-            }
-            controller.coded(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 1_000, now: .zero)
+            let start = controller.start(.change, now: .zero)
+            #expect(start >= .zero)
+            controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 1_000, now: .zero)
         }
         let later = MonotonicTime.zero + .seconds(3600)
-        guard case .encode = controller.decide(.change, macroblocks: Self.screen, now: later) else {
-            Issue.record("an hour later: \(controller.lastDecisionDescription)")
-            return
-        }
-        controller.coded(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 1_000, now: .zero)
-        guard case .encode = controller.decide(.change, macroblocks: Self.screen, now: later) else {
-            Issue.record("with a clock that ran back: \(controller.lastDecisionDescription)")
-            return
-        }
+        let start = controller.start(.change, now: later)
+        #expect(start == later, "an hour later")
+        controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 1_000, now: .zero)
+        let back = controller.start(.change, now: later)
+        #expect(back == later, "with a clock that ran back")
     }
 
     @Test("the last decision is told in one line")
     func description() {
         var controller = Self.controller(4_000_000)
         #expect(controller.lastDecisionDescription == "no picture yet")
-        _ = controller.decide(.change, macroblocks: 4, now: .zero)
-        controller.coded(.change, macroblocks: 4, quantizer: 14, byteCount: 135, now: .zero)
+        let decision = controller.decide(.change, macroblocks: 4, now: .zero)
+        controller.coded(decision, quantizer: 14, byteCount: 135, now: .zero)
         let text = controller.lastDecisionDescription
-        #expect(text.hasPrefix("change, 4 macroblocks: QP 14, expected "))
-        #expect(text.hasSuffix(" bytes, got 135, debt 0 ms (preference)"))
+        #expect(text.hasPrefix("change, 4 macroblocks (first): QP 14, expected "))
+        #expect(text.hasSuffix(" bytes, got 135, debt 0 ms"))
+        controller.code(.change, macroblocks: 4, quantizer: 14, byteCount: 100_000, now: .zero)
+        _ = controller.start(.change, now: Self.at(100))
+        #expect(controller.lastDecisionDescription == "change: wait until 166 ms, debt 100 ms")
+    }
+}
+
+extension RateController {
+    /// The decision for a picture that may start; nil if it has to wait.
+    fileprivate mutating func startedDecision(
+        _ kind: PictureKind, macroblocks: Int, isMoved: Bool = false, now: MonotonicTime
+    ) -> Decision? {
+        if start(kind, now: now) > now { return nil }
+        return decide(kind, macroblocks: macroblocks, isMoved: isMoved, now: now)
+    }
+
+    fileprivate mutating func requiredDecision(
+        _ kind: PictureKind, macroblocks: Int, now: MonotonicTime
+    ) throws -> Decision {
+        let decision = startedDecision(kind, macroblocks: macroblocks, now: now)
+        return try #require(decision)
+    }
+
+    /// Codes a picture whose quantizer is given.
+    fileprivate mutating func code(
+        _ kind: PictureKind, macroblocks: Int, quantizer: Int, byteCount: Int, now: MonotonicTime
+    ) {
+        if kind != .refinement { _ = start(kind, now: now) }
+        coded(
+            given(kind, macroblocks: macroblocks, quantizer: quantizer), quantizer: quantizer, byteCount: byteCount,
+            now: now)
     }
 }

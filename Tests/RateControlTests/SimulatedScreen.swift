@@ -10,7 +10,7 @@ struct SimulatedScreen {
     enum Activity {
         case stillness
         case typing
-        /// A page of text that moves by 12 pixels a picture.
+        /// A page of text that moves by 12 pixels a picture. Only what comes into view is coded.
         case scroll
         /// Like a film: a close picture costs as much as any.
         case motion
@@ -43,11 +43,11 @@ struct SimulatedScreen {
     /// When the activity began, and when a picture of it was coded last.
     private var movesSince = MonotonicTime.zero
     private var lastShown: MonotonicTime?
-    /// Since when pictures of it have followed each other without a pause.
-    private var busySince = MonotonicTime.zero
 
     static let grid = MacroblockGrid(size: PictureSize(width: 1920, height: 1080))
     static let period = Interval.microseconds(33_333)
+    /// What the page of the scene `scroll` costs of the one in `RecordedSizes`.
+    private static let pageFactor = 1.7
     private static let typed = PixelRectangle(x: 640, y: 500, width: 12, height: 20)
 
     init(bitsPerSecond: Int, seed: UInt64 = 1) {
@@ -58,7 +58,7 @@ struct SimulatedScreen {
     /// The picture that starts it all.
     mutating func start() {
         quality.activateAll()
-        code(.keyFrame) { RecordedFlow.pageFactor * RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
+        code(.keyFrame) { Self.pageFactor * RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
     }
 
     /// Goes on for `interval` with something happening.
@@ -105,6 +105,17 @@ struct SimulatedScreen {
         return max(.zero, free - now)
     }
 
+    /// The most that such a line has not carried yet right after a picture, from `begin` on.
+    func longestDebt(from begin: MonotonicTime, bitsPerSecond: Int) -> Interval {
+        var (free, longest) = (MonotonicTime.zero, Interval.zero)
+        for picture in sent {
+            let lineTime = Interval(nanoseconds: Int64(Double(picture.byteCount) * 8e9 / Double(bitsPerSecond)))
+            free = max(free, picture.time) + lineTime
+            if picture.time >= begin { longest = max(longest, free - picture.time) }
+        }
+        return longest
+    }
+
     /// Bytes of the whole seconds counted from `begin`, as parts of what `bitsPerSecond` gives.
     func seconds(from begin: MonotonicTime, to end: MonotonicTime, bitsPerSecond: Int) -> [Double] {
         var bytes = [Int](repeating: 0, count: max(0, Int((end - begin).seconds)))
@@ -130,23 +141,26 @@ struct SimulatedScreen {
             quality.activate([Self.typed])
             macroblocks = quality.activeCount
         }
-        // What the map of the whole screen would say, at less cost.
-        let isVideo =
-            macroblocks == Self.grid.count && now - (lastShown ?? .zero) <= .milliseconds(400)
-            && now - busySince >= .seconds(1)
-        switch controller.decide(.change, macroblocks: macroblocks, isVideo: isVideo, now: now) {
-        case .wait(let until):
+        let start = controller.start(.change, now: now)
+        if start > now {
             waits += 1
             isWaiting = true
-            now = max(until, now + .microseconds(100))
-        case .encode(let quantizer):
-            let gap = now - (lastShown ?? movesSince - Self.period)
-            finish(.change, macroblocks, quantizer, size(activity, quantizer, gap: max(gap, Self.period)))
-            if gap > .milliseconds(400) || lastShown == nil { busySince = now }
-            lastShown = now
-            isWaiting = false
-            now = now + Self.period
+            now = max(start, now + .microseconds(100))
+            return
         }
+        var isMoved = false
+        if case .scroll = activity {
+            // The rows that have come into view, and those at the edge.
+            let gap = max(now - (lastShown ?? movesSince - Self.period), Self.period)
+            let rows = min(Int(12 * gap.seconds / Self.period.seconds) / 16 + 2, Self.grid.rows)
+            isMoved = rows * 16 < 400
+            macroblocks = isMoved ? rows * Self.grid.columns : Self.grid.count
+        }
+        let decision = controller.decide(.change, macroblocks: macroblocks, isMoved: isMoved, now: now)
+        finish(decision, decision.quantizer, size(activity, decision.quantizer, macroblocks))
+        lastShown = now
+        isWaiting = false
+        now = now + Self.period
     }
 
     /// Nothing changes: what is coarse is refined.
@@ -184,26 +198,26 @@ struct SimulatedScreen {
     }
 
     private mutating func code(_ kind: PictureKind, _ target: Int? = nil, _ bytes: (Int) -> Double) {
-        while true {
-            switch controller.decide(kind, macroblocks: quality.activeCount, now: now) {
-            case .wait(let until): now = until
-            case .encode(let quantizer):
-                finish(kind, quality.activeCount, target ?? quantizer, bytes(quantizer))
-                return
-            }
+        if kind != .refinement {
+            while case let start = controller.start(kind, now: now), start > now { now = start }
         }
+        let decision =
+            target.map { controller.given(kind, macroblocks: quality.activeCount, quantizer: $0) }
+            ?? controller.decide(kind, macroblocks: quality.activeCount, now: now)
+        finish(decision, decision.quantizer, bytes(decision.quantizer))
     }
 
-    private mutating func finish(_ kind: PictureKind, _ macroblocks: Int, _ quantizer: Int, _ bytes: Double) {
+    private mutating func finish(_ decision: RateController.Decision, _ quantizer: Int, _ bytes: Double) {
         let byteCount = Int(bytes * Double.random(in: 0.7...1.3, using: &random))
-        controller.coded(kind, macroblocks: macroblocks, quantizer: quantizer, byteCount: byteCount, now: now)
+        controller.coded(decision, quantizer: quantizer, byteCount: byteCount, now: now)
         let picture = Sent(
-            time: now, kind: kind, macroblocks: macroblocks, quantizer: quantizer, byteCount: byteCount)
+            time: now, kind: decision.kind, macroblocks: decision.macroblocks, quantizer: quantizer,
+            byteCount: byteCount)
         sent.append(picture)
-        if kind == .change, macroblocks == Self.grid.count {
+        if decision.kind == .change, decision.macroblocks > 100 {
             wholeScreen = picture
         } else {
-            quality.coded(quantizer: quantizer, isChange: kind == .change, now: now)
+            quality.coded(quantizer: quantizer, isChange: decision.kind == .change, now: now)
         }
     }
 
@@ -214,8 +228,8 @@ struct SimulatedScreen {
         wholeScreen = nil
     }
 
-    /// What is coded of each activity, `gap` after the last picture that showed it.
-    private func size(_ activity: Activity, _ quantizer: Int, gap: Interval) -> Double {
+    /// What is coded of each activity.
+    private func size(_ activity: Activity, _ quantizer: Int, _ macroblocks: Int) -> Double {
         let picture = Int(now.nanoseconds / Self.period.nanoseconds)
         switch activity {
         case .stillness: return 0
@@ -225,15 +239,12 @@ struct SimulatedScreen {
             // All of it is new, whatever was shown before.
             return RecordedSizes.bytes(quantizer) { RecordedSizes.motion[$0][picture % RecordedSizes.motion[$0].count] }
         case .scroll:
-            let flow = RecordedFlow.bytes(quantizer, gap: gap, number: sent.count)
-            if gap <= RecordedFlow.longestGap { return flow }
-            let way = min(1, (gap - RecordedFlow.longestGap).seconds / 0.03)
-            return flow + (page(quantizer, picture) - flow) * way
+            return page(quantizer, picture) * Double(macroblocks) / Double(Self.grid.count)
         }
     }
 
     private func page(_ quantizer: Int, _ picture: Int) -> Double {
-        RecordedFlow.pageFactor
+        Self.pageFactor
             * RecordedSizes.bytes(quantizer) { RecordedSizes.jump[$0][picture % RecordedSizes.jump[$0].count] }
     }
 }

@@ -20,7 +20,7 @@ struct MotionSearch {
     private var failures = 0
     private var lastArea = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
 
-    /// Fewer macroblocks than this are coded as quickly as searched.
+    /// Fewer macroblocks than this are coded as quickly as compared.
     static let fewestMacroblocks = 48
 
     private static let probes = 12
@@ -42,10 +42,10 @@ struct MotionSearch {
         height = rows * 16
     }
 
-    /// Whether to search a picture in which `area` changed; if so, the previous picture is needed. Small changes are
-    /// not searched. While nothing is found in an area that keeps changing (a film), only some pictures are.
-    mutating func begins(area: PixelRectangle, activeCount: Int) -> Bool {
-        if activeCount < Self.fewestMacroblocks || reach < Self.near { return false }
+    /// Whether to search a picture in which `area` changed. While nothing is found in an area that keeps changing (a
+    /// film), only some pictures are searched.
+    private mutating func begins(_ area: PixelRectangle) -> Bool {
+        if reach < Self.near { return false }
         if !Self.isAlike(area, lastArea) { (pause, failures) = (0, 0) }
         lastArea = area
         if pause > 0 {
@@ -64,32 +64,33 @@ struct MotionSearch {
         return width * height * 4 >= max(a.width * a.height, b.width * b.height) * 3
     }
 
-    /// Whether motion was found in the last picture that was searched.
-    var isMoving: Bool { last != nil }
-
-    /// Finds what in `current` is moved content of `previous`; returns nil if that isn't most of what is `active`.
+    /// Compares `current` with `previous`: what of it is unchanged, what has moved as a whole, and what is left to code.
+    /// If moving saves too little, nothing counts as moved.
     ///
     /// - Parameters:
     ///   - area: The area that changed, in which motion is searched.
     ///   - active: 1 for each macroblock that may have changed.
     mutating func find(
-        in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, active: borrowing [UInt8],
-        activeCount: Int
-    ) -> PictureMotion? {
-        let places = places(in: current, previous, area)
-        guard places.count >= 3, let offset = offset(of: places, current, previous, area) else {
+        in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, active: borrowing [UInt8]
+    ) -> PictureMotion {
+        if begins(area) {
+            let places = places(in: current, previous, area)
+            if places.count >= 3, let offset = offset(of: places, current, previous, area) {
+                let motion = survey(current, previous, offset, active)
+                if saves(motion) {
+                    last = offset
+                    failures = 0
+                    return motion
+                }
+            }
             giveUp()
-            return nil
         }
-        let motion = survey(current, previous, offset, active)
-        // Coding the rest must cost less than the encoder's own search would have.
-        guard motion.movedCount * 2 >= activeCount, motion.codedCount * 4 <= activeCount else {
-            giveUp()
-            return nil
-        }
-        last = offset
-        failures = 0
-        return motion
+        return survey(current, previous, (0, 0), active)
+    }
+
+    /// Whether coding what is left costs less than the encoder's own search would.
+    private func saves(_ motion: PictureMotion) -> Bool {
+        motion.codedCount <= motion.movedCount
     }
 
     private mutating func giveUp() {
@@ -241,12 +242,13 @@ struct MotionSearch {
         _ current: SourcePlanes, _ previous: SourcePlanes, _ offset: (x: Int, y: Int), _ active: borrowing [UInt8]
     ) -> PictureMotion {
         var motion = PictureMotion(x: offset.x, y: offset.y, macroblocks: columns * rows)
+        let isMotion = offset != (0, 0)
         for row in 0..<rows {
             for column in 0..<columns where active[row * columns + column] != 0 {
                 let index = row * columns + column
                 let (x, y) = (column * 16 + offset.x, row * 16 + offset.y)
                 let isInside = x >= 0 && y >= 0 && x + 16 <= width && y + 16 <= height
-                if isInside, isSame(current, column * 16, row * 16, previous, x, y) {
+                if isMotion, isInside, isSame(current, column * 16, row * 16, previous, x, y) {
                     motion.states[index] = PictureMotion.State.moved.rawValue
                     motion.movedCount += 1
                 } else if !isSame(current, column * 16, row * 16, previous, column * 16, row * 16) {

@@ -56,11 +56,17 @@ final class PictureCoder {
         case later(MonotonicTime)
     }
 
-    /// Leaves only what changes beside a video active, if that is little: text that somebody types there is coded in a
-    /// picture of its own, as finely as without the video. Returns whether it did.
-    func separateFromVideo(at now: MonotonicTime) -> Bool {
-        encoder.hasBands
-            && quality.deactivateVideo(coarserThan: Self.readableQuantizer, leaving: Self.mostApart, now: now)
+    /// Leaves only what changes beside a video active, of the macroblocks that `rectangles` touch, if that is little:
+    /// text that somebody types there is coded in a picture of its own, as finely as without the video. Returns whether
+    /// it did.
+    func separateFromVideo(_ rectangles: [PixelRectangle], at now: MonotonicTime) -> Bool {
+        guard encoder.hasBands,
+            quality.deactivateVideo(coarserThan: Self.readableQuantizer, leaving: Self.mostApart, now: now)
+        else { return false }
+        // The video is left out only where bands can be placed.
+        if encoder.usesBands(activity(prefersBands: true, finestQuantizer)) { return true }
+        quality.activate(rectangles)
+        return false
     }
 
     /// The time at which a part of the picture may be refined; nil if all of it is fine.
@@ -79,9 +85,8 @@ final class PictureCoder {
         while encoder.hasBands, count > 1, !encoder.usesBands(activity(prefersBands: true, target)) {
             count = quality.dropHalf()
         }
-        // The allowance has already shown that there is room; this call is for the log.
-        _ = rate.decide(.refinement, macroblocks: count, now: now)
-        return .picture(try encode(.refinement, target, now, &rate, &statistics))
+        let decision = rate.given(.refinement, macroblocks: count, quantizer: target)
+        return .picture(try encode(decision, now, &rate, &statistics))
     }
 
     /// The quantizer to refine to. If it takes long until everything is fine, everything becomes good first.
@@ -91,8 +96,6 @@ final class PictureCoder {
         return isSlow ? Self.goodQuantizer : finestQuantizer
     }
 
-    /// The most by which a picture's quantizer is raised for the sake of what doesn't change.
-    private static let mostConcession = 4
     /// Hardly distinguishable from the finest, with a third fewer bytes.
     private static let goodQuantizer = 18
     /// Text beside a video that isn't coarser than this gains little from a picture of its own.
@@ -102,51 +105,71 @@ final class PictureCoder {
     /// The bits that refinement of a macroblock of text costs, from a quantizer of about 28 on.
     private static let refinedMacroblockBits = 240
 
-    /// Encodes the canvas at the quantizer `wanted`, or a coarser one if that saves coding what is not due. `isApart`
-    /// demands that nothing but the active macroblocks is coded.
+    /// Decides how finely to code what is active, of which `motion` tells what is unchanged and what has moved.
+    func decide(
+        _ kind: PictureKind, _ motion: PictureMotion?, isApart: Bool = false, at now: MonotonicTime,
+        _ rate: inout RateController
+    ) -> RateController.Decision {
+        if let motion {
+            if encoder.moves(motion) {
+                return rate.decide(kind, macroblocks: motion.codedCount, isMoved: true, now: now)
+            }
+            quality.deactivateUnchanged(motion.states)
+        }
+        let count = quality.activeCount
+        var rest = kind == .keyFrame || isApart ? [] : quality.coarserOutsideActive
+        if encoder.usesBands(activity(prefersBands: true, finestQuantizer)) {
+            for quantizer in rest.indices where prefersBands(rest[quantizer]) { rest[quantizer] = 0 }
+        }
+        return rate.decide(kind, macroblocks: count, rest: rest, isApart: isApart, now: now)
+    }
+
+    /// Whether to leave out the rest of the picture by coding bands, because more macroblocks of it would be coded again
+    /// than have changed.
+    private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.activeCount }
+
+    /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart` demands that nothing but the active macroblocks is coded.
     func encode(
-        _ kind: PictureKind, _ wanted: Int,
+        _ decision: RateController.Decision,
         damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: PictureMotion? = nil,
         isApart: Bool = false, _ captureTime: MonotonicTime, _ rate: inout RateController,
         _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         let begin = MonotonicTime.now()
         if let motion, encoder.moves(motion) {
-            return try move(motion, wanted, damage: damage, captureTime, begin, &rate, &statistics)
+            return try move(motion, decision, damage: damage, captureTime, begin, &rate, &statistics)
         }
+        let kind = decision.kind
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
-        var quantizer = wanted
+        var quantizer = decision.quantizer
         do throws(VideoEncodingError) {
-            var activity = activity(prefersBands: kind == .refinement || isApart, quantizer)
-            if kind != .keyFrame, activity.protectsRest, !encoder.usesBands(activity) {
-                // Without bands, the whole picture is coded, and with it coarse macroblocks that are not due.
-                if kind == .refinement {
-                    // This happens only if there are no bands at all, because the picture is small.
-                    quality.activateAll()
-                } else {
-                    // Make the picture as coarse as they are, up to a point; beyond it, paying for them is better than
-                    // mush.
-                    quantizer = min(max(quantizer, quality.coarsestOutsideActive), quantizer + Self.mostConcession)
-                }
-                activity = self.activity(prefersBands: kind == .refinement || isApart, quantizer)
+            let rest = kind == .keyFrame ? 0 : quality.coarserOutsideActive[quantizer]
+            var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), quantizer)
+            // Without bands, the whole picture is coded, and with it what is coarser than this picture.
+            let codesRest = rest > 0 && !encoder.usesBands(activity)
+            // This happens only if there are no bands at all, because the picture is small.
+            if codesRest, kind == .refinement {
+                quality.activateAll()
+                activity = self.activity(prefersBands: true, quantizer)
             }
-            var kind = kind
+            var decision = decision
             var encoded = try encoder.encode(
                 canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .keyFrame, time: time)
-            // A host takes no longer unit. The encoder has gone on from what viewers have, so only a key frame will do.
-            while encoded.byteCount > mostBytes, quantizer < Quantizer.coarsest {
-                (kind, quantizer) = (.keyFrame, min(quantizer + 6, Quantizer.coarsest))
+            while let coarser = coarserQuantizer(for: encoded, decision, quantizer, &rate) {
+                // The encoder has gone on from what viewers have, so only a key frame will do.
                 quality.activateAll()
+                quantizer = coarser
+                decision = rate.given(.keyFrame, macroblocks: quality.activeCount, quantizer: quantizer)
                 activity = self.activity(prefersBands: false, quantizer)
                 encoded = try encoder.encode(
                     canvas.planes, activity, quantizer: quantizer, isRandomAccess: true, time: time)
             }
             let now = MonotonicTime.now()
-            rate.coded(
-                kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
+            rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
             if encoded.isRandomAccess { quality.activateAll() }
             hasPicture = true
             quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
+            if codesRest { quality.codedRest(quantizer: quantizer) }
             statistics.add(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
         } catch {
@@ -154,18 +177,31 @@ final class PictureCoder {
         }
     }
 
+    /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is.
+    private func coarserQuantizer(
+        for encoded: EncodedPicture, _ decision: RateController.Decision, _ quantizer: Int, _ rate: inout RateController
+    ) -> Int? {
+        // A host takes no longer unit.
+        if encoded.byteCount > mostBytes, quantizer < Quantizer.coarsest {
+            return min(quantizer + 6, Quantizer.coarsest)
+        }
+        // A key frame codes all of the picture, which must not be more than what changed.
+        guard decision.macroblocks * 2 >= quality.grid.count else { return nil }
+        return rate.coarser(than: decision, byteCount: encoded.byteCount)
+    }
+
     /// Encodes the picture as the previous one, moved.
     private func move(
-        _ motion: PictureMotion, _ quantizer: Int, damage: PixelRectangle, _ captureTime: MonotonicTime,
+        _ motion: PictureMotion, _ decision: RateController.Decision, damage: PixelRectangle,
+        _ captureTime: MonotonicTime,
         _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         var motion = motion
+        let quantizer = decision.quantizer
         do throws(VideoEncodingError) {
             let encoded = try encoder.encode(canvas.planes, &motion, quantizer: quantizer)
             let now = MonotonicTime.now()
-            rate.coded(
-                .change, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount,
-                isMoved: true, now: now)
+            rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
             quality.moved(states: motion.states, x: motion.x, y: motion.y, quantizer: quantizer, now: now)
             statistics.add(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)

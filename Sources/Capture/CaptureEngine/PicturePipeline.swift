@@ -55,33 +55,22 @@ final class PicturePipeline {
         if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
         if isKeyFrame { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
-        if !isKeyFrame, isCanvasSent, coder.separateFromVideo(at: captureTime) {
+        if !isKeyFrame, isCanvasSent, coder.separateFromVideo(owed.rectangles, at: captureTime) {
             return try takeBesideVideo(at: captureTime, &rate, &statistics)
         }
-        let isVideo = !isKeyFrame && coder.quality.showsVideo(now: captureTime)
         let kind = isKeyFrame ? PictureKind.keyFrame : .change
-        let quantizer: Int
-        switch rate.decide(kind, macroblocks: coder.quality.activeCount, isVideo: isVideo, now: captureTime) {
-        case .wait(let until): return .later(until)
-        case .encode(let wanted): quantizer = wanted
+        if coder.quality.activeCount > 0 {
+            let start = rate.start(kind, now: captureTime)
+            if start > captureTime { return .later(start) }
         }
-        let searches =
+        let compares =
             !isKeyFrame && isCanvasSent && !isSlate && canvas.chroma == .yuv420
-            && search.begins(area: owed.bounds, activeCount: coder.quality.activeCount)
-        if searches { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
+            && coder.quality.activeCount >= MotionSearch.fewestMacroblocks
+        if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         isCanvasSent = false
         guard try read(owed, since: captureTime, &statistics) else { return .nothing }
-        var motion: PictureMotion?
-        if searches {
-            let wasMoving = search.isMoving
-            motion = findMotion(&statistics)
-            var attempts = wasMoving ? Self.mostAttempts : 0
-            while attempts > 0, looksTorn(motion), screen.hasChangedMeanwhile() {
-                attempts -= 1
-                guard try takeRestOfTornPicture(&statistics) else { return .nothing }
-                motion = findMotion(&statistics)
-            }
-        }
+        let motion = compares ? findMotion(&statistics) : nil
+        let decision = coder.decide(kind, motion, at: captureTime, &rate)
         isCanvasEmpty = false
         isSlate = false
         isCanvasSent = true
@@ -89,8 +78,7 @@ final class PicturePipeline {
         let damage = owed.bounds
         owed = DamagedArea()
         return .picture(
-            try coder.encode(
-                kind, quantizer, damage: damage, motion: motion, captureTime, &rate, &statistics))
+            try coder.encode(decision, damage: damage, motion: motion, captureTime, &rate, &statistics))
     }
 
     /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once,
@@ -98,48 +86,18 @@ final class PicturePipeline {
     private func takeBesideVideo(
         at captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Outcome {
-        let quantizer: Int
-        switch rate.decide(.change, macroblocks: coder.quality.activeCount, now: captureTime) {
-        case .wait(let until): return .later(until)
-        case .encode(let wanted): quantizer = wanted
-        }
+        let start = rate.start(.change, now: captureTime)
+        if start > captureTime { return .later(start) }
         let beside = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).active > 0 }, in: canvas.size)
         canvas.changed(beside.rectangles)
         isCanvasSent = false
         guard try read(beside, since: captureTime, &statistics) else { return .nothing }
         damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
         owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).inactive > 0 }, in: canvas.size)
+        let decision = coder.decide(.change, nil, isApart: true, at: captureTime, &rate)
         return .picture(
-            try coder.encode(
-                .change, quantizer, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics))
+            try coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics))
     }
-
-    /// Also reads what was drawn during a grab, because the picture is torn. Returns false if the screen refused to
-    /// hand out pixels.
-    ///
-    /// The screen is handed out in bands. If a program draws between two of them, the picture shows a part of the old
-    /// content and a part of the new, so no single offset describes how the content moved.
-    private func takeRestOfTornPicture(_ statistics: inout CaptureStatistics) throws(CaptureError) -> Bool {
-        let begin = MonotonicTime.now()
-        let area = reader.affected(by: try screen.takeChanges())
-        if area.isEmpty { return true }
-        owe(area)
-        coder.quality.activate(owed.rectangles)
-        canvas.changed(area.rectangles)
-        return try read(area, since: begin, &statistics)
-    }
-
-    private func looksTorn(_ motion: PictureMotion?) -> Bool {
-        guard let motion else { return true }
-        return motion.codedCount * Self.usualMoved > coder.quality.activeCount
-    }
-
-    /// While a page keeps moving, usually at most one macroblock in this many has new content. If more have, the
-    /// picture is torn or the page moves fast.
-    private static let usualMoved = 16
-    /// How often the rest of a torn picture is read at most; a program that draws in pieces may need more than one
-    /// attempt.
-    private static let mostAttempts = 3
 
     /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
     private func read(
@@ -152,13 +110,13 @@ final class PicturePipeline {
         return true
     }
 
+    /// Compares what was read with the previous picture; nil if there is none.
     private func findMotion(_ statistics: inout CaptureStatistics) -> PictureMotion? {
         guard let previous = canvas.previous else { return nil }
         let begin = MonotonicTime.now()
         defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
         return search.find(
-            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active,
-            activeCount: coder.quality.activeCount)
+            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active)
     }
 
     /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for
@@ -167,7 +125,8 @@ final class PicturePipeline {
         throws(CaptureError) -> PictureCoder.Picture
     {
         coder.quality.activate([])
-        return try coder.encode(.change, PictureCoder.finestQuantizer, now, &rate, &statistics)
+        let decision = rate.given(.change, macroblocks: 0, quantizer: PictureCoder.finestQuantizer)
+        return try coder.encode(decision, now, &rate, &statistics)
     }
 
     /// Shows `words` in place of the screen, in a key frame, so that no viewer who joins later sees what was there
@@ -182,7 +141,9 @@ final class PicturePipeline {
         canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
         coder.quality.activateAll()
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
-        return try coder.encode(.keyFrame, Self.slateQuantizer, damage: whole, now, &rate, &statistics)
+        let decision = rate.given(
+            .keyFrame, macroblocks: coder.quality.activeCount, quantizer: Self.slateQuantizer)
+        return try coder.encode(decision, damage: whole, now, &rate, &statistics)
     }
 
     /// Fine enough for large letters on plain grey, while the picture still takes only a few kilobytes.

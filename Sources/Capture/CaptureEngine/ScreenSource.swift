@@ -62,13 +62,10 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// no longer counts as a change.
     func takeEverything() throws(CaptureError) -> DamagedArea
     /// Hands out the pixels of `area` in pieces: whole rows that begin at even coordinates. If the pointer is drawn, it
-    /// is where `takeChanges` saw it.
+    /// is where `takeChanges` saw it. All pixels are of the same time, so that no picture is torn.
     ///
     /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set.
     func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool
-    /// Whether something was drawn since `takeChanges`, as far as this is known without asking the display. The pixels
-    /// handed out may then be torn. Never waits; false if the display doesn't report changes.
-    func hasChangedMeanwhile() -> Bool
 
     /// Whether the pointer is drawn into the pictures. Setting another value counts as a change of the area where the
     /// pointer was or is drawn.

@@ -154,16 +154,14 @@ public struct QualityMap: Sendable {
         return worst
     }
 
-    /// Whether most active macroblocks show a video at `now`.
-    public func showsVideo(now: MonotonicTime) -> Bool {
-        let time = Self.milliseconds(max(now, latest))
-        var count = 0
+    /// Deactivates each macroblock that has the state 0 in `states`, because it hasn't changed.
+    public mutating func deactivateUnchanged(_ states: [UInt8]) {
+        guard states.count == grid.count else { return }
         for row in selected.rows {
-            for index in selected.indices(in: row) where selected.flags[index] != 0 && isVideo(index, time) {
-                count += 1
+            for index in selected.indices(in: row) where selected.flags[index] != 0 && states[index] == 0 {
+                selected.remove(index)
             }
         }
-        return count * 2 > activeCount
     }
 
     /// Deactivates the macroblocks of a video that is coarser than `quantizer`, so that what changes beside it can be
@@ -172,11 +170,18 @@ public struct QualityMap: Sendable {
     /// - Returns: Whether any were deactivated.
     public mutating func deactivateVideo(coarserThan quantizer: Int, leaving most: Int, now: MonotonicTime) -> Bool {
         let time = Self.milliseconds(max(now, latest))
-        var rest = selected
+        // What changes within the bounds of the video is a part of it that stood still for a moment.
+        var video = ActiveMacroblocks(grid: grid)
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 && isVideo(index, time) {
-                if Int(quantizers[index]) > quantizer { rest.remove(index) }
+                if Int(quantizers[index]) <= quantizer { continue }
+                let column = index % grid.columns
+                video.include(column..<column + 1, row..<row + 1)
             }
+        }
+        var rest = selected
+        for row in video.rows {
+            for index in video.indices(in: row) where rest.flags[index] != 0 { rest.remove(index) }
         }
         guard rest.count < activeCount, (1...max(1, most)).contains(rest.count) else { return false }
         selected = rest
@@ -207,15 +212,29 @@ public struct QualityMap: Sendable {
         return all > inside
     }
 
-    /// The quantizer of the coarsest inactive macroblock; 0 if there is none.
-    public var coarsestOutsideActive: Int {
+    /// For each quantizer, how many inactive macroblocks are coarser.
+    public var coarserOutsideActive: [Int] {
         var outside = counts
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 {
                 outside[Int(quantizers[index])] -= 1
             }
         }
-        return outside.lastIndex { $0 > 0 } ?? 0
+        var coarser = 0
+        for quantizer in outside.indices.reversed() {
+            (outside[quantizer], coarser) = (coarser, coarser + outside[quantizer])
+        }
+        return outside
+    }
+
+    /// Records that the inactive macroblocks that were coarser than `quantizer` were coded again with the others.
+    public mutating func codedRest(quantizer: Int) {
+        let quantizer = UInt8(Quantizer.clamped(quantizer))
+        for index in quantizers.indices where quantizers[index] > quantizer && selected.flags[index] == 0 {
+            counts[Int(quantizers[index])] -= 1
+            counts[Int(quantizer)] += 1
+            quantizers[index] = quantizer
+        }
     }
 
     /// Deactivates the lower half of the range of rows with active macroblocks; if the upper half has none, only

@@ -10,69 +10,43 @@ public enum PictureKind: String, Sendable {
     case refinement
 }
 
-/// Decides when a picture may be coded, and how finely, so that a link of a given bit rate carries it.
+/// Decides when a picture may start, and how finely it is coded, so that a link of a given bit rate carries it.
 ///
 /// x264 codes each picture at the quantizer it is given. The number of bytes is known only afterwards, and whatever
-/// comes out has to be sent, because later pictures are predicted from it. So the controller predicts a picture's size
-/// from earlier pictures of its kind, and makes up for wrong predictions by waiting: pictures come less often but stay
-/// readable.
+/// comes out has to be sent, because later pictures are predicted from it.
 ///
-/// The controller keeps two accounts. The *debt* is what the link has not carried yet; the next picture waits until the
-/// debt is (nearly) paid. The *last second* is what was sent within any sliding second; a picture must fit into the
-/// room that is left there.
-///
-/// A *video*, an area that has kept changing for a second or more, is watched rather than read. It becomes as coarse as
-/// the link demands, and its pictures come as often as before.
-///
-/// A motion that *flows* is the exception. In a scroll, a picture that follows 33 ms after another costs a twentieth of
-/// one that follows after 100 ms. So the pictures of such a motion don't wait until the debt of its first page is paid.
-/// Instead, the motion uses less than the link carries, so that the debt falls meanwhile; the motion's own debt is
-/// counted separately for this. If a picture costs the same however soon it follows, as in a film, the motion doesn't
-/// flow.
+/// A picture starts when the link has carried the pictures before it (`start`). Its quantizer is decided when the work
+/// is known, that is, after the screen was grabbed, compared, and searched for motion (`decide`). It is the finest whose
+/// expected size the link carries in the picture's time (`PictureBudget`). The expected size is the number of
+/// macroblocks left to code times the cost of a macroblock, learned from earlier pictures (`CodingCosts`).
 ///
 /// The value has no clock: `now` is an argument, on the caller's monotonic clock. Two threads must not use it at once.
 public struct RateController: Sendable {
-    /// What to do with a picture.
-    public enum Decision: Equatable, Sendable {
-        /// Code it now, at this quantizer (0...51), and report the result to `coded`.
-        case encode(quantizer: Int)
-        /// Don't code it yet; ask again at this time (later than now), with what has changed by then.
-        case wait(until: MonotonicTime)
-    }
-
-    /// The bit rate that the link may carry; a new rate applies from the next decision.
+    /// The bit rate that the link may carry; a new rate applies from the next picture.
     public var bitRate: BitRate {
-        didSet { takeUpBitRate() }
+        didSet { adoptBitRate() }
     }
     /// The minimum time between two pictures.
     public var period: Interval
 
     /// The finest quantizer that is worth its bytes: visually lossless.
-    let finest: Int
-    let constantQuantizer: Int?
+    private let finest: Int
+    private let constantQuantizer: Int?
     /// The bytes that the link carries in a second.
-    var bytesPerSecond: Double
-    var debt = LinkDebt()
-    /// The part of the debt that a flowing motion added, without the picture it began with.
-    var flowDebt = LinkDebt()
-    var lastSecond = LastSecond()
-    var expectations = SizeExpectations()
-    var motion = MotionHistory()
-    /// Whether the picture that was asked for last is mostly video.
-    private(set) var isVideo = false
-    /// The time since which a picture has been held back; nil if none is.
-    private var heldSince: MonotonicTime?
-    /// Whether the picture that is being coded continues a flowing motion.
-    private var isFlowDecided: Bool?
+    private var bytesPerSecond: Double
+    private var debt = LinkDebt()
+    private var costs = CodingCosts()
+    private var pace = ChangePace()
     private var latest = MonotonicTime.zero
     private var record = DecisionRecord()
 
     /// The longest that a change is held back. Viewers don't put up with a screen that stands still for longer while it
     /// changes, so after this a picture is sent, however coarse it is.
-    static let patience = Interval.seconds(2)
-    /// The longest that a key frame is held back; a viewer who waits for one sees nothing at all.
-    static let keyFramePatience = Interval.milliseconds(300)
-    /// The longest that a picture may occupy the link by design, and the largest debt that is recorded.
+    private static let patience = Interval.seconds(2)
+    /// The largest debt that a key frame may start with, and the longest that it is held back; a viewer that waits for
+    /// one sees nothing at all.
+    private static let keyFramePatience = Interval.milliseconds(300)
+    /// The largest debt that is recorded, so that the picture never stops for good.
     static let longestDebt = Interval.seconds(10)
 
     /// Creates a controller for `bitRate` whose pictures come at least `period` apart.
@@ -84,79 +58,126 @@ public struct RateController: Sendable {
     public init(bitRate: BitRate, period: Interval, finest: Int = 14, constantQuantizer: Int? = nil) {
         self.bitRate = bitRate
         self.period = period
-        self.finest = min(max(finest, 0), Quantizer.coarsest)
-        self.constantQuantizer = constantQuantizer.map { min(max($0, 0), Quantizer.coarsest) }
+        self.finest = Quantizer.clamped(finest)
+        self.constantQuantizer = constantQuantizer.map(Quantizer.clamped)
         bytesPerSecond = Self.bytesPerSecond(bitRate)
     }
 
-    /// Decides what to do with a picture of `kind` that has `macroblocks` active (not skipped) macroblocks. A picture
-    /// without active macroblocks costs next to nothing and is always coded.
-    ///
-    /// - Parameter isVideo: Whether most of them have kept changing for so long that they count as a video, which
-    ///   becomes coarser rather than less frequent.
-    public mutating func decide(
-        _ kind: PictureKind, macroblocks: Int, isVideo: Bool = false, now: MonotonicTime
-    ) -> Decision {
+    /// When a key frame or a change that is due at `now` may start: `now`, or the time at which to ask again. Changes
+    /// that come meanwhile are part of the same picture.
+    public mutating func start(_ kind: PictureKind, now: MonotonicTime) -> MonotonicTime {
         let now = advance(to: now)
-        self.isVideo = isVideo
-        record.begin(kind, macroblocks)
-        if let constantQuantizer { return encode(Self.quantizer(constantQuantizer, of: kind), because: .constant) }
-        guard macroblocks > 0 else { return encode(finest, because: .nothing) }
-        debt.pay(until: now, bytesPerSecond: bytesPerSecond)
-
-        flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
-        // Once a key frame is paid for, a new page need not be treated as part of a motion.
-        let isFlow =
-            motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
-            && (!motion.isAfterKeyFrame || debtFree(now) > now)
-        isFlowDecided = isFlow
-        let proposal = self.proposal(for: kind, macroblocks, isFlow: isFlow, now)
-        record.note(expected: proposal.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
-        if proposal.start <= now { return encode(proposal.quantizer, because: proposal.reason) }
-
-        var until = proposal.start
-        if kind != .refinement {
-            let heldUntil = (heldSince ?? now) + (kind == .keyFrame ? Self.keyFramePatience : Self.patience)
-            if kind == .keyFrame, now >= heldUntil { return encode(proposal.quantizer, because: .patience) }
-            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, isFlow: isFlow, now) {
-                return coarsest
-            }
-            if heldSince == nil { heldSince = now }
-            if heldUntil > now { until = min(until, heldUntil) }
-        }
-        until = max(until, now + .milliseconds(1))
-        if kind == .change { motion.isHeld(until: until, macroblocks) }
-        record.end(.wait(until: until), because: proposal.reason)
-        return .wait(until: until)
+        if constantQuantizer != nil { return now }
+        let since = pace.noticeChange(now)
+        let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
+        let bearable = kind == .keyFrame ? Self.keyFramePatience : PictureBudget.basis(period)
+        if owed <= bearable { return now }
+        let patient = since + (kind == .keyFrame ? Self.keyFramePatience : Self.patience)
+        // Where even the coarsest pictures are more than the link carries, patience alone would pile them up.
+        if now >= patient, owed <= Self.longestDebt / 2 { return now }
+        let free = now + (owed - bearable)
+        let until = max(now + .milliseconds(1), patient > now ? min(free, patient) : free)
+        record.wait(kind, until: until, debt: owed)
+        return until
     }
 
-    /// Records the result of a picture that was coded as `decide` said.
-    public mutating func coded(
-        _ kind: PictureKind, macroblocks: Int, quantizer: Int, byteCount: Int, isMoved: Bool = false,
+    /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code: neither
+    /// unchanged nor moved. `isMoved` tells whether all the others are taken from the previous picture by moving it, and
+    /// `isApart` whether it is only a small part of what has changed. `rest` has, for each quantizer, how many other
+    /// macroblocks would be coded as well, because they are coarser.
+    public mutating func decide(
+        _ kind: PictureKind, macroblocks: Int, rest: [Int] = [], isMoved: Bool = false, isApart: Bool = false,
         now: MonotonicTime
-    ) {
+    ) -> Decision {
+        let now = advance(to: now)
+        let isFirst = kind == .change && pace.isFirst
+        let sort: CodingCosts.Sort =
+            switch kind {
+            case .keyFrame: .keyFrame
+            case .refinement: .refinement
+            case .change: isMoved ? .restOfMoved : isFirst ? .first : .change
+            }
+        var decision = Decision(kind: kind, macroblocks: macroblocks, quantizer: finest, sort: sort)
+        decision.isApart = isApart
+        decision.debt = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
+        if let constantQuantizer {
+            // All later pictures are predicted from a key frame, so it is coded finer: 3 quantizers make the step size
+            // smaller by the factor 1.4 that encoders commonly use.
+            decision.quantizer = kind == .keyFrame ? max(0, constantQuantizer - 3) : constantQuantizer
+        } else if macroblocks > 0 {
+            if kind != .refinement { choose(for: &decision, rest, isFirst: isFirst, now) }
+            decision.expected = costs.expected(sort, decision.macroblocks, decision.quantizer)
+        }
+        return decision
+    }
+
+    /// A picture whose quantizer is given, for `coded`.
+    public func given(_ kind: PictureKind, macroblocks: Int, quantizer: Int) -> Decision {
+        Decision(
+            kind: kind, macroblocks: macroblocks, quantizer: Quantizer.clamped(quantizer),
+            sort: kind == .keyFrame ? .keyFrame : kind == .refinement ? .refinement : .change)
+    }
+
+    private func choose(for decision: inout Decision, _ rest: [Int], isFirst: Bool, _ now: MonotonicTime) {
+        var budget = PictureBudget(period: period)
+        if decision.kind == .change, !isFirst {
+            budget.setMotion(
+                shortestInterval: pace.shortestInterval, unused: debt.unused(at: now), debt: decision.debt)
+        }
+        decision.budget = budget.motion
+        let macroblocks = decision.macroblocks
+        func work(_ quantizer: Int) -> Int {
+            rest.indices.contains(quantizer)
+                ? macroblocks.addingReportingOverflow(rest[quantizer]).partialValue : macroblocks
+        }
+        func fits(_ quantizer: Int, times factor: Double) -> Bool {
+            linkTime(factor * costs.expected(decision.sort, work(quantizer), quantizer))
+                <= budget.limit(quantizer)
+        }
+        func finest(from first: Int, times factor: Double = 1) -> Int {
+            (first..<Quantizer.coarsest).first { fits($0, times: factor) } ?? Quantizer.coarsest
+        }
+        guard budget.motion != nil else {
+            decision.quantizer = finest(from: self.finest)
+            decision.macroblocks = work(decision.quantizer)
+            return
+        }
+        let isLarge = decision.macroblocks >= PictureBudget.large || decision.sort == .restOfMoved
+        decision.quantizer = finest(from: isLarge ? max(self.finest, PictureBudget.motionFloor) : self.finest)
+        // A picture that fits even if it costs several times as much needs no caution.
+        decision.isSafe = fits(decision.quantizer, times: PictureBudget.caution)
+        if !decision.isSafe, let least = pace.finestQuantizer, decision.quantizer < least {
+            decision.quantizer = min(least, finest(from: decision.quantizer, times: PictureBudget.caution))
+        }
+        decision.macroblocks = work(decision.quantizer)
+    }
+
+    /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of
+    /// a motion that makes two others late shows another scene.
+    public mutating func coarser(than decision: Decision, byteCount: Int) -> Int? {
+        guard let budget = decision.budget, decision.sort == .change else { return nil }
+        let basis = PictureBudget.basis(period)
+        let time = linkTime(Double(byteCount))
+        // What was expected to be so large is the best that the link allows.
+        let isSurprise = Double(byteCount) > 2 * (decision.expected ?? 0)
+        guard isSurprise, time > budget + basis * 2, decision.quantizer < Quantizer.coarsest else { return nil }
+        costs.learn(
+            decision.sort, macroblocks: decision.macroblocks, quantizer: decision.quantizer, bytes: Double(byteCount))
+        let factor = time.seconds / max(budget, basis * 2).seconds
+        return Quantizer.clamped(decision.quantizer + costs.steps(toDivideBy: factor))
+    }
+
+    /// Records the result of a picture that was coded as `decision` says, or at another `quantizer`.
+    public mutating func coded(_ decision: Decision, quantizer: Int, byteCount: Int, now: MonotonicTime) {
         let now = advance(to: now)
         let bytes = Double(min(max(byteCount, 0), 1 << 40))
-        let quantizer = min(max(quantizer, 0), Quantizer.coarsest)
-        record.note(actual: byteCount)
+        let quantizer = Quantizer.clamped(quantizer)
+        record.coded(decision, quantizer: quantizer, byteCount: byteCount)
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
         debt.add(bytes, bytesPerSecond: bytesPerSecond)
-        lastSecond.add(linkTime(bytes), now)
-        guard macroblocks > 0 else { return }
-        let wasFlow = isFlowDecided ?? motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
-        isFlowDecided = nil
-        let isFirst = motion.pace(kind, macroblocks, now) == .burst
-        let isFlow = expectations.learn(
-            kind, isFlow: wasFlow, isFirst: isFirst, wasHeld: heldSince != nil, isMoved: isMoved,
-            isVideo: isVideo, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
-        flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
-        if isFlow { flowDebt.add(bytes, bytesPerSecond: bytesPerSecond) }
-        if kind == .refinement { return }
-        heldSince = nil
-        // A picture that was sent only because it had waited too long says little about the quantizers of those that
-        // follow.
-        let measure = record.isEmergency ? min(quantizer, QualityTradeoff.coarsestMeasure) : quantizer
-        motion.coded(kind, macroblocks, quantizer: measure, isMoved: isMoved, now)
+        guard decision.macroblocks > 0, !decision.isApart else { return }
+        costs.learn(decision.sort, macroblocks: decision.macroblocks, quantizer: quantizer, bytes: bytes)
+        if decision.kind != .refinement { pace.coded(decision, quantizer: quantizer) }
     }
 
     /// How many macroblocks one picture of refinement to the finest quantizer may code now; 0 if it may code none yet,
@@ -164,48 +185,17 @@ public struct RateController: Sendable {
     public func refinementAllowance(now: MonotonicTime) -> (macroblocks: Int, waitUntil: MonotonicTime) {
         if constantQuantizer != nil { return (0, .distantFuture) }
         let now = max(now, latest)
-        let debtFree = debtFree(now)
-        let room = min(
-            Self.refinementShare.seconds * bytesPerSecond, lastSecond.room(now).seconds * bytesPerSecond)
-        let expectation = expectations.refinement
-        let macroblocks = expectation.macroblocks(in: room, quantizer: finest)
-        if debtFree <= now, macroblocks >= Self.fewestRefined { return (macroblocks, now) }
-        let fewest = expectation.most(Self.fewestRefined, finest)
-        let windowFree = lastSecond.free(for: linkTime(fewest), now)
-        if debtFree <= now, windowFree <= now { return (Self.fewestRefined, now) }
-        return (0, max(debtFree, windowFree, now + .milliseconds(1)))
+        let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
+        let bearable = PictureBudget.basis(period)
+        if owed > bearable { return (0, now + max(owed - bearable, .milliseconds(1))) }
+        // In motion, a change is about to come: only what the link has to spare.
+        let spare = pace.isResting(now) ? .seconds(1) : max(bearable, debt.unused(at: now) / 4)
+        let room = min(PictureBudget.refinement, spare).seconds * bytesPerSecond
+        return (max(PictureBudget.fewestRefined, costs.refinable(in: room, quantizer: finest)), now)
     }
 
     /// One line of text about the last decision and its result; built on demand.
     public var lastDecisionDescription: String { record.description }
-
-    /// The longest that a picture of refinement occupies the link, because the next change may come at any time.
-    private static let refinementShare = Interval.milliseconds(100)
-    /// The fewest macroblocks that are worth a picture.
-    private static let fewestRefined = 32
-
-    /// All later pictures are predicted from a key frame, so it is coded finer: 3 quantizers make the step size
-    /// smaller by the factor 1.4 that encoders commonly use.
-    private static func quantizer(_ constant: Int, of kind: PictureKind) -> Int {
-        kind == .keyFrame ? max(0, constant - 3) : constant
-    }
-
-    private mutating func encode(_ quantizer: Int, because reason: DecisionRecord.Reason) -> Decision {
-        record.end(.encode(quantizer: quantizer), because: reason)
-        return .encode(quantizer: quantizer)
-    }
-
-    /// The decision for a picture whose longest waiting time is over; nil if there is still no room for it.
-    private mutating func afterPatience(
-        _ kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime
-    ) -> Decision? {
-        let expectation = expectations.of(kind, isFlow: isFlow, macroblocks)
-        let expected = linkTime(expectation.usual(macroblocks, Quantizer.coarsest))
-        guard lastSecond.free(for: expected, now) <= now,
-            debt.interval(bytesPerSecond: bytesPerSecond) + expected <= Self.longestDebt
-        else { return nil }
-        return encode(Quantizer.coarsest, because: .patience)
-    }
 
     /// Treats a clock that runs backwards as one that stands still.
     private mutating func advance(to now: MonotonicTime) -> MonotonicTime {
@@ -213,16 +203,14 @@ public struct RateController: Sendable {
         return latest
     }
 
-    private mutating func takeUpBitRate() {
+    private mutating func adoptBitRate() {
         let new = Self.bytesPerSecond(bitRate)
         guard new != bytesPerSecond else { return }
         debt.pay(until: latest, bytesPerSecond: bytesPerSecond)
-        flowDebt.pay(until: latest, bytesPerSecond: bytesPerSecond)
         bytesPerSecond = new
         debt.limit(bytesPerSecond: new)
-        flowDebt.limit(bytesPerSecond: new)
-        // The quantizers that suited the old rate say nothing about the new one, so the next quantizer may jump.
-        motion.forgetQuantizers()
+        // The quantizers that suited the old rate say nothing about the new one.
+        pace.forgetQuantizer()
     }
 
     /// Clamps the rate to a range in which the arithmetic works.
@@ -231,15 +219,8 @@ public struct RateController: Sendable {
     }
 
     /// How long the link needs to carry `bytes`, at most `longestDebt`.
-    func linkTime(_ bytes: Double) -> Interval {
-        let seconds = min(bytes / bytesPerSecond, Self.longestDebt.seconds)
+    private func linkTime(_ bytes: Double) -> Interval {
+        let seconds = min(max(bytes, 0) / bytesPerSecond, Self.longestDebt.seconds)
         return Interval(nanoseconds: Int64(seconds * 1e9))
-    }
-
-    /// When the debt is small enough for another picture.
-    func debtFree(_ now: MonotonicTime) -> MonotonicTime {
-        let left = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
-        let slack = QualityTradeoff.basis(period)
-        return left <= slack ? now : now + (left - slack)
     }
 }
