@@ -90,7 +90,9 @@ struct PollingTests {
         ]
         let all = PixelRectangle(x: 0, y: 0, width: 1279, height: 719)
         for method in GrabMethod.allCases {
-            let grabber = try ScreenGrabber(connection, methods: [method], segmentBytes: segmentBytes)
+            let grabber = try ScreenGrabber(
+                connection, methods: [method], segmentBytes: segmentBytes,
+                mostBytes: segmentBytes)
             let place = CapturePlace.screen(connection.root, area: all, screen: size)
             for _ in 0..<2 {
                 var bytes = [UInt8](repeating: 0, count: 1279 * 719 * 3)
@@ -118,7 +120,9 @@ struct PollingTests {
         let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 0, y: 0, width: 101, height: 67), color: 0xFFFFFF)
         let connection = try X11Connection(display: screen.name)
-        let grabber = try ScreenGrabber(connection, methods: [method], segmentBytes: 16 << 10)
+        let grabber = try ScreenGrabber(
+            connection, methods: [method], segmentBytes: 16 << 10,
+            mostBytes: 16 << 10)
         for (x, y) in [(-20, -10), (0, 0), (15, 9), (-300, 5), (5, -300)] {
             let area = PixelRectangle(x: x, y: y, width: 140, height: 90)
             var bytes = [UInt8](repeating: 7, count: 140 * 90 * 3)

@@ -47,8 +47,12 @@ public final class ScreenCapture: ScreenSource {
     // Kept so that a picture needs no allocation.
     private var changes: [PixelRectangle] = []
     private var area = DamagedArea()
+    // How many more pictures are taken at once, because something was painted while the last one was taken in bands.
+    private var takesAtOnce = 0
     private var isRefused = false
     private var refusals = 0
+
+    private static let disturbed = 30
 
     /// After this many refusals in a row, without an event that changes the area, the capture fails. Fewer may only
     /// mean that such an event is still on its way.
@@ -206,20 +210,26 @@ public final class ScreenCapture: ScreenSource {
                 return false
             }
             return try completes { () throws(X11CaptureError) in
-                try grab(area.rectangles, place) { pixels in
-                    drawn.draw(into: pixels, format: pixelFormat)
-                    body(pixels)
+                func take(atOnce: Bool) throws(X11CaptureError) {
+                    try grab(area.rectangles, place, atOnce: atOnce) { pixels in
+                        drawn.draw(into: pixels, format: pixelFormat)
+                        body(pixels)
+                    }
                 }
+                // Events that are older than the last pixels are in the queue already. Without any, nothing was painted
+                // between two bands. A composed picture doesn't change between them.
+                takesAtOnce = max(0, takesAtOnce - 1)
+                if takesAtOnce == 0, reportsDamage {
+                    try take(atOnce: false)
+                    handleEvents(false)
+                    if hidden == nil, damage?.isDamaged == true { takesAtOnce = Self.disturbed }
+                }
+                if takesAtOnce > 0 || !reportsDamage { try take(atOnce: true) }
                 if !area.isEmpty { refusals = 0 }
             }
         } catch {
             throw .screen(error)
         }
-    }
-
-    public func hasChangedMeanwhile() -> Bool {
-        handleEvents(false)
-        return damage?.isDamaged == true
     }
 
     public func takeQueuedEvents() -> Bool { handleEvents(false) }
@@ -235,7 +245,7 @@ public final class ScreenCapture: ScreenSource {
         swap(&changes, &self.changes)
         comparison.begin(.now())
         let isComplete = try completes { () throws(X11CaptureError) in
-            try grab([whole], place) { comparison.look(at: $0, pixelFormat, changes: &changes) }
+            try grab([whole], place, atOnce: false) { comparison.look(at: $0, pixelFormat, changes: &changes) }
         }
         if isComplete { comparison.end(foundChanges: changes.count > count) }
         self.changes = changes
@@ -244,7 +254,7 @@ public final class ScreenCapture: ScreenSource {
 
     /// Hands out pixels, of which none is a hidden window's.
     private func grab(
-        _ rectangles: [PixelRectangle], _ place: CapturePlace, _ body: (GrabbedPixels) -> Void
+        _ rectangles: [PixelRectangle], _ place: CapturePlace, atOnce: Bool, _ body: (GrabbedPixels) -> Void
     ) throws(X11CaptureError) {
         var place = place
         if let hidden {
@@ -252,7 +262,8 @@ public final class ScreenCapture: ScreenSource {
             hidden.composition.draw(rectangles.map { $0.moved(x: place.area.x, y: place.area.y) })
             place.drawable = hidden.composition.canvas
         }
-        try grabber.grab(rectangles, of: place, tracked.layout) { pixels in body(pixels) }
+        let take = atOnce ? grabber.grabAtOnce : grabber.grab
+        try take(rectangles, place, tracked.layout) { pixels in body(pixels) }
     }
 
     /// Handles the events that came with replies.

@@ -16,18 +16,21 @@ public enum GrabMethod: String, CaseIterable, Sendable {
 
 /// Takes rectangles of a drawable, in bands that fit into one small segment.
 ///
-/// The segment has two halves: while one is read, the server fills the other.
+/// The segment has two halves: while one is read, the server fills the other. If a program paints between two bands,
+/// they don't belong together; `grabAtOnce` takes all of them in one go, at the cost of time and memory.
 final class ScreenGrabber {
     typealias Body = (GrabbedPixels) throws(X11CaptureError) -> Void
 
     let method: GrabMethod
-    private let connection: X11Connection
-    private let segment: SharedSegment?
+    let connection: X11Connection
+    private(set) var segment: SharedSegment?
+    private let bandBytes: Int
+    private let mostBytes: Int
     // Kept so that a picture needs no allocation.
     private var halves: (first: [Band], second: [Band]) = ([], [])
 
     /// A band that is on its way into a half of the segment.
-    private struct Band {
+    struct Band {
         var rectangle: PixelRectangle
         /// The part of it that the drawable has.
         var available: PixelRectangle
@@ -42,18 +45,18 @@ final class ScreenGrabber {
     // Pictures come in bands through the connection as well, or replies of megabytes would pile up in memory.
     private static let replyBytes = 1 << 20
 
+    /// Takes pixels by the first of `methods` that works, into a segment of `segmentBytes` that may grow to `mostBytes`.
     init(
-        _ connection: X11Connection, methods: [GrabMethod], segmentBytes: Int = ScreenGrabber.segmentBytes
+        _ connection: X11Connection, methods: [GrabMethod], segmentBytes: Int = ScreenGrabber.segmentBytes,
+        mostBytes: Int = .max
     ) throws(X11CaptureError) {
+        bandBytes = segmentBytes
+        self.mostBytes = mostBytes
         var failure: X11CaptureError?
         for method in methods {
             var segment: SharedSegment?
             do throws(X11CaptureError) {
-                switch method {
-                case .memoryFile: segment = try SharedSegment.memoryFile(connection, count: segmentBytes)
-                case .systemV: segment = try SharedSegment.systemV(connection, count: segmentBytes)
-                case .connection: break
-                }
+                segment = try Self.segment(connection, method, segmentBytes)
             } catch {
                 // If memory or descriptors are short, another method may need less.
                 guard case .system = error else { throw error }
@@ -71,6 +74,25 @@ final class ScreenGrabber {
         throw failure ?? .noGrabMethod(display: connection.display, tried: methods)
     }
 
+    private static func segment(
+        _ connection: X11Connection, _ method: GrabMethod, _ count: Int
+    ) throws(X11CaptureError) -> SharedSegment? {
+        switch method {
+        case .memoryFile: try SharedSegment.memoryFile(connection, count: count)
+        case .systemV: try SharedSegment.systemV(connection, count: count)
+        case .connection: nil
+        }
+    }
+
+    /// Makes the segment hold so many bytes, if there is memory for them; returns whether it does.
+    func makeRoom(_ needed: Int) -> Bool {
+        guard let old = segment else { return false }
+        if needed <= old.count { return true }
+        guard needed <= mostBytes, let larger = try? Self.segment(connection, method, needed) else { return false }
+        segment = larger
+        return true
+    }
+
     /// Hands out the pixels of each rectangle of `place`, in one or more pieces of whole rows that begin at even rows
     /// from the rectangle's top. Parts outside the drawable are black.
     ///
@@ -79,13 +101,17 @@ final class ScreenGrabber {
         _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) {
         guard let segment else {
-            for rectangle in rectangles { try grabThroughConnection(rectangle, place, layout, body) }
+            for rectangle in rectangles {
+                try grabThroughConnection(rectangle, place, layout, replyBytes: Self.replyBytes, body)
+            }
             return
         }
-        let half = segment.count / 2
+        // What the segment has grown by is for pictures taken at once.
+        let count = min(segment.count, bandBytes)
+        let half = count / 2
         var cutter = BandCutter(rectangles, layout)
         request(&halves.first, from: 0, ..<half, &cutter, segment, place)
-        request(&halves.second, from: half, ..<segment.count, &cutter, segment, place)
+        request(&halves.second, from: half, ..<count, &cutter, segment, place)
         var failure: X11CaptureError?
         while true {
             if halves.first.isEmpty { break }
@@ -95,7 +121,7 @@ final class ScreenGrabber {
             if halves.second.isEmpty { break }
             collect(halves.second, segment, layout, &failure, body)
             if failure != nil { cutter.stop() }
-            request(&halves.second, from: half, ..<segment.count, &cutter, segment, place)
+            request(&halves.second, from: half, ..<count, &cutter, segment, place)
         }
         // One half may have been requested after the other had nothing left.
         collect(halves.first, segment, layout, &failure, body)
@@ -104,7 +130,7 @@ final class ScreenGrabber {
     }
 
     /// Requests as many of the next bands as fit into a part of the segment.
-    private func request(
+    func request(
         _ bands: inout [Band], from start: Int, _ end: PartialRangeUpTo<Int>, _ cutter: inout BandCutter,
         _ segment: SharedSegment, _ place: CapturePlace
     ) {
@@ -121,11 +147,13 @@ final class ScreenGrabber {
                     segment.identifier, UInt32(clamping: offset))
             }
             bands.append(Band(rectangle: band.rectangle, available: available, offset: offset, cookie: cookie))
-            offset += (band.bytes + 63) & ~63
+            offset += Self.aligned(band.bytes)
         }
         // Without a flush, the requests would wait for the next one.
         if !bands.isEmpty { xcb_flush(connection.handle) }
     }
+
+    static func aligned(_ bytes: Int) -> Int { (bytes + 63) & ~63 }
 
     private func collect(
         _ bands: [Band], _ segment: SharedSegment, _ layout: PixelLayout, _ failure: inout X11CaptureError?,
@@ -135,12 +163,7 @@ final class ScreenGrabber {
             // Every reply is waited for, even after an error, because the server writes into the segment until the last
             // one.
             do throws(X11CaptureError) {
-                if !band.available.isEmpty {
-                    let reply = try connection.reply(to: "ShmGetImage") {
-                        xcb_shm_get_image_reply(connection.handle, band.cookie, &$0)
-                    }
-                    free(reply)
-                }
+                try waitForReply(band)
                 if failure != nil { continue }
                 let pixels = GrabbedPixels(
                     rectangle: band.rectangle, base: segment.base + band.offset,
@@ -153,11 +176,19 @@ final class ScreenGrabber {
         }
     }
 
-    private func grabThroughConnection(
-        _ rectangle: PixelRectangle, _ place: CapturePlace, _ layout: PixelLayout, _ body: Body
+    func waitForReply(_ band: Band) throws(X11CaptureError) {
+        if band.available.isEmpty { return }
+        let reply = try connection.reply(to: "ShmGetImage") {
+            xcb_shm_get_image_reply(connection.handle, band.cookie, &$0)
+        }
+        free(reply)
+    }
+
+    func grabThroughConnection(
+        _ rectangle: PixelRectangle, _ place: CapturePlace, _ layout: PixelLayout, replyBytes: Int, _ body: Body
     ) throws(X11CaptureError) {
         var cutter = BandCutter([rectangle], layout)
-        while let band = cutter.next(room: Self.replyBytes, isEmpty: true) {
+        while let band = cutter.next(room: replyBytes, isEmpty: true) {
             let stride = layout.stride(width: band.rectangle.width)
             let available = band.rectangle.intersection(place.available)
             var image: UnsafeMutablePointer<xcb_get_image_reply_t>?
@@ -189,28 +220,6 @@ final class ScreenGrabber {
             let pixels = GrabbedPixels(rectangle: band.rectangle, base: whole, stride: stride)
             pixels.spread(available, layout)
             try body(pixels)
-        }
-    }
-}
-
-extension GrabbedPixels {
-    /// Moves the rows of `available` to their places, and blackens the rest. At first they are packed at the base,
-    /// without room for the columns beside them.
-    fileprivate func spread(_ available: PixelRectangle, _ layout: PixelLayout) {
-        let narrow = layout.stride(width: available.width)
-        let left = (available.x - rectangle.x) * layout.format.bytesPerPixel
-        let count = available.width * layout.format.bytesPerPixel
-        // Start with the last row, so that no row overwrites one that hasn't been moved yet.
-        for row in (0..<rectangle.height).reversed() {
-            let target = base + row * stride
-            let source = row + rectangle.y - available.y
-            if available.isEmpty || source < 0 || source >= available.height {
-                memset(target, 0, stride)
-                continue
-            }
-            memmove(target + left, base + source * narrow, count)
-            memset(target, 0, left)
-            memset(target + left + count, 0, max(0, stride - left - count))
         }
     }
 }

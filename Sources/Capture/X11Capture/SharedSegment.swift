@@ -70,6 +70,13 @@ final class SharedSegment {
         self.isSystemV = isSystemV
     }
 
+    /// Unmaps the whole pages of a range for now. They keep what is in them, and are mapped again when they are used.
+    func release(from start: Int, to end: Int) {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let (first, last) = ((start + page - 1) / page * page, min(end, count) / page * page)
+        if last > first { madvise(base + first, last - first, MADV_DONTNEED) }
+    }
+
     deinit {
         xcb_shm_detach(connection.handle, identifier)
         xcb_flush(connection.handle)
