@@ -15,7 +15,7 @@ struct ChangePace: Sendable {
 
     /// A motion is over after this long without a change.
     private static let rest = Interval.milliseconds(250)
-    /// The number of intervals that are looked at: a film on a busy machine has single short ones.
+    /// The number of intervals that are looked at: a film on a busy machine has single short ones, which don't count.
     private static let intervalCount = 4
 
     /// Notes that something has changed at `now` at the latest; returns the time of the first such change.
@@ -35,10 +35,10 @@ struct ChangePace: Sendable {
     /// Whether nothing has changed at `now` for so long that a motion is over.
     func isResting(_ now: MonotonicTime) -> Bool { lastChange.map { now - $0 >= Self.rest } ?? true }
 
-    /// The shortest of the last intervals between changes; nil after a rest.
-    var shortestInterval: Interval? {
-        guard let lastChange, let changedSince else { return intervals.min() }
-        return min(intervals.min() ?? .seconds(1), changedSince - lastChange)
+    /// The second shortest of the last intervals between changes, to the one that is due; nil after a rest.
+    var usualInterval: Interval? {
+        guard !intervals.isEmpty, let lastChange, let changedSince else { return nil }
+        return (intervals + [changedSince - lastChange]).sorted()[1]
     }
 
     mutating func coded(_ decision: RateController.Decision, quantizer: Int) {

@@ -54,10 +54,10 @@ struct PictureBudget {
         self.period = Self.basis(period)
     }
 
-    /// Makes it the budget of a motion in which changes are at least `shortestInterval` apart, if it's known.
-    mutating func setMotion(shortestInterval: Interval?, unused: Interval, debt: Interval) {
+    /// Makes it the budget of a motion in which changes are usually `usualInterval` apart, if that is known.
+    mutating func setMotion(usualInterval: Interval?, unused: Interval, debt: Interval) {
         let spare = max(.zero, unused - Self.keptUnused) / Self.partsOfUnused
-        let own = min(max(shortestInterval ?? .zero, period), Self.basis(.seconds(1)))
+        let own = min(max(usualInterval ?? .zero, period), Self.basis(.seconds(1)))
         // What earlier pictures took too much is paid back bit by bit.
         motion = max(max(own, period + min(spare, Self.mostOfUnused)) - debt / 4, period / 2)
     }

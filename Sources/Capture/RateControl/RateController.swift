@@ -122,7 +122,7 @@ public struct RateController: Sendable {
         var budget = PictureBudget(period: period)
         if decision.kind == .change, !isFirst {
             budget.setMotion(
-                shortestInterval: pace.shortestInterval, unused: debt.unused(at: now), debt: decision.debt)
+                usualInterval: pace.usualInterval, unused: debt.unused(at: now), debt: decision.debt)
         }
         decision.budget = budget.motion
         let macroblocks = decision.macroblocks
