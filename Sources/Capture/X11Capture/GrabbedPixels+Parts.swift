@@ -1,4 +1,5 @@
 import CaptureEngine
+import ColorConversion
 import Glibc
 import MediaTypes
 
