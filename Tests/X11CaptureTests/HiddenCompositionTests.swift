@@ -137,6 +137,30 @@ struct HiddenCompositionTests {
         #expect(picture.color(300, 200) == SceneColor(0x20, 0x20, 0x20))
     }
 
+    @Test("a panel's pop-ups are black, as they may show thumbnails; its menus and other programs' pop-ups are seen")
+    func panels() throws {
+        let kind = "_NET_WM_WINDOW_TYPE"
+        let panel = client.window(PixelRectangle(x: 0, y: 0, width: 400, height: 20), color: 0x00FF00, isMapped: false)
+        client.numbers(panel, kind, [client.atom("_NET_WM_WINDOW_TYPE_DOCK")])
+        client.map(panel)
+        let capture = try capture()
+        func popUp(_ client: DisplayClient, _ x: Int, _ type: String?) {
+            let window = client.window(
+                PixelRectangle(x: x, y: 30, width: 50, height: 50), color: 0xFF0000, isMapped: false,
+                isOverrideRedirect: true)
+            if let type { client.numbers(window, kind, [client.atom(type)]) }
+            client.map(window)
+        }
+        popUp(client, 0, nil)
+        popUp(client, 100, "_NET_WM_WINDOW_TYPE_POPUP_MENU")
+        let other = try DisplayClient(screen.name)
+        popUp(other, 200, nil)
+        let picture = try picture(capture)
+        #expect(picture.color(10, 10) == TestScreen.green)
+        #expect(picture.color(10, 40) == TestScreen.black)
+        #expect(picture.color(110, 40) == TestScreen.red && picture.color(210, 40) == TestScreen.red)
+    }
+
     private func shows(_ picture: GrabbedPicture) -> Bool {
         for y in 0..<TestScreen.size.height {
             for x in 0..<TestScreen.size.width where picture.color(x, y) == Self.magenta { return true }

@@ -13,21 +13,21 @@ final class HiddenWindows {
     let composition: WindowComposition
     /// Areas that look different now: changes that aren't reported as damage.
     private(set) var changes: [PixelRectangle] = []
-    private let connection: X11Connection
+    let connection: X11Connection
     private let selectors: [WindowSelector]
     private let search: WindowSearch
-    private let telling: Set<xcb_atom_t>
+    let telling: Set<xcb_atom_t>
     private let compositorSelection: xcb_atom_t
     // The root window's children.
-    private var frames: [xcb_window_t: Frame] = [:]
-    private var stack = WindowStack()
+    var frames: [xcb_window_t: Frame] = [:]
+    var stack = WindowStack()
     // The windows inside them, and the programs that these belong to.
-    private var programs = ProgramWindows()
-    private var previewers = Previewers()
-    private var needsLook = false
+    var programs = ProgramWindows()
+    var previewers = Previewers()
+    var needsLook = false
     private var needsWholeLook = false
 
-    private struct Frame {
+    struct Frame {
         /// The area, including the border.
         var area: PixelRectangle
         var border = 0
@@ -99,84 +99,6 @@ final class HiddenWindows {
     func outdate() {
         needsWholeLook = true
         needsLook = true
-    }
-
-    /// Handles an event; returns whether it was about a window on the screen.
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
-        let isReshaped = composition.take(event) { window in
-            if let frame = frames[window], frame.isMapped { addChange(frame.area) }
-        }
-        if isReshaped { return true }
-        switch Int32(event.pointee.response_type & 0x7F) {
-        case XCB_CREATE_NOTIFY:
-            let created = event.cast(to: xcb_create_notify_event_t.self)
-            if created.parent != connection.root {
-                look(at: programs.frame(of: created.parent))
-                return true
-            }
-            enter(
-                created.window,
-                Frame(
-                    area: Self.area(created.x, created.y, created.width, created.height, created.border_width),
-                    border: Int(created.border_width), isMapped: false, isSizeKnown: true, needsLook: true))
-            programs.add(created.window)
-        case XCB_MAP_NOTIFY:
-            let mapped = event.cast(to: xcb_map_notify_event_t.self)
-            if mapped.event != connection.root {
-                look(at: programs.frame(of: mapped.event))
-                return true
-            }
-            map(mapped.window, event.pointee.full_sequence)
-        case XCB_UNMAP_NOTIFY:
-            let unmapped = event.cast(to: xcb_unmap_notify_event_t.self)
-            if unmapped.event != connection.root { return true }
-            unmap(unmapped.window, event.pointee.full_sequence)
-        case XCB_DESTROY_NOTIFY:
-            let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
-            if destroyed.event == connection.root { leave(destroyed.window, event.pointee.full_sequence) }
-            programs.end(destroyed.window)
-            needsLook = true
-        case XCB_REPARENT_NOTIFY:
-            let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
-            look(at: programs.frame(of: reparented.event))
-            guard reparented.event == connection.root else { return true }
-            if reparented.parent == connection.root {
-                // If it is mapped, an event follows. Its size is queried then.
-                leave(reparented.window, event.pointee.full_sequence)
-                enter(
-                    reparented.window,
-                    Frame(
-                        area: PixelRectangle(x: Int(reparented.x), y: Int(reparented.y), width: 0, height: 0),
-                        isMapped: false))
-                if programs.frame(of: reparented.window) == nil { programs.add(reparented.window) }
-                programs.move(reparented.window, into: reparented.window)
-                look(at: reparented.window)
-            } else {
-                leave(reparented.window, event.pointee.full_sequence)
-                let frame = programs.frame(of: reparented.parent)
-                programs.move(reparented.window, into: frame)
-                look(at: frame)
-            }
-        case XCB_CONFIGURE_NOTIFY:
-            let configured = event.cast(to: xcb_configure_notify_event_t.self)
-            if configured.event != connection.root { return true }
-            configure(configured, event.pointee.full_sequence)
-        case XCB_CIRCULATE_NOTIFY:
-            let circulated = event.cast(to: xcb_circulate_notify_event_t.self)
-            if circulated.event != connection.root { return true }
-            stack.circulate(circulated.window, isTop: circulated.place == UInt8(XCB_PLACE_ON_TOP.rawValue))
-            uncover(circulated.window, event.pointee.full_sequence)
-        case XCB_PROPERTY_NOTIFY:
-            let changed = event.cast(to: xcb_property_notify_event_t.self)
-            if changed.window == connection.root {
-                if composition.takeRootProperty(changed.atom) { addChange(Self.everything) }
-                return false
-            }
-            guard let frame = programs.frame(of: changed.window) else { return false }
-            if telling.contains(changed.atom) { look(at: frame) }
-        default: return false
-        }
-        return true
     }
 
     /// Queries the titles and programs of the windows that the events were about. Call it before pixels are handed out.
@@ -271,74 +193,13 @@ final class HiddenWindows {
         change(window)
     }
 
-    /// Notes that a child of the root window is new there, on top of the others.
-    private func enter(_ window: xcb_window_t, _ frame: Frame) {
-        frames[window] = frame
-        stack.add(window)
-        composition.follow(window)
-        needsLook = true
-    }
-
-    /// Notes that a window is no longer a child of the root window.
-    private func leave(_ window: xcb_window_t, _ sequence: UInt32) {
-        uncover(window, sequence)
-        frames[window] = nil
-        stack.remove(window)
-        previewers.forget(window)
-        composition.forget(window)
-    }
-
-    private func map(_ window: xcb_window_t, _ sequence: UInt32) {
-        if frames[window] == nil { enter(window, Self.unknown) }
-        guard let frame = frames[window] else { return }
-        frames[window]?.isMapped = true
-        composition.window(window)?.map(sequence, area: frame.ownArea, secret: secret(in: frame))
-        look(at: window)
-        change(window)
-    }
-
-    private func unmap(_ window: xcb_window_t, _ sequence: UInt32) {
-        uncover(window, sequence)
-        frames[window]?.isMapped = false
-        composition.window(window)?.unmap()
-    }
-
-    private func configure(_ event: xcb_configure_notify_event_t, _ sequence: UInt32) {
-        let window = event.window
-        let area = Self.area(event.x, event.y, event.width, event.height, event.border_width)
-        let isRestacked = stack.place(window, above: event.above_sibling)
-        guard let old = frames[window] else { return }
-        if old.isSizeKnown, !isRestacked, old.area == area, old.border == Int(event.border_width) { return }
-        uncover(window, sequence)
-        frames[window]?.area = area
-        frames[window]?.border = Int(event.border_width)
-        frames[window]?.isSizeKnown = true
-        if let new = frames[window], old.area.size != area.size || old.border != new.border {
-            composition.window(window)?.resize(from: old.ownArea, to: new.ownArea, secret: secret(in: new))
-        }
-        change(window)
-    }
-
-    /// Notes that a window may no longer be where it was, or no longer above the others.
-    private func uncover(_ window: xcb_window_t, _ sequence: UInt32) {
-        change(window)
-        if let frame = frames[window], frame.isMapped { composition.uncover(frame.area, window, sequence) }
-    }
-
-    /// Notes that the picture changes where the window is.
-    private func change(_ window: xcb_window_t) {
-        needsLook = true
-        guard let frame = frames[window], frame.isMapped, !frame.isInputOnly else { return }
-        addChange(frame.area)
-    }
-
     /// Adds to `changes`. The list is bounded, because it may be a long time before anybody takes it.
-    private func addChange(_ area: PixelRectangle) {
+    func addChange(_ area: PixelRectangle) {
         if changes.last == area { return }
         if changes.count == 32 { changes = [changes.reduce(area) { $0.union($1) }] } else { changes.append(area) }
     }
 
-    private func look(at window: xcb_window_t?) {
+    func look(at window: xcb_window_t?) {
         guard let window else { return }
         frames[window]?.needsLook = true
         needsLook = true
@@ -358,18 +219,11 @@ final class HiddenWindows {
     }
 
     /// Where hidden windows are, in the coordinates of the window with this frame.
-    private func secret(in frame: Frame) -> [PixelRectangle] {
+    func secret(in frame: Frame) -> [PixelRectangle] {
         hiddenPlaces.map { $0.moved(x: -frame.origin.x, y: -frame.origin.y) }
     }
 
-    private static let unknown = Frame(area: PixelRectangle(x: 0, y: 0, width: 0, height: 0), isMapped: false)
+    static let unknown = Frame(area: PixelRectangle(x: 0, y: 0, width: 0, height: 0), isMapped: false)
     /// More than any screen has.
-    private static let everything = PixelRectangle(x: -32_768, y: -32_768, width: 65_536, height: 65_536)
-
-    private static func area(_ x: Int16, _ y: Int16, _ width: UInt16, _ height: UInt16, _ border: UInt16)
-        -> PixelRectangle
-    {
-        PixelRectangle(
-            x: Int(x), y: Int(y), width: Int(width) + 2 * Int(border), height: Int(height) + 2 * Int(border))
-    }
+    static let everything = PixelRectangle(x: -32_768, y: -32_768, width: 65_536, height: 65_536)
 }
