@@ -1,0 +1,130 @@
+"""Runs every command of the guides for watching, publishing and pushing, and times the first picture of each."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+
+from capture_bench.outcome import FAILED, MISSED, MISSING, OK, carry_out
+from capture_bench.processes import Failure, Missing
+
+from . import guides, recipes
+from .peers import REPOSITORY
+from .stage import Stage
+
+AUDIO = ["no", "tone", "silent"]
+#: Seconds that a command has; where sound is announced and never comes, what is looked for takes longer.
+LIMIT, BRIEF_LIMIT, SILENT_LIMIT = 20, 15, 60
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """As sysexits has it, and in one line."""
+        self.exit(64, "Tools/doccheck: %s; see --help\n" % message)
+
+
+def parse():
+    parser = Parser(
+        prog="Tools/doccheck", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs every command of Documentation/watching.md, publishing.md and pushing.md, as they stand\n"
+        "there, against a share of a virtual screen: a moving and a still one, without sound and with it. Prints a\n"
+        "table with the seconds from each command's start until a player, a browser, a server or a picture's reader\n"
+        "showed the first picture.",
+        epilog="A command that it can't run is named in its table with the reason; one for which it has no recipe\n"
+        "(Tools/docchecking/recipes.py) counts as a fault.\n\n"
+        "exit codes: 0 each showed a picture; 1 one did not; 64 usage; 69 something that is needed is missing;\n"
+        "70 could not be run.")
+    parser.add_argument("guides", nargs="*", metavar="GUIDE", help="watching, publishing or pushing (all)")
+    parser.add_argument("--brief", action="store_true", help="a moving screen without sound only")
+    parser.add_argument("--screen", choices=["moving", "still"], help="only this one (both)")
+    parser.add_argument("--audio", action="append", choices=AUDIO,
+                        help="only this: no sound; a tone; or silent, sound that is offered while nothing plays, "
+                        "which isn't among those that are tried otherwise; may be repeated (no and tone)")
+    parser.add_argument("--only", metavar="TEXT", help="only commands with this text in them")
+    parser.add_argument("--programs", metavar="FOLDER",
+                        help="where the built programs are; without it, .build/release or else .build/debug")
+    given = parser.parse_args()
+    for name in given.guides:
+        if name not in guides.GUIDES:
+            parser.error("'%s' is none of %s" % (name, ", ".join(guides.GUIDES)))
+    return given
+
+
+def main():
+    options = parse()
+    return carry_out("doccheck", lambda folder: run(options, folder))
+
+
+def run(options, folder):
+    programs = options.programs or next(
+        (path for path in (os.path.join(REPOSITORY, ".build", kind) for kind in ("release", "debug"))
+         if os.access(os.path.join(path, "screenrelay"), os.X_OK)), None)
+    if not programs:
+        raise Missing("there are no programs in .build; 'swift build -c release' builds them")
+    programs = os.path.realpath(programs)
+    wanted = [one for one in guides.commands(os.path.join(REPOSITORY, "Documentation"), options.guides or guides.GUIDES)
+              if not options.only or options.only in one.text]
+    screens = [options.screen] if options.screen else ["moving"] if options.brief else ["moving", "still"]
+    sounds = options.audio or (["no"] if options.brief else ["no", "tone"])
+    rows, count = [], 0
+    for guide in dict.fromkeys(one.guide for one in wanted):
+        for screen in screens:
+            for audio in sounds:
+                limit = BRIEF_LIMIT if options.brief else SILENT_LIMIT if audio == "silent" else LIMIT
+                count += 1
+                # A Unix socket's path is short by law (108 bytes).
+                place = os.path.join(folder, str(count))
+                os.mkdir(place)
+                rows += on_stage(programs, place, screen, audio, [one for one in wanted if one.guide == guide], limit)
+    print("\n".join(table(rows)))
+    failed = sum(has_failed for *_, has_failed in rows)
+    print("\n%d of %d runs showed no picture" % (failed, len(rows)))
+    return MISSED if failed else OK
+
+
+def on_stage(programs, folder, screen, audio, commands, limit):
+    stage = Stage(programs, folder, screen == "moving", audio)
+    try:
+        for command, next_one in zip(commands, commands[1:] + [None]):
+            count = len(stage.running)
+            result, has_failed = one(stage, command, limit)
+            sys.stderr.write("%s, %s, sound: %s: %s: %s\n" % (command.place, screen, audio, command.text, result))
+            yield command, screen, audio, result, has_failed
+            # Those that work with a running push leave it to the next one.
+            if not (next_one and recipes.recipe(command) is recipes.recipe(next_one) is recipes.control):
+                stage.end_since(count if recipes.recipe(command) is not recipes.control else stage.own)
+    finally:
+        stage.close()
+
+
+def one(stage, command, limit):
+    """What the table says of the command, and whether that is a fault."""
+    for pattern, reason in recipes.LEFT_OUT:
+        if re.search(pattern, command.text):
+            return "not run: " + reason, False
+    recipe = recipes.recipe(command)
+    if not recipe:
+        return "not run: there is no recipe for it", True
+    try:
+        seconds, said = recipe(stage, command, limit)
+    except (Failure, subprocess.SubprocessError) as error:
+        return "no picture: %s" % error, True
+    except OSError as error:
+        return "no picture: could not be tried: %s" % error, True
+    return ", ".join(filter(None, ["" if seconds is None else "%.2f s" % seconds, said and "(%s)" % said])), False
+
+
+def table(rows):
+    yield "| command | | screen | sound | first picture |"
+    yield "| --- | --- | --- | --- | --- |"
+    order = {}
+    for command, *_ in rows:
+        order.setdefault((command.place, command.text), len(order))
+    for command, screen, audio, result, _ in sorted(rows, key=lambda row: order[row[0].place, row[0].text]):
+        yield "| %s | `%s` | %s | %s | %s |" % (
+            command.place, command.text.replace("|", "\\|"), screen, audio, result.replace("|", "\\|"))
+
+
+sys.exit(main())
