@@ -95,6 +95,23 @@ struct RTSPRestartTests {
         #expect(requests.count.withLock { $0 } == 0)
     }
 
+    @Test("and further ones follow where the source has sent few pictures, until the player has enough to look at")
+    func still() throws {
+        defer { host.stop() }
+        track.write(pictures[0])
+        let server = try serve(secondStart: .milliseconds(300))
+        let player = try Player(server)
+        // FFmpeg looks at twenty.
+        try eventually("enough pictures") { try player.keyFrames() >= 25 }
+        let end = now() + .milliseconds(500)
+        try eventually("half a second more") {
+            _ = try player.keyFrames()
+            return now() > end
+        }
+        #expect(try player.keyFrames() <= 26)
+        #expect(requests.count.withLock { $0 } == 0)
+    }
+
     @Test("is asked of the source where too much has come since the last one")
     func moving() throws {
         defer { host.stop() }

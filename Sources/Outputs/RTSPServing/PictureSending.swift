@@ -23,6 +23,9 @@ final class PictureSending: PlayerSending {
 
     /// To start again, a player is sent no more than this behind the last key frame: a new one is of more use to it.
     private static let mostSentAgain = 128 << 10
+    /// A source that can't repeat its picture, such as a publisher, has it repeated up to the first pictures' count, but
+    /// not beyond so many bytes.
+    private static let mostRepeated = 2 << 20
 
     private let track: HostedTrack
     private let wake: WakeUp
@@ -46,6 +49,8 @@ final class PictureSending: PlayerSending {
     private var wantsPictureAt = MonotonicTime.zero
     /// When the player starts again; nil for never.
     private var startsAgain: MonotonicTime?
+    /// What the player has been sent since it began.
+    private var sent = (pictures: 0, bytes: 0)
     /// Limits how often losses make it start again: never more often than each 2 s.
     private var losses = KeyFrameBudget(isOfServer: true)
 
@@ -71,6 +76,7 @@ final class PictureSending: PlayerSending {
         (needsKeyFrame, lastNumber) = (true, nil)
         (wantedPictures, wantsPictureAt) = (Self.firstPictures.count, now)
         startsAgain = now + secondStart
+        sent = (0, 0)
         asksAgain = there.isEmpty ? now + Self.askInterval : nil
         guard !there.isEmpty else {
             track.requestStart()
@@ -107,20 +113,22 @@ final class PictureSending: PlayerSending {
     }
 
     /// Gives the player a key frame: the one that the track has kept, with all behind it, which costs no other viewer
-    /// anything; or a new one if that would be too much, and `mayAsk`.
-    private func startAgain(now: MonotonicTime, mayAsk: () -> Bool) {
+    /// anything; or a new one if that would be too much, and `mayAsk`. Returns whether it was one that is kept.
+    @discardableResult
+    private func startAgain(now: MonotonicTime, mayAsk: () -> Bool) -> Bool {
         // What is on its way begins with a key frame, and so does what a player without one waits for.
-        guard first.isEmpty, !needsKeyFrame else { return }
+        guard first.isEmpty, !needsKeyFrame else { return false }
         let again = track.subscribe { [wake] in wake.signal() }
         let there = again.take()
         let byteCount = there.dropFirst().reduce(0) { $0 + $1.coded.bytes.count }
         guard !there.isEmpty, byteCount <= Self.mostSentAgain || !track.makesKeyFrames else {
             if mayAsk() { track.requestKeyFrame() }
-            return
+            return false
         }
         (frames, waiting) = (again, [])
         (needsKeyFrame, lastNumber) = (true, nil)
         _ = begin(with: there, now: now)
+        return true
     }
 
     func pause() {
@@ -143,8 +151,9 @@ final class PictureSending: PlayerSending {
         if frames == nil { return }
         if losses.poll(at: now) { repair(now: now) }
         if let time = startsAgain, now >= time {
-            startsAgain = nil
-            startAgain(now: now) { true }
+            let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.mostRepeated
+            let isAgain = startAgain(now: now) { true }
+            startsAgain = isAgain && hasFew ? now + Self.firstPictures.spacing : nil
         }
         guard let frames else { return }
         if budget.poll(at: now) { track.requestKeyFrame() }
@@ -197,6 +206,7 @@ final class PictureSending: PlayerSending {
             budget.keyFrameSent()
         }
         guard !needsKeyFrame else { return }
+        sent = (sent.pictures + 1, sent.bytes + frame.coded.bytes.count)
         let made = packets.packets(of: frame, track: track)
         try stream.send(
             made.packets, of: made.coded.bytes, at: time, marked: made.packets.count - 1, over: connection)
