@@ -197,7 +197,11 @@ class Server:
             count = len(self.stage.running)
             reader = FFmpeg(self.stage, self.input)
             try:
-                return reader.first(kind, deadline)
+                when = reader.first(kind, deadline)
+                if not hasattr(self, "path"):
+                    # A push that waits at an address takes one reader.
+                    self.read = reader.first
+                return when
             except Failure:
                 # There is no whole picture in it yet.
                 self.stage.end_since(count)
