@@ -239,7 +239,8 @@ let package = Package(
             "Outputs", "RTSPServing",
             [
                 "RTSP", "ScreenRelayKit", "Signalling", "LinkTransport", "RTP", "WebRTC", "STUN", "SecureTransport",
-                "AudioCoding", "AudioConversion", "TrackHub", "Threading", "Clocks", "CGLib", "CLinux", "MediaTypes",
+                "AudioCoding", "AudioConversion", "Opus", "TrackHub", "Threading", "Clocks", "CGLib", "CLinux",
+                "MediaTypes",
             ]),
 
         shell(

@@ -30,6 +30,8 @@ public struct RTSPServerLimits: Sendable {
     public var firstPicture = Interval.seconds(5)
     /// How long after PLAY a player gets a second key frame.
     public var secondStart = Interval.milliseconds(1200)
+    /// How long a player that begins waits for sound before it gets silence.
+    public var soundPatience = Interval.milliseconds(150)
 
     public init() {}
 }

@@ -226,7 +226,8 @@ final class RTSPSession {
         sendings.removeAll { $0.stream.media == media }
         switch media {
         case .pictures: sendings.append(PictureSending(track, stream, wake: wake, secondStart: limits.secondStart))
-        case .pcmu, .opus: sendings.insert(SoundSending(track, stream, wake: wake), at: 0)
+        case .pcmu, .opus:
+            sendings.insert(SoundSending(track, stream, wake: wake, patience: limits.soundPatience), at: 0)
         }
         let answer = conversation.setUp(
             place, media, transport, at: request.url, ports: ports.numbers, source: local, ssrc: stream.ssrc.rawValue)

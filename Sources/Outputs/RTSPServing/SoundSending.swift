@@ -17,17 +17,20 @@ final class SoundSending: PlayerSending {
 
     private let track: HostedTrack
     private let wake: WakeUp
+    /// How long it waits for sound before it sends silence.
+    private let patience: Interval
     private(set) var stream: PlayerStream
     /// Nil unless it plays.
     private var frames: TrackSubscription?
     /// The time of the last packet, on the stream's clock.
     private var last: MediaTime?
+    private var silence = FirstSilence()
 
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp) {
-        (self.track, self.stream, self.wake) = (track, stream, wake)
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp, patience: Interval) {
+        (self.track, self.stream, self.wake, self.patience) = (track, stream, wake, patience)
     }
 
-    var deadline: MonotonicTime { frames == nil ? .distantFuture : stream.deadline }
+    var deadline: MonotonicTime { frames == nil ? .distantFuture : min(stream.deadline, silence.due) }
 
     func play(now: MonotonicTime) -> MonotonicTime? {
         let frames = track.subscribeToSound { [wake] in wake.signal() }
@@ -35,6 +38,7 @@ final class SoundSending: PlayerSending {
         // this player may have had.
         _ = frames.take()
         (self.frames, last) = (frames, nil)
+        silence.begin(at: now, after: patience)
         return nil
     }
 
@@ -44,6 +48,7 @@ final class SoundSending: PlayerSending {
 
     func pause() {
         frames = nil
+        silence.end()
         stream.forgetWaiting()
     }
 
@@ -55,16 +60,30 @@ final class SoundSending: PlayerSending {
         guard stream.hasRoom(on: connection) else { return }
         // The track may have been muted since a packet came.
         for frame in frames.take() where now - frame.arrival <= Self.latest && frames.shows(frame) {
+            silence.end()
             if stream.media == .pcmu {
                 try sendPCMU(of: frame, over: connection, &packets)
             } else {
                 try sendOpus(frame, over: connection)
             }
         }
+        if let moment = silence.next(at: now) { try sendSilence(of: moment, over: connection) }
         try stream.flush(over: connection, ports, now: now)
     }
 
+    private func sendSilence(of moment: MonotonicTime, over connection: LinkConnection) throws(LinkTransportError) {
+        guard let packet = stream.media.silence else { return }
+        let time = stream.mediaTime(at: moment)
+        let isFirst = last == nil
+        last = time
+        try stream.send(
+            [.part(RTPPayload.Part(0..<packet.count))], of: packet, at: time, marked: isFirst ? 0 : nil,
+            over: connection)
+    }
+
     private func sendOpus(_ frame: TrackFrame, over connection: LinkConnection) throws(LinkTransportError) {
+        // Before what has been sent, no player takes it.
+        if let last, frame.time <= last { return }
         let endsSilence = last.map { frame.time.ticks - $0.ticks > Self.longestPacket } ?? true
         last = frame.time
         // Whole, also if it is too long for the datagrams of WebRTC: neither the connection nor UDP has their limit.
@@ -78,6 +97,7 @@ final class SoundSending: PlayerSending {
     ) throws(LinkTransportError) {
         for packet in packets.pcmu(of: frame, track: track) {
             // Between two packets there may be a silence, or something that was lost.
+            if let last, packet.time <= last { continue }
             let isNext = last.map { $0 + Int64(PCMUSound.sampleCount) == packet.time } ?? false
             last = packet.time
             try stream.send(

@@ -17,10 +17,18 @@ extension EndToEnd {
 
         @Test(
             "each shows the screen within seconds of its start, over UDP and over the connection",
-            arguments: ["moving", "still"])
+            arguments: ["moving", "still", "silent"])
         func shown(_ kind: String) throws {
+            let folder = try TemporaryFolder()
+            // Sound is announced, but nothing plays.
+            let isSilent = kind == "silent" && PulseServer.isAvailable
+            let pulse = isSilent ? try PulseServer(in: folder) : nil
+            defer { withExtendedLifetime(pulse) {} }
             let desktop = try SharedDesktop(
-                scene: kind == "still" ? ["--still"] : [], options: ["--rtsp", "0", "--open"])
+                scene: kind == "moving" ? [] : ["--still"],
+                options: ["--rtsp", "0", "--open"] + (isSilent ? ["--sound", "desktop"] : []),
+                prefix: pulse.map { ["env", "PULSE_SERVER=\($0.address)"] } ?? [])
+            if isSilent { try desktop.host.waitForLog("the sound is live") }
             let begin = "Players of RTSP: "
             let line = try #require(desktop.host.output.split(separator: "\n").first { $0.hasPrefix(begin) })
             let url = String(line.dropFirst(begin.count))
