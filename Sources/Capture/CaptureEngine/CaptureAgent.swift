@@ -203,9 +203,10 @@ public final class CaptureAgent {
             isPausedByHost = true
         case .watched:
             log.debug("the host wants pictures")
-            isPausedByHost = false
             wantsPicture = true
-            schedule.reset()
+            // A pause leaves nothing to wait for. Otherwise the rate limit holds: the host may ask often.
+            if isPausedByHost { schedule.reset() }
+            isPausedByHost = false
         case .pointerMode(let mode):
             wantedPointerMode = mode
             setPointerMode()

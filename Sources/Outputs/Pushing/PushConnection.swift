@@ -10,7 +10,6 @@ import TrackHub
 /// One attempt of a push, and the connection that comes of it. Others give it frames, and a thread of its own writes
 /// them, because libavformat blocks, and makes AAC of the sound.
 final class PushConnection: PushAttempt {
-    private static let longestSilence = Interval.seconds(5)
     /// How long after its first key frame a stream in segments asks for another, so that there is a segment to play.
     private static let firstSegment = Interval.seconds(1)
 
@@ -47,7 +46,7 @@ final class PushConnection: PushAttempt {
         /// Asks for the frame that the connection begins with.
         var start = StartRequest()
         /// When the source is asked for a picture, if none has come.
-        var pictureDue: MonotonicTime
+        var still: StillRhythm
         /// Whether it goes on without the sound that the track doesn't have yet.
         var lacksSound = false
 
@@ -72,7 +71,7 @@ final class PushConnection: PushAttempt {
                 // What waited while the sharer paused or muted is for nobody any more.
                 let reader = frame.kind == .sound ? sound : subscription
                 if reader?.shows(frame.element) == false { continue }
-                if frame.kind != .sound { pictureDue = now + PushConnection.longestSilence }
+                if frame.kind != .sound { still.came(isKeyFrame: frame.kind == .keyFrame, at: now) }
                 return .frame(frame.element)
             }
             return isClosing ? .end : nil
@@ -104,7 +103,8 @@ final class PushConnection: PushAttempt {
             }
         let now = MonotonicTime.now()
         shared = Mutex(
-            Shared(meter: OutputMeter(at: now), source: source, pictureDue: now + Self.longestSilence))
+            Shared(
+                meter: OutputMeter(at: now), source: source, still: StillRhythm(isWatched: target.isWatched, at: now)))
         guard let thread = NamedThread("push", blocksSignals: true, body: { [self] in run() }) else { return nil }
         shared.withLock { $0.thread = thread }
         if settings.content != .pictures {
@@ -232,6 +232,7 @@ final class PushConnection: PushAttempt {
                 // Whoever was waited for gets what is shown now.
                 let source = shared.withLock { shared in
                     (shared.queue, shared.isWaiting) = (OutputQueue(), false)
+                    shared.still.connected()
                     return shared.source
                 }
                 source?.requestKeyFrame()
@@ -256,7 +257,7 @@ final class PushConnection: PushAttempt {
         while !connection.isAbandoned {
             let now = MonotonicTime.now()
             let (next, pictureDue, startDue) = shared.withLock {
-                ($0.next(now, silenceDue: silenceDue), $0.pictureDue, $0.start.deadline)
+                ($0.next(now, silenceDue: silenceDue), $0.still.due, $0.start.deadline)
             }
             if let next { return next }
             if shared.withLock({ $0.start.isDue(at: now) }) { track.requestKeyFrame() }
@@ -264,10 +265,8 @@ final class PushConnection: PushAttempt {
                 wake.wait(until: min(pictureDue, silenceDue, startDue))
                 continue
             }
-            // A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
-            // something is sent.
             let source = shared.withLock { shared in
-                shared.pictureDue = now + Self.longestSilence
+                shared.still.wait(from: now)
                 return shared.source
             }
             source?.requestPicture()

@@ -39,6 +39,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether players can begin only once two key frames have come, as far as that is known.
     var isSegmented: Bool { address?.container == .hls }
 
+    /// Whether somebody may start to watch while it is written. What only a connection tells is a server, as a rule.
+    var isWatched: Bool { address?.container.isWatched ?? true }
+
     /// Whether it is on another machine, as far as that is known.
     var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
 

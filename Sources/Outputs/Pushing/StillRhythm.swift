@@ -1,0 +1,65 @@
+import MediaFiles
+import MediaTypes
+
+/// When a push asks for one more picture of a screen that stands still.
+///
+/// Whoever starts to watch at the other end shows nothing before it has looked at some twenty pictures behind a key
+/// frame, and nobody tells when somebody starts. So these are sent close together behind each key frame, and few until
+/// the next one: a player starts as soon as at 25 pictures a second, for a third of them.
+struct StillRhythm {
+    /// Most players look at 21 pictures.
+    private static let beginning = (length: Interval.milliseconds(1200), spacing: Interval.milliseconds(40))
+    /// ffmpeg and ffplay look at five seconds of SRT and RTMP, which they count in pictures: 150 of 30 a second.
+    /// Whoever is there when a connection begins doesn't wait for so long.
+    private static let first = (length: Interval.milliseconds(3200), spacing: Interval.milliseconds(16))
+    /// Each one is also the occasion to ask for the next key frame.
+    private static let spacing = Interval.milliseconds(500)
+    /// A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
+    /// something is sent.
+    private static let longestSilence = Interval.seconds(5)
+
+    /// Whether somebody may start to watch at any time. A file is watched later.
+    private let isWatched: Bool
+    /// Whether a key frame has come.
+    private var hasBegun = false
+    private var firstUntil = MonotonicTime.zero
+    private var beginsUntil = MonotonicTime.zero
+    /// When the next picture is asked for, if none has come.
+    private(set) var due: MonotonicTime
+
+    /// A rhythm whose first picture is still to come, which is asked for in other ways.
+    init(isWatched: Bool, at now: MonotonicTime) {
+        self.isWatched = isWatched
+        due = now + Self.longestSilence
+    }
+
+    /// A picture has come.
+    mutating func came(isKeyFrame: Bool, at now: MonotonicTime) {
+        if isKeyFrame {
+            if !hasBegun { firstUntil = now + Self.first.length }
+            beginsUntil = now + Self.beginning.length
+            hasBegun = true
+        }
+        wait(from: now)
+    }
+
+    /// Somebody has connected, and watches from now on.
+    mutating func connected() { hasBegun = false }
+
+    /// Counts the time from now on: a picture has been asked for.
+    mutating func wait(from now: MonotonicTime) {
+        let spacing =
+            now < firstUntil ? Self.first.spacing : now < beginsUntil ? Self.beginning.spacing : Self.spacing
+        due = now + (isWatched ? spacing : Self.longestSilence)
+    }
+}
+
+extension MediaContainer {
+    /// Whether somebody may start to watch while it is written.
+    var isWatched: Bool {
+        switch self {
+        case .flash, .transportStream, .rtsp, .hls: true
+        case .mp4, .matroska, .fragmentedMP4, .clusteredMatroska: false
+        }
+    }
+}

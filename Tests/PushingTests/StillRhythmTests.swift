@@ -1,0 +1,61 @@
+import MediaTypes
+import Testing
+
+@testable import Pushing
+
+@Suite("The rhythm of a push on a still screen")
+struct StillRhythmTests {
+    private let start = MonotonicTime.zero + .seconds(100)
+
+    /// When pictures are asked for in the six seconds after a key frame, each of which comes 5 ms later.
+    private func asked(isWatched: Bool) -> [Int64] {
+        var rhythm = StillRhythm(isWatched: isWatched, at: start)
+        rhythm.came(isKeyFrame: true, at: start - .seconds(10))
+        rhythm.came(isKeyFrame: true, at: start)
+        var asked: [Int64] = []
+        while rhythm.due <= start + .seconds(6) {
+            let now = rhythm.due
+            asked.append((now - start).milliseconds)
+            rhythm.wait(from: now)
+            rhythm.came(isKeyFrame: false, at: now + .milliseconds(5))
+        }
+        return asked
+    }
+
+    @Test("who may start to watch gets what players look at soon after a key frame, and little until the next")
+    func watched() {
+        let times = asked(isWatched: true)
+        #expect(times.count { $0 <= 1000 } >= 21)
+        let later = times.filter { $0 > 1300 }
+        #expect((8...10).contains(later.count))
+    }
+
+    @Test("the first viewer of a connection gets the 150 pictures that ffmpeg looks at")
+    func first() {
+        var rhythm = StillRhythm(isWatched: true, at: start)
+        rhythm.came(isKeyFrame: true, at: start - .seconds(10))
+        rhythm.connected()
+        rhythm.came(isKeyFrame: true, at: start)
+        var count = 0
+        while rhythm.due <= start + .seconds(10) {
+            let now = rhythm.due
+            if now <= start + .milliseconds(3000) { count += 1 }
+            rhythm.came(isKeyFrame: false, at: now)
+        }
+        #expect(count >= 150)
+    }
+
+    @Test("a file gets one in five seconds")
+    func file() { #expect(asked(isWatched: false) == [5000]) }
+
+    @Test("a screen that moves is asked for nothing")
+    func moving() {
+        var rhythm = StillRhythm(isWatched: true, at: start)
+        for index in 0..<60 as Range<Int64> {
+            let now = start + .milliseconds(33) * index
+            if index == 0 { rhythm.came(isKeyFrame: true, at: now - .seconds(10)) }
+            rhythm.came(isKeyFrame: index == 0, at: now)
+            #expect(rhythm.due > now + .milliseconds(33))
+        }
+    }
+}
