@@ -44,7 +44,10 @@ public struct WallClock: Sendable {
         var (seconds, parts) = (time.tv_sec, tm())
         _ = convert(&seconds, &parts)
         return String(unsafeUninitializedCapacity: 64) { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { strftime($0.baseAddress, $0.count, format, &parts) }
+            guard let start = buffer.baseAddress else { return 0 }
+            return start.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
+                strftime($0, buffer.count, format, &parts)
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import QRCodes
 
@@ -29,7 +30,7 @@ enum CodeChoice {
     }
 
     private static var terminalColumns: Int? {
-        var size = winsize()
-        return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
+        let columns = shim_terminal_columns(1)
+        return columns > 0 ? Int(columns) : nil
     }
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -61,6 +62,13 @@ static inline int shim_pidfd_open(int pid) {
 static inline int shim_ppoll(void *entries, unsigned long count, const struct timespec *timeout) {
     extern int ppoll(void *entries, unsigned long count, const struct timespec *timeout, const void *mask);
     return ppoll(entries, count, timeout, NULL);
+}
+
+/// How many columns the terminal has; 0 if it doesn't say, or is none. Here, because which module `winsize` belongs to
+/// depends on glibc's version.
+static inline int shim_terminal_columns(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 struct shim_ucred { int32_t pid; uint32_t uid; uint32_t gid; };
