@@ -31,8 +31,9 @@ public final class MediaReceiver {
             case .srt: ["-i", url + "?mode=listener"]
             case .rtsp: ["-rtsp_flags", "listen", "-i", url]
             }
-        var launch = Launch(
-            "ffmpeg", ["-hide_banner", "-nostdin", "-v", "error"] + input + ["-c", "copy", "-f", "matroska", file])
+        // FFmpeg 7.1 takes no frame of AAC that comes by RTP, its own neither, for a key frame, and waits for one.
+        let output = ["-c", "copy", "-copyinkf:a", "-f", "matroska", file]
+        var launch = Launch("ffmpeg", ["-hide_banner", "-nostdin", "-v", "error"] + input + output)
         launch.standardError = .text(limit: 1 << 16)
         process = try ChildProcess(launch)
         let table = (transport == .srt ? "/proc/net/udp" : "/proc/net/tcp") + (host.hasPrefix("[") ? "6" : "")
