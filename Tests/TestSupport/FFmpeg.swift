@@ -23,14 +23,21 @@ public enum FFmpeg {
     public static var isAvailable: Bool { ProgramLookup.path(of: "ffmpeg") != nil }
 
     /// Runs ffmpeg so that it prints only errors and warnings, and returns up to `limit` bytes of its standard output.
+    /// Calls `meanwhile` twenty times a second until it ends.
     public static func run(
-        _ arguments: [String], limit: Int = 256 << 20, within time: Duration = .seconds(60)
+        _ arguments: [String], limit: Int = 256 << 20, within time: Duration = .seconds(60),
+        meanwhile: (() -> Void)? = nil
     ) throws -> Result {
         var launch = Launch("ffmpeg", ["-hide_banner", "-nostdin", "-v", "warning"] + arguments)
         launch.standardOutput = .text(limit: limit)
         launch.standardError = .text(limit: 1 << 20)
         let child = try ChildProcess(launch)
-        var status = child.wait(within: time)
+        let end = ContinuousClock.now + time
+        var status = child.wait(within: meanwhile == nil ? time : .milliseconds(50))
+        while status == nil, let meanwhile, ContinuousClock.now < end {
+            meanwhile()
+            status = child.wait(within: .milliseconds(50))
+        }
         if status == nil {
             child.stop(within: .zero)
         } else if child.output?.waitForEnd(within: time) == false {
