@@ -210,4 +210,26 @@ struct ChromaServerTests {
         #expect(now() - left >= ChromaPolicy.patience)
         #expect(hub.wantedChroma == .yuv444)
     }
+    @Test("goes back for a recording or a player that is left when no session watches any more")
+    func changeWithoutSessions() throws {
+        defer { server.stop() }
+        source.changesChroma = true
+        hub.abilitiesChanged(of: source, now: now())
+        hub.publish(Pictures.idr(20_000, captured: now(), profile: high444), epoch: 1, arrival: now())
+        hub.setRecorded(true, now: now())
+        let limited = try viewer(Offers.chromium)
+        try limited.connect()
+        let next = Pictures.idr(20_000, seed: 2, captured: now())
+        hub.publish(next, epoch: 1, arrival: now())
+        try eventually("the picture in 4:2:0") {
+            limited.pump()
+            return limited.shows(next)
+        }
+        let left = now()
+        limited.viewer.close()
+        limited.pump()
+        try eventually("4:4:4 again", holds: { source.returnsTo444 == 1 })
+        #expect(now() - left >= ChromaPolicy.patience)
+        #expect(hub.viewers == 0 && hub.wantedChroma == .yuv444)
+    }
 }

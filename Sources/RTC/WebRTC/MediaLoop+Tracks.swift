@@ -30,7 +30,8 @@ extension MediaLoop {
                 for id in frameViewers(at: feed) { changeFrames(id) { $0.advance(now: now) } }
             }
             if feed.excludesLimitedSessions { excludeLimitedSessions(of: feed, now: now) }
-            if feed.sessionCount == 0 { feeds[key] = nil }
+            // Without sessions, the track may still have readers that want 4:4:4 back.
+            if feed.sessionCount == 0, feed.hub.chromaDeadline == nil { feeds[key] = nil }
         }
     }
 
@@ -45,8 +46,8 @@ extension MediaLoop {
         for id in frameViewers(at: feed) { endFrames(id, ChromaPolicy.exclusion) }
     }
 
-    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough. A track without any
-    /// viewers is checked when the next viewer joins.
+    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough, also if no session
+    /// watches it any more.
     func pollChroma(now: MonotonicTime) {
         chromaDeadline = .distantFuture
         for feed in feeds.values {
