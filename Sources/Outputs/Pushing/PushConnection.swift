@@ -187,8 +187,13 @@ final class PushConnection: PushAttempt {
 
     // MARK: The control thread, or the encoder's
 
+    /// Whether key frames are asked for at regular times. For a source that makes none, the host would encode the
+    /// pictures of all viewers again up to the source's own next key frame, which only segments are worth.
+    private var asksForKeyFrames: Bool { isOfTrack && (target.isSegmented || track.makesKeyFrames) }
+
     private func take(_ frame: TrackFrame) {
         let now = MonotonicTime.now()
+        let isAskedFor = frame.coded.isRandomAccess && asksForKeyFrames
         let asked = shared.withLock { shared -> PushSource? in
             if shared.isClosing || shared.isWaiting { return nil }
             shared.start.end()
@@ -197,7 +202,7 @@ final class PushConnection: PushAttempt {
                 let isEarly = target.isSegmented && !shared.hasBegun
                 shared.hasBegun = true
                 let interval = isEarly ? Self.firstSegment : settings.keyFrameInterval
-                shared.keyFrameDue = isEarly || isOfTrack ? now + interval : .distantFuture
+                shared.keyFrameDue = isAskedFor || isEarly ? now + interval : .distantFuture
             }
             shared.queue.add(
                 frame, frame.coded.isRandomAccess ? .keyFrame : .picture, byteCount: frame.coded.bytes.count, at: now)
