@@ -62,6 +62,37 @@ struct PathEstimateTests {
         #expect(rig.source.rates.last?.bitsPerSecond == rate * 3 / 4)
     }
 
+    @Test("for a push, a player or a recording, the source keeps its rate while the only viewer's path is slow")
+    func otherReaders() throws {
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
+        let push = rig.hub.subscribe {}
+        func adapt() { rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now) }
+        share(rig, to: peer, seconds: 10, byteCount: 5_000, each: adapt)
+        #expect(peer.session.targetBitRate.bitsPerSecond < 1_500_000)
+        #expect(rig.feed.narrow?.sessionCount == 1)
+        rig.hub.setRecorded(true, now: rig.now)
+        withExtendedLifetime(push) {}
+        adapt()
+        #expect(rig.source.rates.isEmpty)
+    }
+
+    @Test("the source lowers its rate again for the only viewer when the push beside it has ended")
+    func withoutOtherReaders() throws {
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 2_500_000))
+        var push: TrackReader? = rig.hub.subscribe {}
+        rig.hub.setRecorded(true, now: rig.now)
+        func adapt() { rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now) }
+        share(rig, to: peer, seconds: 6, byteCount: 25_000, each: adapt)
+        try #require(rig.feed.narrow?.sessionCount == 1)
+        withExtendedLifetime(push) {}
+        push = nil
+        adapt()
+        #expect(rig.source.rates.isEmpty)
+        rig.hub.setRecorded(false, now: rig.now)
+        adapt()
+        #expect(rig.source.rates.count == 1)
+    }
+
     @Test("what would arrive old on the narrow rung is left out, and the viewer goes on with a new key frame")
     func oldOnNarrowRung() throws {
         let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))

@@ -54,6 +54,15 @@ extension TrackHub {
         update { $0.track.change(now: now) { $0.rate = rate } }
     }
 
+    /// How many readers of the full rung there are besides `reader`, and recordings: pushes and players whose paths are
+    /// not measured.
+    public func unmeasuredReaders(besides reader: TrackReader?) -> Int {
+        state.withLock { state in
+            let others = state.readers.count { key, other in other.rung == .full && key != reader?.key }
+            return others + (state.track.demand.isRecorded ? 1 : 0)
+        }
+    }
+
     /// Adds a viewer that decodes all formats up to `format`, and tells the source.
     public func viewerCame(decoding format: ChromaFormat, now: MonotonicTime) {
         update { $0.track.viewerCame(decoding: format, now: now) }
@@ -123,7 +132,7 @@ extension TrackHub {
 public final class TrackReader: Sendable {
     private let hub: TrackHub
     private let rung: Rung
-    private let key: UInt64
+    fileprivate let key: UInt64
     private let lost = Atomic<UInt64>(0)
 
     fileprivate init(hub: TrackHub, rung: Rung, key: UInt64) {

@@ -138,7 +138,9 @@ final class TrackFeed {
     /// are all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
     func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
         if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
-        let full = viewers.compactMap { $0.targetBitRate(at: self) }
+        // Pushes, RTSP players and recordings have no path that is measured, and get what the source sends.
+        let others = Array(repeating: PathControl.highest, count: hub.unmeasuredReaders(besides: reader))
+        let full = viewers.compactMap { $0.targetBitRate(at: self) } + others
         // While nobody gets what the source sends, it has to become less before anybody can get it again.
         adaptRate(to: full.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : full, now: now)
     }
