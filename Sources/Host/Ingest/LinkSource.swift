@@ -12,6 +12,8 @@ final class LinkSource: PictureSource {
     var makesKeyFrames: Bool { keyFrameAbility.isSet }
     var tellsPointer: Bool { reportsPointer.isSet }
     var changesChroma: Bool { hasBothChromaFormats.isSet }
+    /// A legacy sender and a replay read no messages.
+    var obeys: SourceOrders { makesKeyFrames ? [.frameRate, .bitRate, .sharpen] : [] }
     private let known = Mutex<SourceTiming?>(nil)
     var timing: SourceTiming? {
         get { known.withLock { $0 } }

@@ -102,12 +102,12 @@ public final class TrackIngest: TrackObserver {
     public func limit(_ limits: SourceLimits) { hub.limit(limits, now: MonotonicTime.now()) }
 
     /// Asks the source to encode the parts that stand still in finer quality than usual. Returns false if there is no
-    /// source.
+    /// source that can.
     @discardableResult
     public func sharpen() -> Bool {
-        let source = hub.source
-        source?.sharpen()
-        return source != nil
+        guard let source = hub.source, source.obeys.contains(.sharpen) else { return false }
+        source.sharpen()
+        return true
     }
 
     /// Passes the last picture to `completion`, on the tap's thread; nil if none has arrived within `patience`, or if

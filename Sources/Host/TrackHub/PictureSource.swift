@@ -16,6 +16,8 @@ public protocol PictureSource: AnyObject, Sendable {
     func setWatched(_ isRunning: Bool)
     /// Sets the bit rate that the viewers' network paths can carry; the source stays under it.
     func setTargetBitRate(_ rate: BitRate)
+    /// Which of the sharer's orders it carries out; the others do nothing.
+    var obeys: SourceOrders { get }
     /// Sets how many pictures a second the source may make at most.
     func setFrameRate(_ rate: FrameRate)
     /// Asks for the parts of the picture that stand still to be encoded once more, finer than usual.
@@ -43,6 +45,8 @@ extension PictureSource {
     /// Defaults to `makesKeyFrames`.
     public var restsUnwatched: Bool { makesKeyFrames }
     public func setSharerPaused(_ isHeld: Bool) {}
+    /// None by default.
+    public var obeys: SourceOrders { [] }
     public func setFrameRate(_ rate: FrameRate) {
         // By default the rate can't be changed.
     }
@@ -58,6 +62,20 @@ extension PictureSource {
     public func setChroma(_ format: ChromaFormat) {
         // By default there is only one format.
     }
+}
+
+/// Orders of the sharer about how a source's pictures are made.
+public struct SourceOrders: OptionSet, Sendable {
+    /// Make no more pictures a second.
+    public static let frameRate = SourceOrders(rawValue: 1)
+    /// Send no more bits a second.
+    public static let bitRate = SourceOrders(rawValue: 2)
+    /// Encode what stands still more finely.
+    public static let sharpen = SourceOrders(rawValue: 4)
+
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
 }
 
 /// What a source can do.

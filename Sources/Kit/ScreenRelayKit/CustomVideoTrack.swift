@@ -161,5 +161,7 @@ public final class CustomVideoTrack: PictureSource {
         encoder?.setTargetBitRate(rate)
         feedback.targetBitRateChanged(rate)
     }
+    /// Where nobody makes key frames on request, nobody encodes here: the frames are passed on as they come.
+    public var obeys: SourceOrders { makesKeyFrames ? .bitRate : [] }
     public func setChroma(_ format: ChromaFormat) { feedback.chromaWanted(format) }
 }

@@ -208,21 +208,13 @@ public final class ScreenRelayHost: Sendable {
     public func setPlainReaders(_ count: Int) { firstTrack.readers.others(count) }
 
     /// Sets each source's highest frame rate and bit rate, also for sources that come later. An application's own track
-    /// is only told the bit rate.
+    /// is only told the bit rate; ``ignored(of:)`` says which of them no source keeps to.
     public func limit(_ limits: SourceLimits) {
         hosted.limit(limits)
     }
 
     /// The limits that ``limit(_:)`` has set.
     public var limits: SourceLimits { hosted.limits }
-
-    /// Makes every capture encode what stands still on its screen once more, with higher quality. Returns false if
-    /// there is no source.
-    @discardableResult
-    public func sharpen() -> Bool {
-        // Ask all of them, even after the first true.
-        tracks.map { $0.ingest.sharpen() }.contains(true)
-    }
 
     /// The last statistics from the first track's capture, about one a second while something changes. Nil if there are
     /// none.

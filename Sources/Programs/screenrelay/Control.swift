@@ -170,6 +170,11 @@ enum Control {
             return host.sharpen() ? .done("sharpening") : .refused("no capture is connected")
         case .rate(let change):
             let limits = change.applied(to: host.limits, most: facts.most)
+            let ignored = host.ignored(of: change.applied(to: SourceLimits()))
+            guard ignored.isEmpty else {
+                return .refused(
+                    "the \(ignored.words) can't be limited here: what comes by --source or WHIP keeps to its own")
+            }
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
             return .done("at most \(limits.words)\(ceiling(of: change, facts.most))")

@@ -13,6 +13,14 @@ extension SourceLimits {
     }
 }
 
+extension SourceOrders {
+    /// The rates among them, such as "frame rate and bit rate".
+    var words: String {
+        let parts = [contains(.frameRate) ? "frame rate" : nil, contains(.bitRate) ? "bit rate" : nil]
+        return parts.compactMap { $0 }.joined(separator: " and ")
+    }
+}
+
 extension SourceState {
     /// A description in a few words.
     var words: String {

@@ -22,6 +22,8 @@ struct StatusReport {
     let narrowViewers: NarrowViewers
     let metrics: Metrics
     let limits: SourceLimits
+    /// Those of them that no source keeps to.
+    let ignoredLimits: SourceOrders
     let capture: CaptureStatistics?
     /// The round-trip time and clock offset of a source that came over TCP.
     let timing: SourceTiming?
@@ -62,6 +64,7 @@ struct StatusReport {
         narrowViewers = NarrowViewers(in: host.statistics)
         metrics = host.metrics
         limits = host.limits
+        ignoredLimits = host.ignored(of: host.limits)
         capture = host.captureStatistics
         timing = host.sourceTiming
         recording = host.recording
@@ -100,6 +103,7 @@ struct StatusReport {
         }
         if let words = narrowViewers.words { line += "; \(words)" }
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
+        if !ignoredLimits.isEmpty { line += ", but what comes now keeps to its own \(ignoredLimits.words)" }
         if let timing {
             line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
         }

@@ -1,0 +1,23 @@
+import Ingest
+public import TrackHub
+
+extension ScreenRelayHost {
+    /// Makes every capture encode what stands still on its screen once more, with higher quality. Returns false if
+    /// no capture is connected.
+    @discardableResult
+    public func sharpen() -> Bool {
+        // Ask all of them, even after the first true.
+        tracks.map { $0.ingest.sharpen() }.contains(true)
+    }
+
+    /// Which of `limits` no source keeps to: publishers, and a `Pull` that passes frames on, send what they want. Empty
+    /// while there is no source.
+    public func ignored(of limits: SourceLimits) -> SourceOrders {
+        let sources = tracks.compactMap { $0.ingest.hub.source }
+        guard !sources.isEmpty else { return [] }
+        var ignored: SourceOrders = []
+        if limits.frameRate != nil { ignored.insert(.frameRate) }
+        if limits.bitRate != nil { ignored.insert(.bitRate) }
+        return sources.reduce(ignored) { $0.subtracting($1.obeys) }
+    }
+}
