@@ -45,5 +45,32 @@ extension EndToEnd {
             #expect(try !ask(["status"], of: host).output.contains("at most"))
             #expect(host.stop() == .exited(0))
         }
+
+        @Test("records what it reads, with the sound, and exports all of it")
+        func recorded() throws {
+            let (sounded, recording) = (folder.file("sounded.mkv"), folder.file("talk.srr"))
+            let made = try FFmpeg.run([
+                "-i", talk, "-f", "lavfi", "-i", "sine=440:sample_rate=48000", "-t", "4", "-c:v", "copy", "-c:a",
+                "libopus", sounded,
+            ])
+            try #require(made.status == .exited(0), "\(made.messages)")
+            let host = try RunningProgram.host(
+                "unix:" + folder.file("s.sock"),
+                ["--source", "file:" + sounded, "--record", recording, "--log", "info"])
+            _ = try host.printedLink()
+            try host.waitForLog("the source file:\(sounded) has ended")
+            #expect(host.stop() == .exited(0))
+            let exported = folder.file("exported.mkv")
+            let export = try CommandLineRun(["screenrelay", "export", recording, "-o", exported])
+            try #require(export.status == .exited(0), "\(export.errorOutput)")
+            let pictures = try FFmpeg.decode(exported, to: "gray")
+            #expect(pictures.faults.isEmpty, "\(pictures.messages)")
+            // 5 a second; the last one is held back.
+            #expect(pictures.bytes.count >= 19 * 176 * 144)
+            let sound = try FFmpeg.run(["-i", exported, "-map", "0:a:0", "-ac", "1", "-f", "f32le", "pipe:1"])
+            let samples = sound.bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+            #expect(samples.count > 3 * 48_000, "\(sound.messages)")
+            #expect(ToneFit(440, in: Array(samples.dropFirst(48_000).prefix(24_000))).amplitude > 0.05)
+        }
     }
 }

@@ -43,7 +43,7 @@ struct CustomAudioTrackTests {
         #expect(frames.count == 5)
         // In no room yet.
         track.write(frames[0])
-        #expect(track.attach(to: hub))
+        #expect(track.attach(to: hub, recorder: nil))
         let reader = hub.subscribe {}
         for frame in frames { track.write(frame) }
         let picture = CodedFrame(
@@ -61,7 +61,7 @@ struct CustomAudioTrackTests {
     @Test("samples are heard as they were written, without a gap and in their place", arguments: [1, 2])
     func samples(channelCount: Int) throws {
         let track = try CustomAudioTrack(channelCount: channelCount)
-        #expect(track.attach(to: hub))
+        #expect(track.attach(to: hub, recorder: nil))
         hub.viewerCame(decoding: .yuv444, now: now())
         let reader = hub.subscribe {}
         let start = now() - .seconds(2)
@@ -89,7 +89,7 @@ struct CustomAudioTrackTests {
         let told = Told()
         let track = try CustomAudioTrack(channelCount: 1, feedback: told.feedback)
         #expect(track.listeners == 0)
-        #expect(track.attach(to: hub))
+        #expect(track.attach(to: hub, recorder: nil))
         let sound = tone(440, seconds: 0.1)
         let start = now() - .seconds(2)
         write(sound, to: track, at: start)
@@ -107,7 +107,7 @@ struct CustomAudioTrackTests {
     @Test("silence sends nothing after 300 ms, and a gap of the capture times is one of the sound")
     func gaps() throws {
         let track = try CustomAudioTrack(channelCount: 1)
-        #expect(track.attach(to: hub))
+        #expect(track.attach(to: hub, recorder: nil))
         hub.viewerCame(decoding: .yuv444, now: now())
         let reader = hub.subscribe {}
         let (sound, silence) = (tone(440, seconds: 0.1), [Float](repeating: 0, count: 48_000))
@@ -130,7 +130,7 @@ struct CustomAudioTrackTests {
     @Test("nothing that was captured before the end of a mute is heard")
     func muted() throws {
         let track = try CustomAudioTrack(channelCount: 1)
-        #expect(track.attach(to: hub))
+        #expect(track.attach(to: hub, recorder: nil))
         hub.viewerCame(decoding: .yuv444, now: now())
         let start = now() - .seconds(2)
         let sound = tone(440, seconds: 0.1)
@@ -181,7 +181,7 @@ struct CustomAudioTrackTests {
     @Test("an application gets it decoded, and counts as a listener while it reads", .timeLimit(.minutes(10)))
     func decoded() async throws {
         let track = try CustomAudioTrack(channelCount: 1)
-        #expect(track.attach(to: hub))
+        #expect(track.attach(to: hub, recorder: nil))
         var pieces = TrackSound(hub: hub, channelCount: 2).makeAsyncIterator()
         #expect(hub.viewers == 1)
         let start = now() - .seconds(2)

@@ -35,7 +35,7 @@ struct CustomVideoTrackTests {
     @Test("what is written is what viewers get, in order and on one timeline")
     func write() throws {
         let track = CustomVideoTrack(feedback: Told().feedback)
-        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
         let reader = hub.subscribe {}
         for _ in 0..<3 { track.write(picture) }
         let units = reader.take()
@@ -47,12 +47,12 @@ struct CustomVideoTrackTests {
     func refused() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let first = CustomVideoTrack(feedback: Told().feedback)
-        #expect(first.attach(to: ingest))
+        #expect(first.attach(to: ingest, recorder: nil))
         let reader = hub.subscribe {}
         let second = CustomVideoTrack(feedback: Told().feedback)
         // As `write` would at the moment in which the room has been named and not answered yet.
         ingest.deliver(picture, from: second, epoch: 2, arrival: now())
-        #expect(!second.attach(to: ingest))
+        #expect(!second.attach(to: ingest, recorder: nil))
         second.write(picture)
         #expect(reader.take().isEmpty)
         first.write(picture)
@@ -63,16 +63,16 @@ struct CustomVideoTrackTests {
     func publishedTwice() throws {
         let track = CustomVideoTrack(feedback: Told().feedback)
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(track.attach(to: ingest))
+        #expect(track.attach(to: ingest, recorder: nil))
         let otherHub = TrackHub(origin: now())
         let other = try TrackIngest(hub: otherHub, log: .silent)
-        for next in [ingest, other] { #expect(!track.attach(to: next)) }
+        for next in [ingest, other] { #expect(!track.attach(to: next, recorder: nil)) }
         let (reader, otherReader) = (hub.subscribe {}, otherHub.subscribe {})
         track.write(picture)
         #expect(reader.take().count == 1 && otherReader.take().isEmpty)
         #expect(other.hub.sourceState == .waiting)
         track.end(reason: "it was a test")
-        #expect(track.attach(to: other))
+        #expect(track.attach(to: other, recorder: nil))
     }
 
     @Test("an application that has both chroma formats hears which one all viewers decode; others don't")
@@ -84,7 +84,7 @@ struct CustomVideoTrackTests {
                 feedback: CustomVideoTrack.Feedback(
                     keyFrameWanted: {}, chromaWanted: { format in formats.withLock { $0.append(format) } }))
             let hub = TrackHub(origin: now())
-            #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+            #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
             hub.viewerCame(decoding: .yuv444, now: now())
             hub.viewerCame(decoding: .yuv420, now: now())
             hub.viewerLeft(decoding: .yuv420, now: now() - .seconds(3))
@@ -99,7 +99,7 @@ struct CustomVideoTrackTests {
         let track = CustomVideoTrack(feedback: told.feedback)
         #expect(track.viewers == 0)
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(track.attach(to: ingest))
+        #expect(track.attach(to: ingest, recorder: nil))
         for _ in 0..<2 { hub.viewerCame(decoding: .yuv444, now: now()) }
         #expect(track.viewers == 2)
         hub.requestKeyFrame(now: now())
@@ -117,8 +117,8 @@ struct CustomVideoTrackTests {
         let first = CustomVideoTrack(feedback: Told().feedback)
         let second = CustomVideoTrack(feedback: Told().feedback)
         first.write(picture)
-        #expect(first.attach(to: ingest))
-        #expect(!second.attach(to: ingest))
+        #expect(first.attach(to: ingest, recorder: nil))
+        #expect(!second.attach(to: ingest, recorder: nil))
         second.write(picture)
         #expect(hub.publishedFrames == 0)
         first.write(picture)
@@ -131,7 +131,7 @@ struct CustomVideoTrackTests {
             Issue.record("\(ingest.hub.sourceState)")
             return
         }
-        #expect(second.attach(to: ingest))
+        #expect(second.attach(to: ingest, recorder: nil))
     }
 
     @Test("published by a host it can be seen over the network")

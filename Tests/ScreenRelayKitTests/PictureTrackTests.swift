@@ -37,7 +37,7 @@ struct PictureTrackTests {
     /// A track in a room of its own, which somebody watches.
     private func watchedTrack(highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000)) throws -> CustomVideoTrack {
         let track = try CustomVideoTrack(picturesPerSecond: 30, highestBitRate: highestBitRate)
-        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
         hub.viewerCame(decoding: .yuv420, now: now())
         return track
     }
@@ -102,7 +102,7 @@ struct PictureTrackTests {
     func unwatched() throws {
         let track = try CustomVideoTrack(picturesPerSecond: 30)
         for shade in [20, 60] { #expect(track.write(picture: picture(small, shade: shade))) }
-        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
         defer { track.end(reason: "it was a test") }
         let newest = picture(small, shade: 140)
         for picture in [picture(small, shade: 100), newest] { track.write(picture: picture) }
@@ -123,7 +123,7 @@ struct PictureTrackTests {
     func end() throws {
         let track = try CustomVideoTrack(picturesPerSecond: 30)
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(track.attach(to: ingest))
+        #expect(track.attach(to: ingest, recorder: nil))
         let last = picture(small, shade: 90)
         for picture in [picture(small, shade: 30), last] { track.write(picture: picture) }
         #expect(hub.publishedFrames == 0)

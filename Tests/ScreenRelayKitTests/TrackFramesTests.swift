@@ -37,7 +37,7 @@ struct TrackFramesTests {
     func codedFrames() async throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(track.attach(to: ingest))
+        #expect(track.attach(to: ingest, recorder: nil))
         let written = try frames([50, 60, 70])
         let first = TrackFrames(hub: hub).makeAsyncIterator()
         #expect(hub.viewers == 1)
@@ -71,7 +71,7 @@ struct TrackFramesTests {
         let asked = Mutex(0)
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: { asked.withLock { $0 += 1 } }))
-        #expect(track.attach(to: ingest))
+        #expect(track.attach(to: ingest, recorder: nil))
         var pictures = TrackPictures(hub: hub).makeAsyncIterator()
         let good = try frames([50, 90])
         for frame in good { track.write(frame) }

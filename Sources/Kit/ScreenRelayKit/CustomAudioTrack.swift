@@ -1,5 +1,6 @@
 import AudioCoding
 import Clocks
+import Ingest
 public import MediaTypes
 import Synchronization
 public import TrackHub
@@ -34,6 +35,8 @@ public final class CustomAudioTrack: PictureSource {
         var isHeard = false
         /// Whether the sharer has paused or muted.
         var isHeld = false
+        /// Nil if the sound is not recorded.
+        var recording: PublicationSoundRecording?
 
         /// The hub, if what is written now can be heard.
         var hearing: TrackHub? { isHeard && !isHeld ? hub : nil }
@@ -74,7 +77,7 @@ public final class CustomAudioTrack: PictureSource {
     /// room and after it is removed, and nothing for a track of samples or with a frame of another codec.
     public func write(_ frame: CodedFrame) {
         guard channelCount == nil, frame.format?.codec == .opus, let hub = state.withLock({ $0.hub }) else { return }
-        hub.deliver(frame, from: self, epoch: epoch, arrival: MonotonicTime.now())
+        deliver(frame, to: hub, at: MonotonicTime.now())
     }
 
     /// Writes the next samples of a track of samples, any number of them. Only one thread may write at a time.
@@ -99,8 +102,15 @@ public final class CustomAudioTrack: PictureSource {
         }
         let now = MonotonicTime.now()
         let frames = encoder.withLock { $0?.encode(samples, captured: captured, now: now) ?? [] }
-        for frame in frames { hub.deliver(frame, from: self, epoch: epoch, arrival: now) }
+        for frame in frames { deliver(frame, to: hub, at: now) }
         return true
+    }
+
+    private func deliver(_ frame: CodedFrame, to hub: TrackHub, at now: MonotonicTime) {
+        // What nobody may hear isn't recorded either.
+        let recording = state.withLock { $0.isHeld ? nil : $0.recording }
+        recording?.record(frame, at: now)
+        hub.deliver(frame, from: self, epoch: epoch, arrival: now)
     }
 
     /// Whether somebody hears what is written now; else it need not be decoded.
@@ -109,9 +119,9 @@ public final class CustomAudioTrack: PictureSource {
     /// How many listen now: viewers that the sound is sent to, and applications. 0 while the track is in no room.
     public var listeners: Int { state.withLock { $0.hub }?.viewers ?? 0 }
 
-    /// Makes this the source of a track's sound. Returns false if the sound has a source already, or this track is in a
-    /// room.
-    func attach(to hub: TrackHub) -> Bool {
+    /// Makes this the source of a track's sound, which `recorder` records if there is one. Returns false if the sound
+    /// has a source already, or this track is in a room.
+    func attach(to hub: TrackHub, recorder: LinkRecorder?) -> Bool {
         // Before the hub knows this source, because it tells at once who listens. It ignores what is written until
         // then.
         let isFree = state.withLock { state in
@@ -125,7 +135,14 @@ public final class CustomAudioTrack: PictureSource {
             return false
         }
         // The application may have ended it meanwhile.
-        if state.withLock({ $0.hub === hub }) { return true }
+        let isOurs = state.withLock { state in
+            guard state.hub === hub else { return false }
+            state.recording = recorder.map {
+                PublicationSoundRecording($0, codec: .opus, epoch: epoch, at: MonotonicTime.now())
+            }
+            return true
+        }
+        if isOurs { return true }
         hub.detach(self, reason: "the sound has ended", now: MonotonicTime.now())
         return false
     }

@@ -49,6 +49,7 @@ public final class CustomVideoTrack: PictureSource {
     /// Nil for a track of frames.
     private let encoder: TrackEncoder?
     private let ingest: Mutex<TrackIngest?>
+    private let recording = Mutex<SourceRecording?>(nil)
     private let epoch = UInt64.random(in: 1 ... .max)
 
     /// A track of frames that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one.
@@ -116,14 +117,19 @@ public final class CustomVideoTrack: PictureSource {
 
     private func deliver(_ frame: CodedFrame) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
-        ingest.deliver(frame, from: self, epoch: epoch, arrival: MonotonicTime.now())
+        let now = MonotonicTime.now()
+        let isHidden = ingest.hub.isPausedBySharer
+        let wantsKeyFrame = recording.withLock { $0?.record(frame, isHidden: isHidden, at: now) ?? false }
+        if wantsKeyFrame, makesKeyFrames { ingest.hub.requestKeyFrame(now: now) }
+        ingest.deliver(frame, from: self, epoch: epoch, arrival: now)
     }
 
     /// How many viewers watch now; 0 while the track is in no room.
     public var viewers: Int { ingest.withLock { $0 }?.hub.viewers ?? 0 }
 
-    /// Puts the track into a room. Returns false if the room's track already has a source, or this track is in a room.
-    func attach(to ingest: TrackIngest) -> Bool {
+    /// Puts the track into a room, where `recorder` records it if there is one. Returns false if the room's track
+    /// already has a source, or this track is in a room.
+    func attach(to ingest: TrackIngest, recorder: LinkRecorder?) -> Bool {
         // Set this before attaching, because the application may write as soon as it hears that a picture is wanted.
         // The room ignores what is written before that, since this is not its source yet.
         let isFree = self.ingest.withLock { current in
@@ -136,6 +142,10 @@ public final class CustomVideoTrack: PictureSource {
             self.ingest.withLock { $0 = nil }
             return false
         }
+        // Not before, since a track that has another source must not be recorded.
+        if let recorder {
+            recording.withLock { $0 = SourceRecording(recorder, epoch: epoch, at: MonotonicTime.now()) }
+        }
         // The application may have ended it meanwhile.
         if self.ingest.withLock({ $0 === ingest }) { return true }
         ingest.detach(self, reason: "the track has ended")
@@ -145,6 +155,7 @@ public final class CustomVideoTrack: PictureSource {
     /// Takes the track out of its room. Viewers keep the last picture and are told `reason`.
     public func end(reason: String) {
         encoder?.finish()
+        recording.withLock { $0 = nil }
         ingest.withLock { $0.take() }?.detach(self, reason: reason)
     }
 

@@ -4,7 +4,7 @@ import TrackHub
 extension HostedTrack {
     /// Makes `sound` the sound of this track. Returns false if its sound already has a source.
     public func publish(_ sound: CustomAudioTrack) -> Bool {
-        sound.attach(to: self.sound)
+        sound.attach(to: self.sound, recorder: linkRecorder)
     }
 
     /// The coded packets of the track's sound, for an application that sends them elsewhere or records them: Opus,
