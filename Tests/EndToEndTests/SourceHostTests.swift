@@ -72,5 +72,35 @@ extension EndToEnd {
             #expect(samples.count > 3 * 48_000, "\(sound.messages)")
             #expect(ToneFit(440, in: Array(samples.dropFirst(48_000).prefix(24_000))).amplitude > 0.05)
         }
+
+        @Test("ends with one line if there is no such file, or if it is of no use as a source")
+        func unusable() throws {
+            let text = try folder.write("notes.mp4", Array("no film".utf8))
+            let still = folder.file("still.png")
+            let made = try FFmpeg.run(["-f", "lavfi", "-i", "color=red:s=64x48", "-frames:v", "1", still])
+            try #require(made.status == .exited(0), "\(made.messages)")
+            for (file, code) in [(folder.file("nope.mp4"), Int32(66)), (text, 65), (still, 65)] {
+                let run = try CommandLineRun(
+                    ["screenrelay", "host", "--link", "unix:" + folder.file("n.sock"), "--source", "file:" + file]
+                        + LinkSocket.hostOptions)
+                #expect(run.status == .exited(code), "\(file): \(run.output) \(run.errorOutput)")
+                // The others are log lines.
+                let lines = run.errorOutput.split(separator: "\n").filter { $0.contains("--source file:\(file)") }
+                #expect(lines.count == 1, "\(run.errorOutput)")
+            }
+        }
+
+        @Test("names the source in its status")
+        func status() throws {
+            let host = try host(["--log", "info"])
+            try host.waitForLog("sends H.264")
+            #expect(try ask(["status"], of: host).output.hasPrefix("live; showing file:\(talk) to the room screen; "))
+            #expect(host.stop() == .exited(0))
+
+            let nobody = "rtmp://127.0.0.1:\(try freePort())/live/key"
+            let other = try RunningProgram.host("unix:" + folder.file("o.sock"), ["--source", nobody])
+            _ = try other.printedLink()
+            #expect(try ask(["status"], of: other).output.hasPrefix("waiting for the source; showing rtmp://"))
+        }
     }
 }

@@ -50,13 +50,17 @@ public final class Pull: Sendable {
 
     /// Begins to read. `track` must have no other source.
     ///
+    /// `onUselessFile` is called on the source's thread, with the reason, if a file ends before anything of it could be
+    /// shown. A server is tried again instead.
+    ///
     /// - Throws: ``PullError`` if the process has no thread or descriptor left.
     public init(
-        _ address: PullAddress, into track: HostedTrack, settings: Settings = Settings(), log: EventLog = .silent
+        _ address: PullAddress, into track: HostedTrack, settings: Settings = Settings(), log: EventLog = .silent,
+        onUselessFile: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(PullError) {
         guard let shared = Shared() else { throw PullError("no file descriptor is left for a source") }
         self.shared = shared
-        let run = PullRun(address, track, settings, shared, log)
+        let run = PullRun(address, track, settings, shared, log, onUselessFile)
         guard let thread = NamedThread("source", blocksSignals: true, body: { run.run() }) else {
             throw PullError("no thread is left for a source")
         }

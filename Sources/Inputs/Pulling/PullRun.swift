@@ -15,11 +15,14 @@ struct PullRun: Sendable {
     private let settings: Pull.Settings
     private let shared: Pull.Shared
     private let log: EventLog
+    private let onUselessFile: @Sendable (String) -> Void
 
     init(
-        _ address: PullAddress, _ track: HostedTrack, _ settings: Pull.Settings, _ shared: Pull.Shared, _ log: EventLog
+        _ address: PullAddress, _ track: HostedTrack, _ settings: Pull.Settings, _ shared: Pull.Shared, _ log: EventLog,
+        _ onUselessFile: @escaping @Sendable (String) -> Void
     ) {
         (self.address, self.track, self.settings, self.shared, self.log) = (address, track, settings, shared, log)
+        self.onUselessFile = onUselessFile
     }
 
     func run() {
@@ -35,6 +38,8 @@ struct PullRun: Sendable {
             if reason == Self.pausedForTooLong { continue }
             if address.isFile {
                 log.info("the source \(address) \(reason ?? "has ended")")
+                // It won't be tried again.
+                if !shared.hasCome.isSet { onUselessFile(reason ?? "has no pictures and no sound that can be shown") }
                 return
             }
             if shared.hasCome.isSet { (wait, lastReason) = (settings.firstWait, "") }

@@ -121,6 +121,8 @@ enum Control {
     struct Facts {
         /// What the host does, such as "sharing :0".
         let what: String
+        /// What sends the pictures.
+        var source = "capture"
         /// The limits that the capture was started with. Empty if another program started it.
         var most = SourceLimits()
         /// The rooms of other servers.

@@ -41,7 +41,7 @@ enum HostCommand {
     private static func recordingOne(_ option: Option) -> Option {
         guard option.long == Option.record.long else { return option }
         var option = option
-        option.help += "; records only --link, not --track"
+        option.help += "; records the first track, that of --link or --source, and not --track"
         return option
     }
 
@@ -100,7 +100,7 @@ enum HostCommand {
             }
             let sources: [Pull]
             do throws(HostError) {
-                sources = try sourcing.start(host, log: log)
+                sources = try sourcing.start(host, end, log: log)
             } catch {
                 for link in links { link.stop() }
                 throw error
@@ -119,8 +119,8 @@ enum HostCommand {
                 host,
                 with: serve(
                     host, links, at: place,
-                    doing: sourcing.first.map { "Reading \($0)" } ?? "Waiting for capture on \(place)",
-                    pushing, joining, until: end, audience: HostOptions.audience(options), saying: lines, news, log),
+                    showing: sourcing.first, pushing, joining, until: end, audience: HostOptions.audience(options),
+                    saying: lines, news, log),
                 news)
         } catch {
             if let opening, case .link(let problem) = error {
@@ -132,7 +132,7 @@ enum HostCommand {
 
     /// Serves until the end, and then closes everything but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, doing what: String,
+        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, showing source: PullAddress?,
         _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, audience: String, saying lines: [String],
         _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
@@ -141,9 +141,11 @@ enum HostCommand {
         defer { pushes.stop() }
         let joins = Joins(joining, of: host, news, log: log)
         defer { joins.stop() }
-        let facts = Control.Facts(what: "hosting \(place)", joins: joins)
+        var facts = Control.Facts(what: source.map { "showing \($0)" } ?? "hosting \(place)", joins: joins)
+        if source != nil { facts.source = "the source" }
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
+        let what = source.map { "Reading \($0)" } ?? "Waiting for capture on \(place)"
         news.started(host, "\(what), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)
         return end.wait()
     }

@@ -1,4 +1,5 @@
 import CommandLine
+import Glibc
 import Pulling
 import ScreenRelayKit
 import Threading
@@ -39,6 +40,12 @@ struct SourceOption {
             } catch {
                 throw UsageError("\(label): \(error)")
             }
+            guard !url.lowercased().hasPrefix("file:") || access(String(url.dropFirst(5)), R_OK) == 0 else {
+                let failure = errno
+                throw UsageError(
+                    "\(label) \(url): \(String(cString: strerror(failure)))",
+                    exitCode: failure == EACCES ? .permission : .windowGone)
+            }
         }
         self.sources = sources
     }
@@ -55,8 +62,8 @@ struct SourceOption {
         return (text, nil)
     }
 
-    /// Begins to read all of them; they end when they are released.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(HostError) -> [Pull] {
+    /// Begins to read all of them; they end when they are released. A file that is of no use ends the host.
+    func start(_ host: ScreenRelayHost, _ end: EndSignals, log: EventLog) throws(HostError) -> [Pull] {
         var pulls: [Pull] = []
         for (address, name) in sources {
             let track =
@@ -64,7 +71,10 @@ struct SourceOption {
                     host.firstTrack
                 }
             do throws(PullError) {
-                pulls.append(try Pull(address, into: track, log: log))
+                let pull = try Pull(address, into: track, log: log) { reason in
+                    end.end(with: Program.fail("--source \(address) \(reason)", .badData))
+                }
+                pulls.append(pull)
             } catch {
                 throw .system("--source \(address): \(error)")
             }

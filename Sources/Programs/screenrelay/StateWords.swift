@@ -22,15 +22,15 @@ extension SourceOrders {
 }
 
 extension SourceState {
-    /// A description in a few words.
-    var words: String {
+    /// A description in a few words; `source` is what sends the pictures, such as "capture".
+    func words(for source: String) -> String {
         switch self {
-        case .waiting: "waiting for capture"
+        case .waiting: "waiting for \(source)"
         case .live: "live"
         case .paused(.sharer): "paused"
         case .paused(.screenLocked): "paused while the screen is locked"
         case .paused(.windowHidden): "paused while what is shared is not on the screen"
-        case .gone: "capture is gone"
+        case .gone: "\(source) is gone"
         }
     }
 

@@ -14,6 +14,8 @@ struct StatusReport {
     let state: SourceState
     /// What the host does, such as "sharing :0".
     let what: String
+    /// What sends the pictures.
+    let source: String
     let room: String
     let viewers: Int
     /// Whether the sharer has muted the sound.
@@ -56,7 +58,7 @@ struct StatusReport {
 
     init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts) {
         self.process = process
-        (what, joins) = (facts.what, facts.joins)
+        (what, source, joins) = (facts.what, facts.source, facts.joins)
         state = host.sourceState
         room = host.room
         viewers = host.viewers
@@ -88,11 +90,12 @@ struct StatusReport {
 
     /// The status in one line. The capture's part comes last.
     var line: String {
-        var line = "\(state.words); \(what) to the room \(room); \(words(forViewers: viewers))"
+        var line = "\(state.words(for: source)); \(what) to the room \(room); \(words(forViewers: viewers))"
         if tracks.count > 1 { line += ", counted for each track" }
         // The line already begins with the first track.
         for track in tracks.dropFirst().prefix(3) {
-            line += "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words), "
+            line +=
+                "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words(for: source)), "
             line += words(forViewers: track.viewers)
         }
         if tracks.count > 4 { line += "; \(tracks.count - 4) more tracks" }
