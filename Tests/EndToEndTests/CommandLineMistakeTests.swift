@@ -213,7 +213,7 @@ extension EndToEnd {
             let line = try #require(run.errorLine, "one line, not: \(run.errorOutput)")
             let running = "running already: process \(first.child.processID) "
             #expect(line.contains(running + "('screenrelay link' prints its link); for another"), "\(line)")
-            #expect(line.contains("--listen 0 --udp-port 0") && line.contains("'screenrelay stop'"))
+            #expect(line.contains("add --listen 0, or") && line.contains("'screenrelay stop'"))
             // On a terminal, which no journal keeps, the link itself is printed.
             let program = try #require(builtProgram(words[0]))
             var launch = Launch(
@@ -223,7 +223,7 @@ extension EndToEnd {
             let shown = try ChildProcess.run(launch, within: .seconds(60))
             #expect(shown.output.contains(running + "(\(try first.printedLink()));"), "\(shown.output)")
             let both = try RunningProgram(
-                "screenrelay", ["share", "--display", screen.name, "--listen", "0", "--udp-port", "0"],
+                "screenrelay", ["share", "--display", screen.name, "--listen", "0"],
                 prefix: prefix)
             #expect(try both.printedLink().hasPrefix("http://127.0.0.1:"))
         }

@@ -26,6 +26,8 @@ public struct HostConfiguration: Sendable {
     /// The address of the UDP port that all viewers share. Port 0 means any free port. Viewers who can't use UDP
     /// connect to the TCP port of the same number, unless it is taken or one of those in ``listen``.
     public var mediaAddress: TransportAddress
+    /// Whether any free port will do if the one of ``mediaAddress`` is taken.
+    public var mayUseOtherMediaPort = false
     /// Whether a browser may call this host by any literal address and by the machine's name, and not only by a
     /// loopback address (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
     public var isOpenToNetwork: Bool

@@ -71,11 +71,7 @@ public final class ScreenRelayHost: Sendable {
             bind: configuration.mediaAddress, advertised: configuration.advertised)
         mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
-        do throws(WebRTCError) {
-            media = try MediaServer(mediaConfiguration, log: log)
-        } catch {
-            throw HostError(error)
-        }
+        media = try Self.mediaServer(mediaConfiguration, mayUseOtherPort: configuration.mayUseOtherMediaPort, log)
         mediaPort = media.port
         let publishing = RoomPublishing(media: media, log: log)
         var signallingConfiguration: SignallingConfiguration

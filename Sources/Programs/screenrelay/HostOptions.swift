@@ -27,7 +27,7 @@ enum HostOptions {
                 long: "udp-port", value: .required("PORT"),
                 help:
                     "the UDP port that serves all viewers, and the TCP port of those who can't use UDP; 0 takes any free "
-                    + "one",
+                    + "one, and so does the default if it is taken",
                 default: "8189"),
             Option(
                 long: "lan",
@@ -70,6 +70,7 @@ enum HostOptions {
         configuration.isOpenToNetwork = options.has("lan")
         configuration.listen = try listenAddresses(options)
         configuration.mediaAddress = try mediaAddress(options, listen: configuration.listen)
+        configuration.mayUseOtherMediaPort = options.values("udp-port").isEmpty
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
@@ -195,11 +196,13 @@ enum HostOptions {
     static func networkLines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
         guard options.has("lan") else { return [] }
         let addresses = host.reachableAddresses
+        // Whoever has opened the usual port in a firewall has to know.
+        let port = host.usesOtherMediaPort ? ["The usual UDP port is taken: viewers use port \(host.mediaPort)."] : []
         if addresses.isEmpty {
             return ["This machine is in no network: nobody else can open the link. Connect it, then start this again."]
         }
-        if addresses.count == 1 { return [] }
-        return [
+        if addresses.count == 1 { return port }
+        return port + [
             "This machine's other addresses, if that one doesn't work: " + addresses.dropFirst().joined(separator: ", ")
         ]
     }

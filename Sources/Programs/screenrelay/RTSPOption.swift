@@ -43,19 +43,10 @@ struct RTSPOption {
     static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
         guard let server else { return [] }
         let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
-        let name = isWildcard ? host.reachableAddresses.first.flatMap(machine) ?? "127.0.0.1" : server.address.address
+        let name = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
         let place = ListenAddress(address: name, port: server.address.port)
         let user = configuration.password == nil ? "viewer" : "ROOM-PASSWORD"
         let proof = configuration.token.map { "\(user):\($0)@" } ?? ""
         return ["Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"]
-    }
-
-    /// The machine of a link such as `http://10.0.0.7:8080/#screen`.
-    private static func machine(of link: String) -> String? {
-        let parts = link.split(separator: "/", omittingEmptySubsequences: true)
-        guard parts.count > 1, let place = try? ValueFormat.listenAddress.read(String(parts[1]), option: "") else {
-            return nil
-        }
-        return place.host
     }
 }

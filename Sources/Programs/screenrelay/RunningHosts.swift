@@ -13,7 +13,7 @@ enum RunningHosts {
         guard !others.isEmpty else { return error.description }
         let list = others.prefix(3).map { process in "process \(process) (\(link(of: process, client)))" }
         return "\(error); running already: \(list.joined(separator: ", ")); for another one add "
-            + "--listen 0 --udp-port 0, or end it with 'screenrelay stop'"
+            + "--listen 0, or end it with 'screenrelay stop'"
     }
 
     /// The host's link if standard error is a terminal. Otherwise it may be a journal, which must not get a token.
