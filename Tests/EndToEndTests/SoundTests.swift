@@ -32,7 +32,26 @@ extension EndToEnd {
             let status = try status(of: share)
             #expect(status["state"].string == "live" && status["muted"] == .bool(false))
             #expect(share.captureProcessIDs.count == 1)
+            try share.waitForLog("so viewers would hear nothing; start one in this session")
             #expect(share.stop() == .exited(0))
+            #expect(share.occurrences(of: "viewers would hear nothing") == 1)
+        }
+
+        @Test("that only a recording takes is live, and not idle")
+        func recorded() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram.host("unix:" + path, ["--record", folder.file("s.srr")])
+            _ = try host.printedLink()
+            let source = try UnixSocket.connected(to: path)
+            let encoder = MessageEncoder(epoch: 9, stream: 1)
+            let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
+            try source.send(encoder.encode(.hello(hello)) + encoder.encode(.format(.opus)))
+            try eventually("it is live") {
+                try status(of: host)["tracks"][0]["sound"].string == "live"
+            }
+            source.close()
+            #expect(host.stop() == .exited(0))
         }
 
         @Test(

@@ -40,6 +40,9 @@ public struct SharePlan: Sendable {
     /// A plan of which nothing is known yet.
     public init() {}
 
+    /// What keeps viewers from hearing anything. Takes up to 8 s.
+    public func soundFindings() -> [Finding] { SoundCheck(plan: self).findings() }
+
     /// The checks of what a share needs.
     ///
     /// - Parameter now: the wall clock's time, in seconds since 1970.

@@ -1,4 +1,5 @@
 import CommandLine
+import Diagnosis
 import Ingest
 import ScreenRelayKit
 import Threading
@@ -25,6 +26,8 @@ struct SoundOption {
 
     private let program: SupervisedProgram?
     private let confinement: CaptureConfinement
+    /// What to look for at the start; nil if another user's sound is captured, which this user can't see.
+    private let plan: SharePlan?
 
     /// Reads the option. The capture of sound logs as much as `log`, and runs as the user that `capture` runs as.
     init(
@@ -35,7 +38,7 @@ struct SoundOption {
         confinement.copiesCredentials = capture.confinement.copiesCredentials
         self.confinement = confinement
         guard let source else {
-            program = nil
+            (program, plan) = (nil, nil)
             return
         }
         guard let path = ProgramBeside.sound.path else {
@@ -43,12 +46,21 @@ struct SoundOption {
         }
         program = .sound(
             path, ["--source", source, "--log", level.rawValue] + capture.arguments)
+        var plan = SharePlan()
+        (plan.soundSource, plan.soundProgram) = (source, path)
+        self.plan = confinement.copiesCredentials ? nil : plan
     }
 
     /// Starts to capture sound for `link`, if that was asked for. If it can't, logs why: pictures are shared without
     /// it.
     func start(for link: LinkServer, log: EventLog) -> CaptureSupervisor? {
         guard let program else { return nil }
+        if let plan {
+            // The capture itself looks only when somebody listens. It goes on trying, so this is no error.
+            _ = NamedThread("sound check", blocksSignals: true) {
+                for finding in plan.soundFindings() { log.warning(finding.line) }
+            }
+        }
         do throws(HostError) {
             return try CaptureSupervisor(program, confinement: confinement, link: link, log: log)
         } catch {

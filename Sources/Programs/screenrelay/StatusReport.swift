@@ -46,14 +46,16 @@ struct StatusReport {
         let viewers: Int
         let sound: SoundState
         let listeners: Int
+        let isRecorded: Bool
 
         init(_ track: HostedTrack) {
             (room, name, state, viewers) = (track.room, track.name, track.sourceState, track.viewers)
             (sound, listeners) = (track.soundState, track.listeners)
+            isRecorded = track.recording.map { $0.failure == nil } ?? false
         }
 
-        /// The sound in one word: what viewers are told, or that nobody listens, so that its source may rest.
-        var soundWord: String { sound == .live && listeners == 0 ? "idle" : sound.rawValue }
+        /// The sound in one word: what viewers are told, or that nobody listens or records, so that its source may rest.
+        var soundWord: String { sound == .live && listeners == 0 && !isRecorded ? "idle" : sound.rawValue }
     }
 
     init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts) {
