@@ -176,6 +176,26 @@ struct AdmissionTests {
         #expect(throws: Never.self) { try WebSocketClient(port: server.port, path: "/") }
     }
 
+    @Test("a page learns why its WebSocket was refused, and the log names the option once for each origin")
+    func refusedSocket() throws {
+        let warnings = RunningServer.Log()
+        let server = try RunningServer { $0.warn = { line in warnings.lines.withLock { $0.append(line) } } }
+        #expect(try server.request("POST", "/ws").status == 426)
+        let foreign = ["Origin": "https://screen.example"]
+        for _ in 1...2 {
+            #expect(try server.request("POST", "/ws", foreign).status == 403)
+            let upgrade = WebSocketClient.upgradeHeaders.merging(foreign) { $1 }
+            #expect(try server.request("GET", "/ws", upgrade).status == 403)
+        }
+        let lines = warnings.lines.withLock { $0 }
+        #expect(lines.count == 1 && lines[0].hasSuffix("add --allow-origin https://screen.example"), "\(lines)")
+        for index in 0..<50 {
+            let upgrade = WebSocketClient.upgradeHeaders.merging(["Origin": "https://\(index).example"]) { $1 }
+            #expect(try server.request("GET", "/ws", upgrade).status == 403)
+        }
+        #expect(warnings.lines.withLock { $0.count } == 16)
+    }
+
     @Test("the page and health are there for all, with the page's own rules, and other paths aren't")
     func page() throws {
         let server = try RunningServer()

@@ -86,6 +86,7 @@ public final class ScreenRelayHost: Sendable {
         let clock = media
         signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
+        signallingConfiguration.warn = { log.warning($0) }
         signallingConfiguration.onEvent = onVisit
         signallingConfiguration.onExpiry = onExpiry
         signallingConfiguration.commands = commands

@@ -39,6 +39,8 @@ public struct SignallingConfiguration: Sendable {
     /// Takes one line for the log, on the signalling thread. No line contains the part of a room's name after its
     /// comma.
     public var log: @Sendable (String) -> Void = { _ in }
+    /// Takes one line that whoever runs the host should know, likewise.
+    public var warn: @Sendable (String) -> Void = { _ in }
     /// Called when somebody has joined or left a room, on the signalling thread. It must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
     /// Called once with the name of a room whose links have expired, on the signalling thread. It must not block.

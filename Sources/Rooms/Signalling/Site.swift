@@ -19,6 +19,7 @@ final class Site {
     private unowned let thread: SiteThread
     private let context: OpaquePointer
     private let log: LineBudget
+    private let warn: @Sendable (String) -> Void
     private let front: HTTPFront
     private let webSockets: WebSocketFront
     private let rooms: HostRooms
@@ -29,6 +30,9 @@ final class Site {
     private let socketIOClients: SocketIOClients
     private let socketIO: SocketIOServer
     private var ticking: EventSource?
+    /// The pages' origins that the log has named.
+    private var toldOrigins: Set<String> = []
+    private static let toldOriginLimit = 16
 
     init(
         _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience, thread: SiteThread,
@@ -72,7 +76,7 @@ final class Site {
         administration = AdministrationAPI(
             configuration, webSockets: webSockets, admission: admission, attendance: attendance)
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
-        (self.front, self.webSockets) = (front, webSockets)
+        (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
 
         front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
@@ -153,6 +157,7 @@ extension Site {
         }
         if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
         switch path.first {
+        case "ws" where path.count == 1 && exchange.method == "POST": explainSocket(exchange)
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "metrics" where path.count == 1:
             exchange.answer(admission.checkMetrics(exchange) ?? metrics.response(to: exchange))
@@ -173,11 +178,32 @@ extension Site {
     private func upgrade(_ exchange: HTTPExchange) {
         switch admission.origin(of: exchange) {
         case .ours, .allowed: break
-        case .foreign, .malformed: return exchange.answer(.refusal(403))
+        case .foreign(let origin):
+            tellOfForeignPage(origin)
+            return exchange.answer(.refusal(403))
+        case .malformed: return exchange.answer(.refusal(403))
         }
         webSockets.accept(exchange) { [skyRTC] exchange, socket in
             skyRTC.open(socket, from: exchange.clientAddress)
         }
+    }
+
+    /// Tells our page why its WebSocket was refused, which browsers don't.
+    private func explainSocket(_ exchange: HTTPExchange) {
+        switch admission.origin(of: exchange) {
+        case .ours, .allowed: exchange.answer(.plain(426, "a WebSocket is opened here", [("Upgrade", "websocket")]))
+        case .foreign, .malformed: exchange.answer(.refusal(403))
+        }
+    }
+
+    /// Once for each origin, and not for any number of them: a page tries again and again, and others may be hostile.
+    private func tellOfForeignPage(_ origin: String) {
+        guard origin != "null", origin.utf8.count <= 100, toldOrigins.count < Self.toldOriginLimit,
+            toldOrigins.insert(origin).inserted
+        else { return }
+        warn(
+            "a page of \(origin) was refused; if that is this host behind a reverse proxy, add --allow-origin \(origin)"
+        )
     }
 
     private func page(_ exchange: HTTPExchange, _ path: String) {

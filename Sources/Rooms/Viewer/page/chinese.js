@@ -33,6 +33,7 @@ export const chinese = {
     "请查看“扩展和主题”→“插件”→“OpenH264”，然后重试。",
   otherBrowser: "请改用支持它的浏览器：Chrome、Chromium、Edge、Firefox 或 Safari。",
   hostAway: ["主机没有响应。", "那边的 ScreenRelay 可能已退出，或者网络已断开。"],
+  foreignPage: (origin) => ["主机拒绝来自此地址的页面。", `主机位于反向代理之后：共享者需要加上 --allow-origin ${origin}。`],
   hostLeft: ["共享已结束。", "如果重新开始，会在这里显示。"],
   offline: ["本设备已离线。", "网络恢复后画面会自动回来。"],
   lostConnection: ["连接已断开。"],

@@ -23,6 +23,10 @@ export const english = {
     "after the first start: look at Add-ons, Plugins, OpenH264, then try again.",
   otherBrowser: "Open the link in a browser that can: Chrome, Chromium, Edge, Firefox or Safari.",
   hostAway: ["The host does not answer.", "ScreenRelay may have stopped there, or the network may be down."],
+  foreignPage: (origin) => [
+    "The host refuses pages of this address.",
+    `It is behind a reverse proxy: whoever shares the screen has to add --allow-origin ${origin}.`,
+  ],
   hostLeft: ["Sharing has ended.", "If it starts again, it will appear here."],
   offline: ["This device is offline.", "The picture comes back when the network does."],
   lostConnection: ["The connection was lost."],

@@ -53,6 +53,7 @@ export const messages = {
     ...error([words.noH264, isFirefox ? words.noH264InFirefox : words.otherBrowser]), isFinal: true,
   }),
   hostAway: () => wait(navigator.onLine === false ? words.offline : words.hostAway),
+  foreignPage: (origin) => error(words.foreignPage(origin)),
   hostLeft: () => ({ ...wait(words.hostLeft), tone: "end" }),
   lostConnection: () => wait(navigator.onLine === false ? words.offline : words.lostConnection),
   noPicture: () => wait(words.noPicture),

@@ -46,3 +46,8 @@ export class Reach {
     this.#attempt = null;
   }
 }
+
+/** Whether the host refuses this page's WebSocket by its origin, of which the browser says nothing. */
+export const refusesPage = (socket) =>
+  fetch(socket.replace(/^ws/, "http"), { method: "POST", signal: AbortSignal.timeout(PROBE_PATIENCE) }).then(
+    ({ status }) => status === 403, () => false);

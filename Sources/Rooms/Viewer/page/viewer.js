@@ -2,7 +2,7 @@
 
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
-import { Reach } from "./reach.js";
+import { Reach, refusesPage } from "./reach.js";
 import { Attempts, Patience } from "./retry.js";
 import { ShownTrack } from "./shown.js";
 import { Signalling } from "./signalling.js";
@@ -238,8 +238,15 @@ export class Viewer extends EventTarget {
       this.#attempts.again(() => this.#renew());
       this.#awaitReach();
     } else {
+      const isFirst = this.reconnects === 0 && !this.#signalling?.wasOpen;
       this.#noHost(this.#isAsking || this.#visit.isCutOff ? messages.lostConnection() : messages.hostAway());
+      if (isFirst) this.#askWhy();
     }
+  }
+
+  async #askWhy() {
+    const isRefused = await refusesPage(this.link.socket);
+    if (isRefused && this.phase === "reconnecting") this.#stop(messages.foreignPage(location.origin), true);
   }
 
   /** Opens another connection beside the pictures. */
