@@ -50,6 +50,24 @@ extension EndToEnd {
             return String(line.split(separator: "=").last?.dropLast() ?? "")
         }
 
+        @Test("a snapshot from an IPv6 address, which GLib's TLS can't reach, says what to take instead")
+        func literal() throws {
+            let host = try RunningProgram(
+                "screenrelay",
+                [
+                    "host", "--link", "unix:" + folder.file("s.sock"), "--tls", "self-signed", "--listen", "[::1]:0",
+                    "--udp-port", "0",
+                ], prefix: ["env", "XDG_STATE_HOME=" + folder.path])
+            let link = try host.printedLink()
+            try #require(link.hasPrefix("https://[::1]:"))
+            let run = try CommandLineRun(
+                ["screenrelay", "snapshot", link, "-o", folder.file("screen.png")],
+                environment: ["SSL_CERT_FILE": file])
+            #expect(run.status == .exited(69))
+            #expect(
+                run.errorLine?.hasSuffix("; with TLS, take a name or an IPv4 address") == true, "\(run.errorOutput)")
+        }
+
         @Test("serves the page under the fingerprint that it printed, and keeps it over restarts")
         func kept() throws {
             let first = try host()

@@ -82,7 +82,11 @@ public struct SnapshotClient: Sendable {
 
     private static func failure(_ error: inout UnsafeMutablePointer<GError>?, _ target: Target) -> SnapshotClientError {
         defer { g_clear_error(&error) }
-        return .unreachable(target.host, reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
+        let reason = error.map { String(cString: $0.pointee.message) } ?? "no reason given"
+        let isRefused = error.map { $0.pointee.domain == g_tls_error_quark() } ?? false
+        // GLib sends the address as the server's name (SNI), and servers with GnuTLS, such as ours, refuse that.
+        let hint = isRefused && target.host.hasPrefix("[") ? "; with TLS, take a name or an IPv4 address" : ""
+        return .unreachable(target.host, reason: reason + hint)
     }
 
     private static func firstLine(_ body: [UInt8]) -> String {
