@@ -77,6 +77,7 @@ final class AskedSource: PictureSource {
     func setWatched(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
     func setTargetBitRate(_ rate: BitRate) { asked.withLock { $0.rates.append(rate) } }
     func setFrameRate(_ rate: FrameRate) { asked.withLock { $0.frameRates.append(rate) } }
+    let obeys = SourceOrders.sharpen
     func sharpen() { asked.withLock { $0.sharpenings += 1 } }
 
     var idrs: Int { asked.withLock { $0.idrs } }
