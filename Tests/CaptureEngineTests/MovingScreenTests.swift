@@ -40,7 +40,8 @@ struct MovingScreenTests {
         let median = sizes.sorted()[sizes.count / 2]
         #expect(median * 8 < first, "\(median) bytes a tick, \(first) the first picture")
         let folder = try TemporaryFolder()
-        // The stream has no time stamps; those that FFmpeg 7 makes up are nearer to each other than its output can tell.
+        // The stream has no time stamps; those that FFmpeg 7 makes up are nearer to each other than its output can
+        // tell.
         let decoded = try FFmpeg.decode(
             folder.write("moving.264", host.stream), input: ["-f", "h264", "-r", "120"])
         #expect(decoded.messages == "")

@@ -46,7 +46,8 @@ final class LinkedCapture {
     private let video: H264Decoder
     private var isOver = false
 
-    /// Starts it on `screen`, and says hello; `prefix` is a command that runs it. Over TCP, it connects to a socket that has the host's socket options.
+    /// Starts it on `screen`, and says hello; `prefix` is a command that runs it. Over TCP, it connects to a socket
+    /// that has the host's socket options.
     init(
         _ screen: VirtualScreen, _ options: [String] = [], prefix: [String] = [], greets: Bool = true,
         isOverTCP: Bool = false

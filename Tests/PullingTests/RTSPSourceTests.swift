@@ -71,7 +71,8 @@ struct RTSPSourceTests {
             received += reader.take().map(\.coded)
             return received.count { $0.isRandomAccess } >= 3
         }
-        #expect(lines.count("have parameter sets between their slices") == 1)
+        // FFmpeg 7 gives such a key frame whole.
+        #expect(lines.count("have parameter sets between their slices") <= 1)
         let keyFrames = received.filter { $0.isRandomAccess }
         let slices = keyFrames.map { frame in frame.units.count { frame.bytes[$0.lowerBound] & 31 == 5 } }
         #expect(slices.allSatisfy { $0 == 2 }, "\(slices)")

@@ -163,7 +163,8 @@ struct LockerTests {
         "real screen lockers are noticed, and their end",
         arguments: ["i3lock", "slock", "xsecurelock"].filter { ProgramLookup.path(of: $0) != nil })
     func lockers(_ name: String) throws {
-        // A copy of the program has no capabilities. Those of slock aren't needed here, and a container may refuse them.
+        // A copy of the program has no capabilities. Those of slock aren't needed here, and a container may refuse
+        // them.
         let folder = try TemporaryFolder()
         let program = folder.file(name)
         let path = try #require(ProgramLookup.path(of: name))

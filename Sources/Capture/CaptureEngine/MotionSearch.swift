@@ -64,8 +64,8 @@ struct MotionSearch {
         return width * height * 4 >= max(a.width * a.height, b.width * b.height) * 3
     }
 
-    /// Compares `current` with `previous`: what of it is unchanged, what has moved as a whole, and what is left to code.
-    /// If moving saves too little, nothing counts as moved.
+    /// Compares `current` with `previous`: what of it is unchanged, what has moved as a whole, and what is left to
+    /// code. If moving saves too little, nothing counts as moved.
     ///
     /// - Parameters:
     ///   - area: The area that changed, in which motion is searched.

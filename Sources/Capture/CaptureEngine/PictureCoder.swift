@@ -124,11 +124,12 @@ final class PictureCoder {
         return rate.decide(kind, macroblocks: count, rest: rest, isApart: isApart, now: now)
     }
 
-    /// Whether to leave out the rest of the picture by coding bands, because more macroblocks of it would be coded again
-    /// than have changed.
+    /// Whether to leave out the rest of the picture by coding bands, because more macroblocks of it would be coded
+    /// again than have changed.
     private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.activeCount }
 
-    /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart` demands that nothing but the active macroblocks is coded.
+    /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart`
+    /// demands that nothing but the active macroblocks is coded.
     func encode(
         _ decision: RateController.Decision,
         damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: PictureMotion? = nil,

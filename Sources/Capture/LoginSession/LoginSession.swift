@@ -24,8 +24,8 @@ public final class LoginSession {
 
     /// Connects to the system bus and asks for this process's session.
     ///
-    /// - Parameter display: the X display whose lock is wanted, as in `:0`. A session that names another one is ignored:
-    ///   the user's session at the screen isn't that of a virtual display. Nil accepts any session.
+    /// - Parameter display: the X display whose lock is wanted, as in `:0`. A session that names another one is
+    ///   ignored: the user's session at the screen isn't that of a virtual display. Nil accepts any session.
     public init(display: String?) {
         self.display = display.map(Self.plain)
         if sd_bus_open_system(&bus) < 0 { bus = nil }

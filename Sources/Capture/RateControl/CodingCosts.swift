@@ -56,8 +56,8 @@ struct CodingCosts: Sendable {
     /// A picture of so many macroblocks counts half as much as a large one, because a cursor or a word says little
     /// about a page.
     private static let halfWeight = 64.0
-    /// What a macroblock is taken to cost at least and at most. An empty picture says nothing about the next one; and no
-    /// encoder makes more of 256 pixels.
+    /// What a macroblock is taken to cost at least and at most. An empty picture says nothing about the next one; and
+    /// no encoder makes more of 256 pixels.
     private static let bounds = 0.25...4_096
     /// What refinement of a macroblock to QP 14 is taken to cost at least: that of text.
     private static let leastOfRefinement = 27.0

@@ -10,10 +10,10 @@ public enum Quantizer {
 
 /// How long a picture may occupy the link.
 ///
-/// After a rest, somebody has turned a page and wants to see it sharp rather than at once. In motion, a picture may take
-/// until the next one comes: a period, or longer where the content changes less often. If the last second left much of
-/// the link unused, it may take longer, so that a single large change among small ones is sharp; a film, which uses all
-/// of the link, gets no more than its period.
+/// After a rest, somebody has turned a page and wants to see it sharp rather than at once. In motion, a picture may
+/// take until the next one comes: a period, or longer where the content changes less often. If the last second left
+/// much of the link unused, it may take longer, so that a single large change among small ones is sharp; a film, which
+/// uses all of the link, gets no more than its period.
 struct PictureBudget {
     /// In motion, what a picture may take; nil for a key frame and after a rest.
     private(set) var motion: Interval?

@@ -16,8 +16,8 @@ public enum PictureKind: String, Sendable {
 /// comes out has to be sent, because later pictures are predicted from it.
 ///
 /// A picture starts when the link has carried the pictures before it (`start`). Its quantizer is decided when the work
-/// is known, that is, after the screen was grabbed, compared, and searched for motion (`decide`). It is the finest whose
-/// expected size the link carries in the picture's time (`PictureBudget`). The expected size is the number of
+/// is known, that is, after the screen was grabbed, compared, and searched for motion (`decide`). It is the finest
+/// whose expected size the link carries in the picture's time (`PictureBudget`). The expected size is the number of
 /// macroblocks left to code times the cost of a macroblock, learned from earlier pictures (`CodingCosts`).
 ///
 /// The value has no clock: `now` is an argument, on the caller's monotonic clock. Two threads must not use it at once.
@@ -82,9 +82,9 @@ public struct RateController: Sendable {
     }
 
     /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code: neither
-    /// unchanged nor moved. `isMoved` tells whether all the others are taken from the previous picture by moving it, and
-    /// `isApart` whether it is only a small part of what has changed. `rest` has, for each quantizer, how many other
-    /// macroblocks would be coded as well, because they are coarser.
+    /// unchanged nor moved. `isMoved` tells whether all the others are taken from the previous picture by moving it,
+    /// and `isApart` whether it is only a small part of what has changed. `rest` has, for each quantizer, how many
+    /// other macroblocks would be coded as well, because they are coarser.
     public mutating func decide(
         _ kind: PictureKind, macroblocks: Int, rest: [Int] = [], isMoved: Bool = false, isApart: Bool = false,
         now: MonotonicTime

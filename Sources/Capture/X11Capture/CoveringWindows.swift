@@ -5,10 +5,10 @@ import MediaTypes
 /// Tracks whether windows of a screen locker cover the whole screen.
 ///
 /// A locker is known by its windows' structure and not by its name: they lie directly on the root window and have its
-/// depth, no window manager has a say in them (override-redirect), and together they cover every monitor, except perhaps
-/// for its outermost pixels: the window of xsecurelock that the root window has leaves them out. Full-screen windows of
-/// other programs are placed by the window manager, and a screenshot's overlay has an alpha channel, or a shape with a
-/// hole.
+/// depth, no window manager has a say in them (override-redirect), and together they cover every monitor, except
+/// perhaps for its outermost pixels: the window of xsecurelock that the root window has leaves them out. Full-screen
+/// windows of other programs are placed by the window manager, and a screenshot's overlay has an alpha channel, or a
+/// shape with a hole.
 final class CoveringWindows {
     private(set) var coverScreen = false
     private let connection: X11Connection
@@ -160,8 +160,8 @@ final class CoveringWindows {
         let all = PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
         let areas = covers.values.flatMap { $0 }
         if all.inside.isCovered(by: areas) { return true }
-        // Of monitors of different sizes, the root window has places that none of them shows. Don't ask for the monitors
-        // because of each panel.
+        // Of monitors of different sizes, the root window has places that none of them shows. Don't ask for the
+        // monitors because of each panel.
         let covered = areas.reduce(0) { $0 + $1.width * $1.height }
         if covered * 2 < screen.width * screen.height { return false }
         let monitors = try MonitorSearch(connection).monitors().map { $0.area.intersection(all) }

@@ -45,7 +45,8 @@ final class ScreenGrabber {
     // Pictures come in bands through the connection as well, or replies of megabytes would pile up in memory.
     private static let replyBytes = 1 << 20
 
-    /// Takes pixels by the first of `methods` that works, into a segment of `segmentBytes` that may grow to `mostBytes`.
+    /// Takes pixels by the first of `methods` that works, into a segment of `segmentBytes` that may grow to
+    /// `mostBytes`.
     init(
         _ connection: X11Connection, methods: [GrabMethod], segmentBytes: Int = ScreenGrabber.segmentBytes,
         mostBytes: Int = .max

@@ -95,8 +95,8 @@ public final class MediaReader {
         avformat_close_input(&context)
     }
 
-    /// The next picture or packet of sound; nil at the end. It may be the first one of pictures or sound that the source
-    /// did not have when it was opened.
+    /// The next picture or packet of sound; nil at the end. It may be the first one of pictures or sound that the
+    /// source did not have when it was opened.
     public func next() throws(MediaFileError) -> Piece? {
         while true {
             if let piece = ready.popFirst() { return piece }

@@ -42,8 +42,8 @@ public struct X264Configuration: Sendable {
 
     /// The size that is encoded and shown. With 4:2:0, odd dimensions are rounded up.
     ///
-    /// The SPS crops the rest of the last macroblock, in units of one sample of chroma: of two of luma with 4:2:0, and of
-    /// one with 4:4:4 (ITU-T H.264 section 7.4.2.1.1, CropUnitX and CropUnitY).
+    /// The SPS crops the rest of the last macroblock, in units of one sample of chroma: of two of luma with 4:2:0, and
+    /// of one with 4:4:4 (ITU-T H.264 section 7.4.2.1.1, CropUnitX and CropUnitY).
     public var encodedSize: PictureSize {
         if chroma == .yuv444 { return size }
         return PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)

@@ -48,8 +48,8 @@ final class DecodeTap: Sendable {
         var number: UInt64
     }
 
-    /// A request for a picture that arrived at `from` or later; if `from` is nil, any picture will do. Until `refinedBy`,
-    /// it waits for the finer pictures that the source is about to send.
+    /// A request for a picture that arrived at `from` or later; if `from` is nil, any picture will do. Until
+    /// `refinedBy`, it waits for the finer pictures that the source is about to send.
     struct SnapshotRequest {
         var from: MonotonicTime?
         var refinedBy = MonotonicTime.zero

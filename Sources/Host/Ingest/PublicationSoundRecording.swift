@@ -2,8 +2,8 @@ import CaptureLink
 public import MediaTypes
 import Recording
 
-/// Records a publisher's sound in the recording of a track's link beside its pictures, as if a capture of sound had sent
-/// it.
+/// Records a publisher's sound in the recording of a track's link beside its pictures, as if a capture of sound had
+/// sent it.
 ///
 /// Any thread may use it, but only one at a time. If the disk is too slow, packets are left out.
 public struct PublicationSoundRecording: Sendable {

@@ -114,8 +114,8 @@ public final class TrackIngest: TrackObserver {
     /// the sharer has paused and no slate has come.
     ///
     /// A paused source is woken. Its first new picture may be as coarse as the rate limit wants, so the finer ones that
-    /// it is about to send are waited for, for a moment. The last picture of a source that has been running for longer is
-    /// what viewers see.
+    /// it is about to send are waited for, for a moment. The last picture of a source that has been running for longer
+    /// is what viewers see.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = MonotonicTime.now()
         guard hub.takesKeyFrame else {

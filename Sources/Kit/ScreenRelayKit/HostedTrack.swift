@@ -117,7 +117,8 @@ public final class HostedTrack: Sendable {
     /// The state of the link's recording, also after it has ended. Nil if there is none.
     public var recording: RecordingStatus? { linkRecorder?.status }
 
-    /// Makes `track` the source of this track, and records it if the link is recorded. Returns false if this track already has a source.
+    /// Makes `track` the source of this track, and records it if the link is recorded. Returns false if this track
+    /// already has a source.
     public func publish(_ track: CustomVideoTrack) -> Bool {
         track.attach(to: ingest, recorder: linkRecorder)
     }

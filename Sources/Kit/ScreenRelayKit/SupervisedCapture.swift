@@ -45,8 +45,8 @@ final class SupervisedCapture {
     /// When SIGKILL is sent next. Nil while nothing is wrong.
     private var killsAt: MonotonicTime?
 
-    /// Starts `launch`, whose link is at `linkDescriptor`. `name` is what log lines call it; one that isn't news is only
-    /// for developers.
+    /// Starts `launch`, whose link is at `linkDescriptor`. `name` is what log lines call it; one that isn't news is
+    /// only for developers.
     init(
         _ launch: Launch, name: String, linkDescriptor: Int32, isNews: Bool, confinement: CaptureConfinement,
         group: MemoryGroup?, link: LinkServer, wake: WakeUp, log: EventLog

@@ -47,7 +47,8 @@ public struct FrameAssembler: Sendable {
     /// How many units and frames could not be used.
     public var faults: UInt64 { builder.counters.faults }
 
-    /// Takes a message that arrived at `now`; messages other than units, formats, sizes and picture notices are ignored.
+    /// Takes a message that arrived at `now`; messages other than units, formats, sizes and picture notices are
+    /// ignored.
     public mutating func add(_ message: ReceivedMessage, at now: MonotonicTime) {
         switch message.body {
         case .picture(let notice):

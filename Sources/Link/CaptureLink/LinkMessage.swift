@@ -154,8 +154,8 @@ public struct PictureNotice: Hashable, Sendable {
     public var isPointerDrawn: Bool
     /// Whether more pictures are to follow that are finer, even if nothing changes; false also if that isn't known.
     public var isToBeRefined: Bool
-    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false also if
-    /// that isn't known.
+    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false also
+    /// if that isn't known.
     public var isOutdated = false
     /// The quantizer of the picture, 0...51; 0 also if it isn't known.
     public var quantizer: UInt8

@@ -22,8 +22,8 @@ public struct CodedFrame: Sendable {
     public var isToBeRefined = false
     /// Whether a newer picture than this one is overdue; false also if that isn't known.
     public var isOutdated = false
-    /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then repeated,
-    /// because the codec knows only even sizes. Nil if all of the picture counts, or if that isn't known.
+    /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then
+    /// repeated, because the codec knows only even sizes. Nil if all of the picture counts, or if that isn't known.
     public var contentSize: PictureSize?
 
     /// Creates a frame from bytes that the caller has already split; every range of `units` must lie inside `bytes`.

@@ -23,8 +23,8 @@ final class PictureSending: PlayerSending {
 
     /// To start again, a player is sent no more than this behind the last key frame: a new one is of more use to it.
     private static let mostSentAgain = 128 << 10
-    /// A source that can't repeat its picture, such as a publisher, has it repeated up to the first pictures' count, but
-    /// not beyond so many bytes.
+    /// A source that can't repeat its picture, such as a publisher, has it repeated up to the first pictures' count,
+    /// but not beyond so many bytes.
     private static let mostRepeated = 2 << 20
 
     private let track: HostedTrack

@@ -10,7 +10,8 @@ import X11Capture
 ///     size WIDTH HEIGHT    of the pictures, in pixels, before they are scaled
 ///     remote               the X server is on another machine
 ///     lacks EXTENSION      what the server has not, or doesn't let us use
-///     unnoticed LOCK       a kind of lock that --pause-when-locked, if given, doesn't notice here: 'session' (what logind
+///     unnoticed LOCK       a kind of lock that --pause-when-locked, if given, doesn't notice here: 'session' (what
+///     logind
 ///                          says of this login session) or 'saver' (the X server's screen saver)
 enum DisplayReport {
     /// Prints the report, or one line that says why nothing can be captured.

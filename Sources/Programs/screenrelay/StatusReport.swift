@@ -54,7 +54,8 @@ struct StatusReport {
             isRecorded = track.recording.map { $0.failure == nil } ?? false
         }
 
-        /// The sound in one word: what viewers are told, or that nobody listens or records, so that its source may rest.
+        /// The sound in one word: what viewers are told, or that nobody listens or records, so that its source may
+        /// rest.
         var soundWord: String { sound == .live && listeners == 0 && !isRecorded ? "idle" : sound.rawValue }
     }
 

@@ -78,8 +78,8 @@ struct MediaNegotiation {
             hasReducedSizeRTCP: section.hasReducedSizeRTCP)
     }
 
-    /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has no
-    /// RED. Sound has no RTX: its packets are sent again unchanged.
+    /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
+    /// no RED. Sound has no RTX: its packets are sent again unchanged.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
         var agreed: [NegotiatedSection.Format] = []
         var refusal: SDPError?

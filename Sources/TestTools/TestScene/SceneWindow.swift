@@ -64,8 +64,8 @@ public final class SceneWindow {
         xcb_disconnect(connection)
     }
 
-    /// Whether somebody would place the window elsewhere. If so, the window must be override-redirect; otherwise it isn't,
-    /// because a window of that kind that covers the screen looks like a screen locker's.
+    /// Whether somebody would place the window elsewhere. If so, the window must be override-redirect; otherwise it
+    /// isn't, because a window of that kind that covers the screen looks like a screen locker's.
     private static func hasWindowManager(_ connection: OpaquePointer, _ root: xcb_window_t) -> Bool {
         let reply = xcb_get_window_attributes_reply(connection, xcb_get_window_attributes(connection, root), nil)
         defer { free(reply) }

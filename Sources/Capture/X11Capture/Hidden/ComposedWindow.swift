@@ -1,7 +1,8 @@
 import CXCB
 import MediaTypes
 
-/// A child of the root window as a ``WindowComposition`` draws it: its pixmap, what has been drawn on it, and its shape.
+/// A child of the root window as a ``WindowComposition`` draws it: its pixmap, what has been drawn on it, and its
+/// shape.
 ///
 /// All regions are kept by the X server, so that following a window takes no round trip. Requests about a window that
 /// is gone fail, and nothing needs their result.
