@@ -217,7 +217,7 @@ extension EndToEndInBrowser {
             (
                 "no text in Chinese is left in English", "chinese",
                 """
-                const names = /ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|FFmpeg|libavcodec|H\\.264|UDP|TCP|STUN|WebSocket|Ctrl|Esc|https|--lan|\\([A-Z?1]\\)/g;
+                const names = /ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|FFmpeg|libavcodec|H\\.264|UDP|TCP|STUN|WebSocket|Ctrl|Esc|https|--lan|--allow-origin|\\([A-Z?1]\\)/g;
                 const texts = (value) => typeof value === 'function' ? texts(value([3], '二')).concat(texts(value([3], '')))
                   : typeof value === 'object' ? Object.values(value).flatMap(texts) : [String(value)];
                 const reasons = it.chinese.hostSays('a reason that nobody has translated') === ''

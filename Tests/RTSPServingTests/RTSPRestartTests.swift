@@ -82,10 +82,10 @@ struct RTSPRestartTests {
         for picture in pictures { track.write(picture) }
         let server = try serve(secondStart: .milliseconds(300))
         let player = try Player(server)
-        try eventually("the second key frame") { try player.keyFrames() == 2 }
+        try eventually("the second key frame") { try player.keyFrames() >= 2 }
         try eventually("all that is behind it") {
             _ = try player.keyFrames()
-            return player.packets.count { $0.header.marker } == 2 * pictures.count
+            return player.packets.count { $0.header.marker } >= 2 * pictures.count
         }
         // Its clock goes on, and its numbers have no gap.
         for (one, next) in zip(player.packets, player.packets.dropFirst()) {
@@ -99,16 +99,17 @@ struct RTSPRestartTests {
     func still() throws {
         defer { host.stop() }
         track.write(pictures[0])
-        let server = try serve(secondStart: .milliseconds(300))
+        let server = try serve(secondStart: .milliseconds(100))
         let player = try Player(server)
         // FFmpeg looks at twenty.
         try eventually("enough pictures") { try player.keyFrames() >= 25 }
-        let end = now() + .milliseconds(500)
-        try eventually("half a second more") {
+        // Three more, later and later, for a player that looks for longer.
+        let end = now() + .milliseconds(2500)
+        try eventually("the last one, and some time more") {
             _ = try player.keyFrames()
             return now() > end
         }
-        #expect(try player.keyFrames() <= 26)
+        #expect(try (27...29).contains(player.keyFrames()))
         #expect(requests.count.withLock { $0 } == 0)
     }
 

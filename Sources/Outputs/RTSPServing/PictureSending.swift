@@ -26,6 +26,9 @@ final class PictureSending: PlayerSending {
     /// A source that can't repeat its picture, such as a publisher, has it repeated up to the first pictures' count,
     /// but not beyond so many bytes.
     private static let mostRepeated = 2 << 20
+    /// While no more than this has come since the key frame, the picture stands still, and a player doesn't notice that
+    /// it starts again. So it does that a few times more, later and later: on a busy machine it may look for longer.
+    private static let still = (mostBytes: 4 << 10, restarts: Int64(3))
 
     private let track: HostedTrack
     private let wake: WakeUp
@@ -49,6 +52,8 @@ final class PictureSending: PlayerSending {
     private var wantsPictureAt = MonotonicTime.zero
     /// When the player starts again; nil for never.
     private var startsAgain: MonotonicTime?
+    /// How often it has started again by itself.
+    private var restarts: Int64 = 0
     /// What the player has been sent since it began.
     private var sent = (pictures: 0, bytes: 0)
     /// Limits how often losses make it start again: never more often than each 2 s.
@@ -75,7 +80,7 @@ final class PictureSending: PlayerSending {
         let there = frames.take()
         (needsKeyFrame, lastNumber) = (true, nil)
         (wantedPictures, wantsPictureAt) = (Self.firstPictures.count, now)
-        startsAgain = now + secondStart
+        (startsAgain, restarts) = (now + secondStart, 0)
         sent = (0, 0)
         asksAgain = there.isEmpty ? now + Self.askInterval : nil
         guard !there.isEmpty else {
@@ -113,15 +118,17 @@ final class PictureSending: PlayerSending {
     }
 
     /// Gives the player a key frame: the one that the track has kept, with all behind it, which costs no other viewer
-    /// anything; or a new one if that would be too much, and `mayAsk`. Returns whether it was one that is kept.
+    /// anything; or a new one if more than `most` bytes are behind it, and `mayAsk`. Returns whether it was one that is
+    /// kept.
     @discardableResult
-    private func startAgain(now: MonotonicTime, mayAsk: () -> Bool) -> Bool {
+    private func startAgain(now: MonotonicTime, most: Int = mostSentAgain, mayAsk: () -> Bool) -> Bool {
         // What is on its way begins with a key frame, and so does what a player without one waits for.
         guard first.isEmpty, !needsKeyFrame else { return false }
         let again = track.subscribe { [wake] in wake.signal() }
         let there = again.take()
         let byteCount = there.dropFirst().reduce(0) { $0 + $1.coded.bytes.count }
-        guard !there.isEmpty, byteCount <= Self.mostSentAgain || !track.makesKeyFrames else {
+        let isAllThereIs = !track.makesKeyFrames && most == Self.mostSentAgain
+        guard !there.isEmpty, byteCount <= most || isAllThereIs else {
             if mayAsk() { track.requestKeyFrame() }
             return false
         }
@@ -129,6 +136,21 @@ final class PictureSending: PlayerSending {
         (needsKeyFrame, lastNumber) = (true, nil)
         _ = begin(with: there, now: now)
         return true
+    }
+
+    /// Starts again because the player may have thrown away all that it has looked at, and says when to do so next.
+    private func restartByItself(now: MonotonicTime) {
+        let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.mostRepeated
+        let isFirst = restarts == 0
+        let most = isFirst || hasFew ? Self.mostSentAgain : Self.still.mostBytes
+        startsAgain = nil
+        guard startAgain(now: now, most: most, mayAsk: { isFirst }) else { return }
+        if hasFew {
+            startsAgain = now + Self.firstPictures.spacing
+        } else if restarts < Self.still.restarts {
+            restarts += 1
+            startsAgain = now + secondStart * (1 << restarts)
+        }
     }
 
     func pause() {
@@ -151,9 +173,7 @@ final class PictureSending: PlayerSending {
         if frames == nil { return }
         if losses.poll(at: now) { repair(now: now) }
         if let time = startsAgain, now >= time {
-            let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.mostRepeated
-            let isAgain = startAgain(now: now) { true }
-            startsAgain = isAgain && hasFew ? now + Self.firstPictures.spacing : nil
+            restartByItself(now: now)
         }
         guard let frames else { return }
         if budget.poll(at: now) { track.requestKeyFrame() }

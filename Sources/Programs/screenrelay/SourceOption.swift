@@ -40,12 +40,14 @@ struct SourceOption {
             } catch {
                 throw UsageError("\(label): \(error)")
             }
-            guard !url.lowercased().hasPrefix("file:") || access(String(url.dropFirst(5)), R_OK) == 0 else {
-                let failure = errno
-                throw UsageError(
-                    "\(label) \(url): \(String(cString: strerror(failure)))",
-                    exitCode: failure == EACCES ? .permission : .windowGone)
-            }
+        }
+        // A mistake in the words comes first.
+        for (url, _) in wanted.map(Self.split) where url.lowercased().hasPrefix("file:") {
+            if access(String(url.dropFirst(5)), R_OK) == 0 { continue }
+            let failure = errno
+            throw UsageError(
+                "\(label) \(url): \(String(cString: strerror(failure)))",
+                exitCode: failure == EACCES ? .permission : .windowGone)
         }
         self.sources = sources
     }
