@@ -132,7 +132,10 @@ struct RTSPRestartTests {
         for picture in pictures { track.write(picture) }
         let server = try serve(secondStart: .seconds(3600))
         let player = try Player(server)
-        try eventually("the first key frame") { try player.keyFrames() == 1 }
+        // While a key frame and what is behind it are on their way, a loss needs no other.
+        try eventually("the first key frame, and all behind it") {
+            try player.keyFrames() == 1 && player.packets.count { $0.header.marker } == pictures.count
+        }
         // Neither a report about nothing, nor one about another's stream, nor one without a loss.
         player.ports.report(to: player.reports)
         player.ports.report(to: player.reports, lost: (player.ssrc &+ 1, 9))
