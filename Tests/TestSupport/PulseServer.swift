@@ -41,14 +41,17 @@ public final class PulseServer {
     /// Ends the server as a crash would.
     public func kill() { process.stop(within: .zero) }
 
-    /// Plays the interleaved samples on the default sink or on `sink`, at 48 kHz; the process ends with them.
-    public func play(_ samples: [Float], channelCount: Int, on sink: String? = nil) throws -> ChildProcess {
+    /// Plays the interleaved samples on the default sink or on `sink`, at 48 kHz; the process ends with them. With no
+    /// `latency`, in milliseconds, the player fills its buffer as far as it likes, which is two seconds.
+    public func play(
+        _ samples: [Float], channelCount: Int, on sink: String? = nil, latency: Int? = 500
+    ) throws -> ChildProcess {
         let path = try folder.write("\(now().nanoseconds).raw", samples.withUnsafeBytes { Array($0) })
         // With little in its buffer, a player on a busy machine leaves holes in what it plays.
         var arguments = [
-            "--server=\(address)", "--latency-msec=500", "--raw", "--format=float32le", "--rate=48000",
-            "--channels=\(channelCount)",
+            "--server=\(address)", "--raw", "--format=float32le", "--rate=48000", "--channels=\(channelCount)",
         ]
+        if let latency { arguments.append("--latency-msec=\(latency)") }
         if let sink { arguments.append("--device=\(sink)") }
         var launch = Launch("paplay", arguments + [path])
         launch.environment = Self.environment(folder)

@@ -19,7 +19,13 @@ struct DeviceClock {
     /// How much longer a sample of the device takes than one at 48 kHz: 0.0002 if its clock is 200 ppm slow.
     private(set) var rate = 0.0
 
+    /// Whether two observations in a row have agreed. Right after a device began to work, or to work in blocks of
+    /// another length, a server is up to such a block wrong.
+    private(set) var isSettled = false
+
     private var isAnchored = false
+    /// Observations before it was settled.
+    private var unsettledCount = 0
     private var anchorPosition: Int64 = 0
     private var anchorTime = MonotonicTime.zero
     private var lastPosition: Int64 = 0
@@ -45,6 +51,9 @@ struct DeviceClock {
     /// So far away, in seconds, is no jitter; if it is seen so many times, samples are missing.
     private static let gap = 0.05
     private static let gapCount = 3
+    /// Two observations agree up to this distance, in seconds; where none do, the last of so many is believed.
+    private static let agreement = 2e-3
+    private static let mostUnsettled = 12
 
     /// Forgets the device.
     mutating func reset() {
@@ -63,8 +72,17 @@ struct DeviceClock {
             anchor(position, time)
             return .restarted
         }
+        // As long as nothing has come since, the server repeats itself.
+        if !isSettled, position == lastPosition { return .restarted }
         predict(position)
         let error = (time - nominalTime(of: Double(position))).seconds - offset
+        if !isSettled {
+            let count = unsettledCount + 1
+            if abs(error) > Self.agreement { anchor(position, time) }
+            isSettled = abs(error) <= Self.agreement || count >= Self.mostUnsettled
+            unsettledCount = count
+            if abs(error) > Self.agreement { return .restarted }
+        }
         if abs(error) > Self.gap {
             farCount += 1
             guard farCount >= Self.gapCount else { return .far }

@@ -5,8 +5,8 @@ import MediaTypes
 
 /// A stream of samples from one device of a PulseAudio server.
 ///
-/// It is closed while nobody hears it, or nothing can be heard. A stream that was only corked would still ask for its
-/// timing every 1.5 s, and show the user a microphone in use.
+/// A stream that was only corked would still ask for its timing every 1.5 s, and show the user a microphone in use. So
+/// that of a microphone is closed while nothing can be heard. That of a sink's monitor rests instead (`isResting`).
 final class RecordStream {
     /// The name of the source that it was opened for.
     let device: String
@@ -14,9 +14,10 @@ final class RecordStream {
     private let stream: OpaquePointer
     /// The stamp of the timing that was told last.
     private var lastStamp: Stamp?
-    /// Whether the server has told its timing since the stream began, or since the device woke up.
-    private var isTimed = false
-    private var timingDue = MonotonicTime.zero
+    /// When `timing` asks the server again.
+    private(set) var timingDue = MonotonicTime.zero
+    /// Whether the server has been told of `isResting` as it is.
+    private var hasToldRest = true
 
     private static let timingPeriod = Interval.milliseconds(250)
     /// No honest server tells of more: 10 s.
@@ -41,11 +42,7 @@ final class RecordStream {
         var format = pa_sample_spec(
             format: shim_PA_SAMPLE_FLOAT32NE, rate: 48_000, channels: UInt8(clamping: channelCount))
         guard let stream = pa_stream_new(context, "shared sound", &format, nil) else { return nil }
-        let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
-        // A reader that is late finds half a second at most. The server has the device work in blocks of half a
-        // fragment, so that each is a slot, unless who plays wants shorter ones.
-        var buffer = pa_buffer_attr(
-            maxlength: slot * 25, tlength: .max, prebuf: .max, minreq: .max, fragsize: slot * 2)
+        var buffer = Self.buffer(channelCount, isResting: false)
         // The server would move the stream of a default device to the next default, which may be a microphone where a
         // monitor was. Which device is recorded is for us to decide.
         var flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue
@@ -64,6 +61,30 @@ final class RecordStream {
         // An error means that the connection has gone, and the stream with it.
         _ = pa_stream_disconnect(stream)
         pa_stream_unref(stream)
+    }
+
+    /// Whether samples may come seconds late, in blocks as long as the device can make them, because silence is
+    /// expected. A device that sleeps then costs nothing, and one that doesn't, a wake-up every second or two. A stream
+    /// that is opened only when a program begins to play misses what the program has already filled the device with.
+    var isResting = false {
+        didSet { if isResting != oldValue { hasToldRest = false } }
+    }
+
+    /// Tells the server of a change of `isResting`, once the stream is ready.
+    func tellRest() {
+        guard isReady, !hasToldRest else { return }
+        hasToldRest = true
+        var buffer = Self.buffer(channelCount, isResting: isResting)
+        if let operation = pa_stream_set_buffer_attr(stream, &buffer, nil, nil) { pa_operation_unref(operation) }
+    }
+
+    /// A reader that is late finds 1.5 s at most: it takes up to 0.6 s until a stream that rested is settled. The server
+    /// has the device work in blocks of half a fragment, so that each is a slot, unless who plays wants shorter ones.
+    private static func buffer(_ channelCount: Int, isResting: Bool) -> pa_buffer_attr {
+        let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
+        return pa_buffer_attr(
+            maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max,
+            fragsize: slot * (isResting ? 20 : 2))
     }
 
     /// Whether the server has ended it: the device is gone, or was refused.
@@ -102,7 +123,6 @@ final class RecordStream {
         guard !isBeyond, !isFar, frames.magnitude <= Self.limit.frames, latency.magnitude <= Self.limit.microseconds
         else { return nil }
         lastStamp = Stamp(told.timestamp)
-        isTimed = true
         let day = Interval.seconds(Int64(told.timestamp.tv_sec)) + .microseconds(Int64(told.timestamp.tv_usec))
         return Timing(framesAhead: frames, time: now - (today - day) - .microseconds(latency))
     }
@@ -111,7 +131,6 @@ final class RecordStream {
     /// nothing of what follows.
     func sleep() {
         lastStamp = pa_stream_get_timing_info(stream).map { Stamp($0.pointee.timestamp) }
-        isTimed = false
         timingDue = .zero
     }
 
@@ -126,16 +145,18 @@ final class RecordStream {
         return .seconds(Int64(time.tv_sec)) + Interval(nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Passes what has come to `body`, but nothing before the server has told its timing.
-    func read(_ body: (UnsafeBufferPointer<Float>) -> Void) {
-        guard isReady, isTimed else { return }
+    /// Passes what has come to `body`, until that returns false: what it got then comes again.
+    func read(_ body: (UnsafeBufferPointer<Float>) -> Bool) {
+        guard isReady else { return }
         while pa_stream_readable_size(stream) > 0 {
             var data: UnsafeRawPointer?
             var byteCount = 0
             guard pa_stream_peek(stream, &data, &byteCount) == 0, byteCount > 0 else { return }
             let count = byteCount / MemoryLayout<Float>.size
             if let data {
-                body(UnsafeBufferPointer(start: data.assumingMemoryBound(to: Float.self), count: count))
+                guard body(UnsafeBufferPointer(start: data.assumingMemoryBound(to: Float.self), count: count)) else {
+                    return
+                }
             } else {
                 passHole(count, body)
             }
@@ -144,11 +165,12 @@ final class RecordStream {
     }
 
     /// Passes samples that the server has lost as silence, so that the count of samples goes on.
-    private func passHole(_ count: Int, _ body: (UnsafeBufferPointer<Float>) -> Void) {
+    private func passHole(_ count: Int, _ body: (UnsafeBufferPointer<Float>) -> Bool) {
         var left = count
         while left > 0 {
             let piece = min(left, Slot.frameCount * channelCount)
-            Self.silence.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0.prefix(piece))) }
+            // Nobody keeps silence for later.
+            _ = Self.silence.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0.prefix(piece))) }
             left -= piece
         }
     }

@@ -13,7 +13,7 @@ final class SlotFeeder {
     private var hasRun = false
     /// Frames of the device that were taken.
     private var received: Int64 = 0
-    /// Frames to leave out, because they were captured before the run's first slot.
+    /// Frames to leave out, because they belong to slots that are filled already.
     private var skipped = 0
     private var start = Slot(number: 0)
     /// Frames of this run in the queue.
@@ -38,7 +38,10 @@ final class SlotFeeder {
         corrector = try DriftCorrector(channelCount: queue.channelCount)
     }
 
-    /// Ends the run: the device is gone, or sleeps.
+    /// Whether it is known when samples were captured, so that `add` may be called.
+    var isSettled: Bool { clock.isSettled }
+
+    /// Ends the run: the device is gone, or sleeps, or works in blocks of another length from now on.
     func end() {
         clock.reset()
         hasRun = false
@@ -53,7 +56,7 @@ final class SlotFeeder {
         return outcome
     }
 
-    /// Takes interleaved samples, after the first `observe`.
+    /// Takes interleaved samples; `isSettled` must hold.
     func add(_ samples: UnsafeBufferPointer<Float>) {
         if !hasRun { begin() }
         let channels = queue.channelCount
@@ -72,11 +75,20 @@ final class SlotFeeder {
         if produced >= nextLook { steer() }
     }
 
+    /// Leaves samples out, because they are silence that nobody needs. The clock goes on.
+    func skip(_ samples: UnsafeBufferPointer<Float>) {
+        received += Int64(samples.count / queue.channelCount)
+        if hasRun { queue.endRun() }
+        hasRun = false
+    }
+
     private func begin() {
         let first = clock.time(of: Double(received))
-        start = queue.beginRun(at: Slot(notBefore: first))
-        skipped = max(0, Int(((start.time - first).seconds * Slot.sampleRate).rounded()))
-        produced = 0
+        start = queue.beginRun(at: Slot(notBefore: first) + -1)
+        let lead = Int(((first - start.time).seconds * Slot.sampleRate).rounded())
+        skipped = max(0, -lead)
+        produced = Int64(max(0, lead))
+        queue.appendSilence(frames: max(0, lead))
         nextLook = Self.lookPeriod
         isCorrecting = false
         corrector.reset()

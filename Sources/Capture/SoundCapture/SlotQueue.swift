@@ -82,6 +82,9 @@ final class SlotQueue {
         isAwaited = false
     }
 
+    /// Appends so many samples of each channel.
+    func appendSilence(frames: Int) { appendSilence(frames * channelCount) }
+
     private func appendSilence(_ added: Int) {
         makeRoom(added)
         for index in count..<min(count + added, samples.count) { samples[index] = 0 }

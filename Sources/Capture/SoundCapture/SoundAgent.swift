@@ -38,6 +38,9 @@ public final class SoundAgent {
     /// The kernel keeps 13 to 21 packets in that, each of which takes 768 bytes of twice this size, or 1280 above about
     /// 60 kbit/s: 260 to 420 ms. What is older would only be late.
     private static let sendBuffer: Int32 = 8192
+    /// What a host hasn't taken after this long is left out. Until it is clear when the sound of a program that begins
+    /// was captured, some 0.5 s of it gather, which then come at once.
+    private static let longestDelay = Interval.milliseconds(750)
 
     /// Prepares everything; `run` connects to PulseAudio and to the host.
     ///
@@ -111,20 +114,23 @@ public final class SoundAgent {
         encoder.setBitRate(configuration.bitRate)
     }
 
+    /// Whether slots wait in their queues because the host hasn't taken the last packet.
+    private var isHeldBack: Bool { isWanted && !link.isReady }
+
     /// Sends the slots that are complete, unless they are silent.
     private func sendSound(_ now: MonotonicTime) throws(SoundError) {
         var last: Slot?
         var count = 0
-        while let slot = mixer.mix(.now()) {
+        while !isHeldBack, let slot = mixer.mix(.now()) {
             last = slot
             count += 1
-            if isWanted, gate.passes(mixer.mixed) { try send(slot) }
+            if isWanted, gate.passes(mixer.mixed) { try send(slot, now) }
         }
         rhythm.looked(last, count: count, at: now)
     }
 
-    private func send(_ slot: Slot) throws(SoundError) {
-        guard link.isReady else {
+    private func send(_ slot: Slot, _ now: MonotonicTime) throws(SoundError) {
+        guard now - slot.end < Self.longestDelay else {
             dropped += 1
             return
         }
@@ -151,7 +157,8 @@ public final class SoundAgent {
 
     /// Sleeps until something happens or is due; returns true if the capture has to end.
     private func waitForEvents() throws(SoundError) -> Bool {
-        var due = min(link.nextAttempt, link.stallDeadline, pulse.deadline, mixer.due)
+        var due = min(link.nextAttempt, link.stallDeadline, pulse.deadline)
+        if !isHeldBack { due = min(due, mixer.due) }
         for source in sources { due = min(due, source.deadline) }
         watched[1] = pollfd(link.descriptor, Int32(link.events))
         // Another machine's clock is measured by when its answers come, so these must not wait.

@@ -3,12 +3,11 @@ import Clocks
 import MediaTypes
 import Threading
 
-/// A source of sound: opens a stream from its device while it is wanted and may be heard, and feeds the queue that is
-/// mixed.
+/// A source of sound: has a stream from its device while it is wanted, and feeds the queue that is mixed.
 ///
-/// A stream wakes us fifty times a second. So it is closed where 2 s of digital silence have come and nothing can
-/// follow, because no program plays on the sink or the microphone is muted, and opened when the server tells of a
-/// change. Belongs to the capture thread.
+/// A stream wakes us fifty times a second. So where 2 s of digital silence have come and nothing can follow, because no
+/// program plays on the sink or the microphone is muted, a sink's stream rests and a microphone's is closed, until the
+/// server tells of a change. Belongs to the capture thread.
 final class SoundSource {
     /// What is mixed.
     let queue: SlotQueue
@@ -37,8 +36,10 @@ final class SoundSource {
 
     /// The time at which `advance` has something to do although nothing has come.
     var deadline: MonotonicTime {
-        if stream == nil { return retryTime == .zero ? .distantFuture : retryTime }
-        return mayBeHeard ? .distantFuture : keptUntil
+        guard let stream else { return retryTime == .zero ? .distantFuture : retryTime }
+        if stream.isResting { return .distantFuture }
+        if !mayBeHeard { return keptUntil }
+        return feeder.isSettled || stream.isSuspended ? .distantFuture : stream.timingDue
     }
 
     /// Opens or closes the stream, and takes what has come. Without a connection or where nobody hears the source,
@@ -55,12 +56,26 @@ final class SoundSource {
         guard let device, let context = pulse?.readyContext else { return close() }
         mayBeHeard = device.mayBeHeard
         if mayBeHeard { keptUntil = now + Self.keptSilence }
-        if stream == nil, mayBeHeard, retryTime == .zero { open(context, device, now) }
+        if stream == nil, mayBeHeard || canRest, retryTime == .zero { open(context, device, now) }
+        rest(now)
         read(now)
-        if stream != nil, !mayBeHeard, now >= keptUntil {
-            log.debug("nothing is to be heard from \(device.source)")
-            close()
-        }
+        // Sound may have come before the word that somebody plays.
+        if stream?.isResting == true, now < keptUntil { rest(now) }
+    }
+
+    /// Nobody minds that a sink is listened to, but a microphone that is in use is shown to the user.
+    private var canRest: Bool { configuration.kind == .desktop }
+
+    private func rest(_ now: MonotonicTime) {
+        guard let stream else { return }
+        let isSilent = !mayBeHeard && now >= keptUntil
+        guard isSilent != stream.isResting else { return }
+        log.debug(isSilent ? "nothing is to be heard from \(stream.device)" : "listening to \(stream.device)")
+        if isSilent, !canRest { return close() }
+        stream.isResting = isSilent
+        stream.tellRest()
+        // While it rested, the server's words were as uncertain as its blocks are long.
+        if !isSilent { feeder.end() }
     }
 
     /// Closes the stream. What has come stays in the queue.
@@ -85,13 +100,21 @@ final class SoundSource {
             stream.sleep()
             return
         }
-        if let timing = stream.timing(), feeder.observe(ahead: timing.framesAhead, at: timing.time) == .far {
-            stream.hurry()
+        if let timing = stream.timing() {
+            let outcome = feeder.observe(ahead: timing.framesAhead, at: timing.time)
+            if outcome == .far || !feeder.isSettled { stream.hurry() }
         }
         stream.read { samples in
             // As long as something may be heard, the time moves on anyway.
             if !mayBeHeard, !SilenceGate.isSilent(samples) { keptUntil = now + Self.keptSilence }
-            feeder.add(samples)
+            if now >= keptUntil {
+                feeder.skip(samples)
+            } else if feeder.isSettled, !stream.isResting {
+                feeder.add(samples)
+            } else {
+                return false
+            }
+            return true
         }
     }
 }
