@@ -254,6 +254,9 @@ extension EndToEndInBrowser {
                 })()
                 """)
             #expect(latin.string == "")
+            // A phone has no keys to list.
+            #expect(try page.evaluate("document.getElementById('keys-title').textContent").string == "手势")
+            #expect(try page.evaluate("document.querySelectorAll('#keys-list dt').length").int == 4)
             for id in ["keys-close", "people-button"] {
                 try page.evaluate("document.getElementById('\(id)').click()")
             }

@@ -124,4 +124,12 @@ export const chinese = {
   keyNames: { arrows: "方向键", escape: "Esc" },
   wheel: "Ctrl + 滚轮",
   pointerUse: "在指针处缩放；拖动以移动",
+
+  gesturesTitle: "手势",
+  gestures: [
+    { name: "轻点", text: "显示或隐藏按钮" },
+    { name: "双击", text: "放大，再次双击还原" },
+    { name: "双指捏合", text: "缩放" },
+    { name: "拖动", text: "在画面上移动" },
+  ],
 };

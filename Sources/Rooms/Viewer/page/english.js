@@ -124,4 +124,13 @@ export const english = {
   keyNames: { arrows: "arrow keys", escape: "Esc" },
   wheel: "Ctrl + wheel",
   pointerUse: "zoom at the pointer; drag to move",
+
+  // Gestures, on a device that has only a touch screen.
+  gesturesTitle: "Gestures",
+  gestures: [
+    { name: "Tap", text: "show or hide the buttons" },
+    { name: "Double tap", text: "zoom in, and back" },
+    { name: "Pinch", text: "zoom" },
+    { name: "Drag", text: "move over the picture" },
+  ],
 };

@@ -1,8 +1,9 @@
-// Keyboard shortcuts: every function of the page has a key, and "?" lists them all.
+// Keyboard shortcuts: every function of the page has a key, and "?" lists them all. A phone's list is of gestures.
 
 import { words } from "./messages.js";
 
 const byId = (id) => document.getElementById(id);
+const hasOnlyTouch = matchMedia("(hover: none) and (pointer: coarse)");
 
 /** Functions by their keys. To add one: `keys.add("m", words.keys.meeting, () => meeting.toggle())`. */
 export class Keys {
@@ -38,7 +39,8 @@ export class Keys {
   toggleList() {
     if (this.#dialog.open) return this.#dialog.close();
     const list = byId("keys-list");
-    list.replaceChildren(...this.#rows.flatMap(({ name, text }) => {
+    byId("keys-title").textContent = hasOnlyTouch.matches ? words.gesturesTitle : words.keysTitle;
+    list.replaceChildren(...(hasOnlyTouch.matches ? words.gestures : this.#rows).flatMap(({ name, text }) => {
       const term = document.createElement("dt");
       for (const part of name.split("  ")) {
         const key = document.createElement("kbd");
