@@ -152,10 +152,10 @@ extension EndToEnd {
             #expect(try read("status")["state"].string == "paused")
             #expect(try command("resume")["done"].string == "resumed")
             try told("state") { $0["state"] as? String == "live" }
-            #expect(try command("mute")["done"].string == "muted")
+            #expect(try command("mute")["done"].string == "muted; no sound is being captured")
             try told("sound") { $0["muted"] as? Bool == true }
             #expect(try read("status")["muted"] == .bool(true))
-            #expect(try command("unmute")["done"].string == "unmuted")
+            #expect(try command("unmute")["done"].string == "unmuted; no sound is being captured")
             try told("sound") { $0["muted"] as? Bool == false }
             #expect(try command("sharpen")["done"].string == "sharpening")
             let above = try command("rate", 200, ["fps": 60, "bitrate": 600_000])["done"].string

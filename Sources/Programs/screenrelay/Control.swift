@@ -164,7 +164,9 @@ enum Control {
             let isNews = host.isMuted != isMuted
             host.mute(isMuted)
             if isNews { news.tell(isMuted: isMuted) }
-            return .done(isMuted ? "muted" : "unmuted")
+            // A source of sound that comes later is muted as well.
+            let isHeard = host.tracks.contains { $0.soundState != .none }
+            return .done((isMuted ? "muted" : "unmuted") + (isHeard ? "" : "; no sound is being captured"))
         case .stop:
             end.end(with: ExitCode.success.rawValue)
             return .done("stopping")

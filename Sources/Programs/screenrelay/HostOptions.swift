@@ -201,8 +201,12 @@ enum HostOptions {
         if addresses.isEmpty {
             return ["This machine is in no network: nobody else can open the link. Connect it, then start this again."]
         }
-        if addresses.count == 1 { return port }
-        return port + [
+        var lines = port
+        if !options.has("tls"), !options.has("tls-cert") {
+            lines.append("The link goes over HTTP, which isn't encrypted (--tls self-signed); pictures and sound are.")
+        }
+        if addresses.count == 1 { return lines }
+        return lines + [
             "This machine's other addresses, if that one doesn't work: " + addresses.dropFirst().joined(separator: ", ")
         ]
     }
