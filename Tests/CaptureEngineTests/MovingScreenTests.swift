@@ -1,9 +1,11 @@
 import CaptureEngine
 import CaptureLink
+import Glibc
 import MediaTypes
 import TestScene
 import TestSupport
 import Testing
+import VideoDecoding
 
 @Suite("A screen on which much moves", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct MovingScreenTests {
@@ -45,6 +47,40 @@ struct MovingScreenTests {
         let decoded = try FFmpeg.decode(
             folder.write("moving.264", host.stream), input: ["-f", "h264", "-r", "120"])
         #expect(decoded.messages == "")
+    }
+
+    @Test(
+        "a program that paints all of the screen without a pause never tears a picture",
+        arguments: [nil, PictureScale.percent(60)])
+    func untorn(_ scale: PictureScale?) throws {
+        let size = PictureSize(width: 1280, height: 720)
+        let screen = try VirtualScreen(size)
+        let client = try DisplayClient(screen.name)
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.scale = scale
+            $0.quantizer = 24
+            $0.framesPerSecond = 120
+        }
+        // One shade of grey covers the screen, and then another.
+        var random = SeededRandom(seed: 45)
+        try host.wait(for: "pictures") {
+            let shade = UInt32.random(in: 0..<16, using: &random) * 0x101010
+            client.fill(PixelRectangle(x: 0, y: 0, width: size.width, height: size.height), color: shade)
+            // The pauses are shorter than a picture takes, or longer.
+            poll(nil, 0, Int32.random(in: 0..<6, using: &random))
+            return host.count >= 60
+        }
+        capture.stop()
+        let decoder = try H264Decoder()
+        var torn = 0
+        for unit in host.units {
+            for picture in try decoder.decode(unit.frame) {
+                let (width, height) = (picture.size.width, picture.size.height)
+                let rows = stride(from: 0, to: height, by: 4).map { picture.bytes[$0 * width + width / 4] }
+                if (rows.max() ?? 0) - (rows.min() ?? 0) > 6 { torn += 1 }
+            }
+        }
+        #expect(torn == 0, "of \(host.count) pictures")
     }
 
     /// In BT.601 with limited range, as in the stream.

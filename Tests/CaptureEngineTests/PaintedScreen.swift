@@ -41,6 +41,7 @@ final class PaintedScreen: ScreenSource {
     let reportsDamage: Bool
     let showsAllChanges = true
     let isIncomplete = false
+    let missesChanges = false
     let pointerDescriptor: Int32 = -1
     let nextCheck = MonotonicTime.distantFuture
     let nextPointerLook = MonotonicTime.distantFuture

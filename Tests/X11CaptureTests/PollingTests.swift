@@ -77,6 +77,22 @@ struct PollingTests {
         #expect(reporting.pollDue(period: period) == .distantFuture)
     }
 
+    @Test("a picture shows what was compared, even if something is painted before its pixels are taken")
+    func paintedAfterComparison() throws {
+        let size = PictureSize(width: 1280, height: 720)
+        let screen = try VirtualScreen(size, options: ["-extension", "DAMAGE"])
+        let client = try DisplayClient(screen.name)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        _ = try capture.takeEverything()
+        client.fill(PixelRectangle(x: 0, y: 0, width: 1280, height: 192), color: 0x0000FF)
+        let area = try capture.takeChanges()
+        client.fill(PixelRectangle(x: 0, y: 0, width: 1280, height: 720), color: 0x00FF00)
+        var colors: Set<UInt32> = []
+        #expect(try capture.grab(area) { colors.insert($0.base.load(as: UInt32.self) & 0xFFFFFF) })
+        #expect(colors == [0x0000FF])
+        #expect(try !capture.takeChanges().isEmpty)
+    }
+
     @Test("bands give the same pixels as one whole grab", arguments: [2 << 20, 64 << 10, 24 << 10])
     func bands(segmentBytes: Int) throws {
         let size = PictureSize(width: 1279, height: 719)

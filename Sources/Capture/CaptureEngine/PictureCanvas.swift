@@ -72,7 +72,7 @@ final class PictureCanvas {
 
 extension PixelRectangle {
     /// Whether all of `other` lies within this rectangle.
-    fileprivate func contains(_ other: PixelRectangle) -> Bool {
+    func contains(_ other: PixelRectangle) -> Bool {
         other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
     }
 }

@@ -68,7 +68,7 @@ final class PicturePipeline {
             && coder.quality.activeCount >= MotionSearch.fewestMacroblocks
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         isCanvasSent = false
-        guard try read(owed, since: captureTime, &statistics) else { return .nothing }
+        guard try readOwed(isKeyFrame: isKeyFrame, since: captureTime, &statistics) else { return .nothing }
         let motion = compares ? findMotion(&statistics) : nil
         let decision = coder.decide(kind, motion, at: captureTime, &rate)
         isCanvasEmpty = false
@@ -98,6 +98,27 @@ final class PicturePipeline {
         return .picture(
             try coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics))
     }
+
+    /// Reads what is owed into the canvas, and with it what is painted meanwhile: without its other parts, the picture
+    /// would be torn. Returns false if the screen refused to hand out pixels.
+    private func readOwed(
+        isKeyFrame: Bool, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Bool {
+        for look in 1... {
+            guard try read(owed, since: begin, &statistics) else { return false }
+            if !screen.missesChanges || look == Self.mostLooks { break }
+            let more = reader.affected(by: try screen.takeChanges())
+            // What was painted is not in the captured area.
+            if more.isEmpty { break }
+            owe(more)
+            if !isKeyFrame { coder.quality.activate(owed.rectangles) }
+            canvas.changed(more.rectangles)
+        }
+        return true
+    }
+
+    /// A program that paints without a pause would keep the picture from being coded.
+    private static let mostLooks = 5
 
     /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
     private func read(

@@ -10,12 +10,7 @@ final class ScreenReader {
     private let canvas: PictureCanvas
     private let format: ScreenToPlanes.PixelFormat
     private let scaling: ScreenScaling?
-    // A stripe of the screen, and the same stripe scaled; both with four bytes a pixel.
-    private var stripe: [UInt8] = []
-    private var scaled: [UInt8] = []
-
-    /// The number of bytes of the screen to scale at once, unless a row of macroblocks has more.
-    private static let stripeBytes = 1 << 20
+    private var stripes = ScaledStripes()
 
     init(_ screen: any ScreenSource, into canvas: PictureCanvas) {
         self.screen = screen
@@ -48,49 +43,117 @@ final class ScreenReader {
     private func readScaled(
         _ parts: [PixelRectangle], _ scaling: ScreenScaling, _ converting: inout Interval
     ) throws(CaptureError) -> Bool {
-        for part in parts {
-            var top = part.y
-            while top < part.y + part.height {
-                let rowBytes = max(1, scaling.source.width * 4 * scaling.source.height / max(1, scaling.target.height))
-                let rows = max(16, Self.stripeBytes / rowBytes) & ~1
-                let target = PixelRectangle(
-                    x: part.x, y: top, width: part.width, height: min(rows, part.y + part.height - top))
-                if try !readStripe(target, scaling, &converting) { return false }
-                top += target.height
+        // All of it is grabbed in one go, or the picture could be torn.
+        let area = DamagedArea(parts.map(scaling.needed(for:)), in: screen.size)
+        // What each rectangle of the screen is needed for.
+        let targets = area.rectangles.map { rectangle in
+            parts.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) {
+                rectangle.contains(scaling.needed(for: $1)) ? $0.union($1) : $0
             }
-            canvas.repeatEdges(part)
         }
-        return true
-    }
-
-    private func readStripe(
-        _ target: PixelRectangle, _ scaling: ScreenScaling, _ converting: inout Interval
-    ) throws(CaptureError) -> Bool {
-        let source = scaling.needed(for: target)
-        let stride = source.width * 4
-        Self.grow(&stripe, to: stride * source.height + ScreenScaling.slack)
-        Self.grow(&scaled, to: target.width * target.height * 4)
-        let isComplete = try screen.grab(DamagedArea([source], in: screen.size)) { pixels in
+        let destination = canvas.destination
+        let isComplete = try screen.grab(area) { pixels in
             let begin = MonotonicTime.now()
-            stripe.withUnsafeMutableBytes { bytes in
-                guard let base = bytes.baseAddress else { return }
-                let start =
-                    base + (pixels.rectangle.y - source.y) * stride + (pixels.rectangle.x - source.x) * 4
-                if format == .rgb565 {
-                    ScreenScaling.widen(
-                        pixels.base, stride: pixels.stride, width: pixels.rectangle.width,
-                        height: pixels.rectangle.height, into: start, resultStride: stride)
-                    return
-                }
-                for row in 0..<pixels.rectangle.height {
-                    memcpy(start + row * stride, pixels.base + row * pixels.stride, pixels.rectangle.width * 4)
-                }
+            if let index = area.rectangles.firstIndex(where: { $0.contains(pixels.rectangle) }) {
+                if pixels.rectangle.y == area.rectangles[index].y { stripes.begin(targets[index], scaling) }
+                stripes.add(pixels, format, scaling, into: destination)
             }
             converting = converting + (MonotonicTime.now() - begin)
         }
-        if !isComplete { return false }
-        let begin = MonotonicTime.now()
-        let destination = canvas.destination
+        for part in targets { canvas.repeatEdges(part) }
+        return isComplete
+    }
+}
+
+/// Scales and converts rectangles of a screen as their rows arrive, in stripes that fit into the processor's caches.
+private struct ScaledStripes {
+    /// The number of bytes of the screen to scale at once, unless a row of macroblocks has more.
+    private static let stripeBytes = 1 << 20
+
+    // What is left to do of the picture.
+    private var left = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+    // Rows of the screen for the next stripe, from `top` on, and memory for the stripe after it; four bytes a pixel.
+    private var stripe: [UInt8] = []
+    private var following: [UInt8] = []
+    private var top = 0
+    private var rows = 0
+    private var scaled: [UInt8] = []
+
+    /// Begins a rectangle of the picture.
+    mutating func begin(_ target: PixelRectangle, _ scaling: ScreenScaling) {
+        left = target
+        let source = scaling.needed(for: next(scaling))
+        (top, rows) = (source.y, 0)
+        Self.grow(&stripe, toHold: source)
+    }
+
+    /// Adds the next rows of the screen, which may be wider than what is needed, and writes the stripes of the picture
+    /// that they complete.
+    mutating func add(
+        _ pixels: GrabbedPixels, _ format: ScreenToPlanes.PixelFormat, _ scaling: ScreenScaling,
+        into destination: ScreenToPlanes.Destination
+    ) {
+        while left.height > 0 {
+            let target = next(scaling)
+            let source = scaling.needed(for: target)
+            let bottom = source.y + source.height
+            keep(pixels, format, source, until: bottom)
+            if top + rows < bottom { return }
+            left.y += target.height
+            left.height -= target.height
+            var coming = bottom
+            if left.height > 0 {
+                // Scaling overwrites the screen's rows, of which the next stripe needs the last.
+                let needed = scaling.needed(for: next(scaling))
+                coming = min(needed.y, bottom)
+                Self.grow(&following, toHold: needed)
+                let start = (coming - top) * source.width * 4
+                following.replaceSubrange(
+                    0..<(bottom - coming) * source.width * 4,
+                    with: stripe[start..<start + (bottom - coming) * source.width * 4])
+            }
+            convert(target, stride: source.width * 4, scaling, into: destination)
+            swap(&stripe, &following)
+            (top, rows) = (coming, bottom - coming)
+        }
+    }
+
+    private func next(_ scaling: ScreenScaling) -> PixelRectangle {
+        let rowBytes = max(1, scaling.source.width * 4 * scaling.source.height / max(1, scaling.target.height))
+        let height = max(16, Self.stripeBytes / rowBytes) & ~1
+        return PixelRectangle(x: left.x, y: left.y, width: left.width, height: min(height, left.height))
+    }
+
+    /// Copies the rows that follow those in `stripe`, up to `bottom`.
+    private mutating func keep(
+        _ pixels: GrabbedPixels, _ format: ScreenToPlanes.PixelFormat, _ source: PixelRectangle, until bottom: Int
+    ) {
+        let first = top + rows
+        let end = min(bottom, pixels.rectangle.y + pixels.rectangle.height)
+        if first < pixels.rectangle.y || first >= end { return }
+        let from =
+            pixels.base + (first - pixels.rectangle.y) * pixels.stride
+            + (source.x - pixels.rectangle.x) * format.bytesPerPixel
+        let stride = source.width * 4
+        stripe.withUnsafeMutableBytes { bytes in
+            guard let to = bytes.baseAddress.map({ $0 + (first - top) * stride }) else { return }
+            if format == .rgb565 {
+                ScreenScaling.widen(
+                    from, stride: pixels.stride, width: source.width, height: end - first, into: to,
+                    resultStride: stride)
+                return
+            }
+            for row in 0..<end - first { memcpy(to + row * stride, from + row * pixels.stride, stride) }
+        }
+        rows = end - top
+    }
+
+    private mutating func convert(
+        _ target: PixelRectangle, stride: Int, _ scaling: ScreenScaling, into destination: ScreenToPlanes.Destination
+    ) {
+        if scaled.count < target.width * target.height * 4 {
+            scaled = [UInt8](repeating: 0, count: target.width * target.height * 4)
+        }
         stripe.withUnsafeMutableBytes { from in
             scaled.withUnsafeMutableBytes { to in
                 guard let from = from.baseAddress, let to = to.baseAddress,
@@ -100,11 +163,10 @@ final class ScreenReader {
                     to, stride: target.width * 4, format: .bgrx, rectangle: target, into: destination)
             }
         }
-        converting = converting + (MonotonicTime.now() - begin)
-        return true
     }
 
-    private static func grow(_ bytes: inout [UInt8], to count: Int) {
+    private static func grow(_ bytes: inout [UInt8], toHold source: PixelRectangle) {
+        let count = source.width * source.height * 4 + ScreenScaling.slack
         if bytes.count < count { bytes = [UInt8](repeating: 0, count: count) }
     }
 }

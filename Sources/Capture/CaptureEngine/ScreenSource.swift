@@ -61,11 +61,15 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// Returns the whole area, or an empty one while there is nothing to take pictures of. Whatever was drawn up to now
     /// no longer counts as a change.
     func takeEverything() throws(CaptureError) -> DamagedArea
-    /// Hands out the pixels of `area` in pieces: whole rows that begin at even coordinates. If the pointer is drawn, it
-    /// is where `takeChanges` saw it. All pixels are of the same time, so that no picture is torn.
+    /// Hands out the pixels of `area` in pieces: one rectangle after the other, each from top to bottom, in whole rows
+    /// that begin at even coordinates. If the pointer is drawn, it is where `takeChanges` saw it. Unless
+    /// `missesChanges` is set, all pixels are of the same time, so that no picture is torn.
     ///
     /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set.
     func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool
+    /// Whether something was painted after the last `takeChanges`, and before the last `grab` had all pixels. So that
+    /// the picture isn't torn, its changes are to be taken as well, and everything is to be grabbed again.
+    var missesChanges: Bool { get }
 
     /// Whether the pointer is drawn into the pictures. Setting another value counts as a change of the area where the
     /// pointer was or is drawn.

@@ -6,6 +6,8 @@ import MediaTypes
 final class DamageTracker: DamageSource {
     /// Whether something was drawn since the last `ask`.
     private(set) var isDamaged = true
+    // The last request that had been carried out when something was first drawn since the last `ask`.
+    private var damagedSince: UInt32 = 0
     private let connection: X11Connection
     private let notifyEvent: UInt8
     private let damage: xcb_damage_damage_t
@@ -52,8 +54,15 @@ final class DamageTracker: DamageSource {
         if event.pointee.response_type & 0x7F != notifyEvent { return false }
         // The event carries the number of the last request that the server had carried out. Its damage may have been
         // fetched since.
-        if Int32(bitPattern: event.pointee.full_sequence &- lastAsked) >= 0 { isDamaged = true }
+        if !isDamaged, Int32(bitPattern: event.pointee.full_sequence &- lastAsked) >= 0 {
+            isDamaged = true
+            damagedSince = event.pointee.full_sequence
+        }
         return true
+    }
+
+    func wasDamaged(before request: UInt32) -> Bool {
+        isDamaged && Int32(bitPattern: request &- damagedSince) > 0
     }
 
     func ask() -> xcb_xfixes_fetch_region_cookie_t {
@@ -74,6 +83,8 @@ final class DamageTracker: DamageSource {
 protocol DamageSource: AnyObject {
     /// Whether something was drawn since the last `ask`, as far as events say so.
     var isDamaged: Bool { get }
+    /// Whether something was drawn since the last `ask` and before this request was carried out.
+    func wasDamaged(before request: UInt32) -> Bool
     /// Requests what was drawn since the last call; whatever is drawn from now on counts for the next one.
     func ask() -> xcb_xfixes_fetch_region_cookie_t
     /// Adds the answer to `changes`, each rectangle moved by `offset`.

@@ -17,7 +17,8 @@ public final class ScreenCapture: ScreenSource {
     public var isWaiting: Bool { tracked.place == nil }
     /// Whether the next `takeChanges` returns the whole area: after the server refused pixels (it does so while the
     /// screen changes its size), after the screen was rearranged, and after the area moved or came back.
-    public private(set) var isIncomplete = false
+    public internal(set) var isIncomplete = false
+    public internal(set) var missesChanges = false
     public var fileDescriptor: Int32 { connection.fileDescriptor }
     public var nextCheck: MonotonicTime { tracked.nextCheck }
     /// Whether the screen is locked or blanked; false if that isn't watched. Changes only in `readEvents`.
@@ -36,27 +37,22 @@ public final class ScreenCapture: ScreenSource {
     // What `lookAtPointer` and `takePointerShape` last returned.
     var toldPosition: PointerPosition?
     var toldShape: Int?
-    private let grabber: ScreenGrabber
+    let grabber: ScreenGrabber
     private let events: ScreenEvents
     private let tracker: DamageTracker?
-    private let damage: (any DamageSource)?
-    private var comparison: TileComparison?
-    private let hidden: HiddenWindows?
+    let damage: (any DamageSource)?
+    var comparison: TileComparison?
+    let hidden: HiddenWindows?
     private let lock: ScreenLock?
-    private var drawn = DrawnPointer()
+    var drawn = DrawnPointer()
     // Kept so that a picture needs no allocation.
-    private var changes: [PixelRectangle] = []
+    var changes: [PixelRectangle] = []
     private var area = DamagedArea()
-    // How many more pictures are taken at once, because something was painted while the last one was taken in bands.
-    private var takesAtOnce = 0
-    private var isRefused = false
-    private var refusals = 0
-
-    private static let disturbed = 30
-
-    /// After this many refusals in a row, without an event that changes the area, the capture fails. Fewer may only
-    /// mean that such an event is still on its way.
-    private static let mostRefusals = 3
+    // How many more pictures are taken at once, because something was painted while one was taken. After as many that
+    // were not disturbed, the memory for that is given back.
+    var takesAtOnce = -ScreenCapture.disturbed
+    var isRefused = false
+    var refusals = 0
 
     /// Connects to `display`, or to the display that DISPLAY names, and finds `target` there.
     ///
@@ -202,96 +198,19 @@ public final class ScreenCapture: ScreenSource {
         return DamagedArea([whole], in: size)
     }
 
-    /// Throws if the server keeps refusing, as it does for a moment while the screen changes its size.
-    public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool {
-        do throws(X11CaptureError) {
-            guard let place = tracked.place else {
-                isIncomplete = true
-                return false
-            }
-            return try completes { () throws(X11CaptureError) in
-                func take(atOnce: Bool) throws(X11CaptureError) {
-                    try grab(area.rectangles, place, atOnce: atOnce) { pixels in
-                        drawn.draw(into: pixels, format: pixelFormat)
-                        body(pixels)
-                    }
-                }
-                // Events that are older than the last pixels are in the queue already. Without any, nothing was painted
-                // between two bands. A composed picture doesn't change between them.
-                takesAtOnce = max(0, takesAtOnce - 1)
-                if takesAtOnce == 0, reportsDamage {
-                    try take(atOnce: false)
-                    handleEvents(false)
-                    if hidden == nil, damage?.isDamaged == true { takesAtOnce = Self.disturbed }
-                }
-                if takesAtOnce > 0 || !reportsDamage { try take(atOnce: true) }
-                if !area.isEmpty { refusals = 0 }
-            }
-        } catch {
-            throw .screen(error)
-        }
-    }
-
     public func takeQueuedEvents() -> Bool { handleEvents(false) }
 
-    private var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
-
-    /// Finds the tiles that have changed; returns false if the server refused.
-    private func compare(_ place: CapturePlace) throws(X11CaptureError) -> Bool {
-        guard var comparison = comparison.take() else { return true }
-        defer { self.comparison = comparison }
-        let count = changes.count
-        var changes: [PixelRectangle] = []
-        swap(&changes, &self.changes)
-        comparison.begin(.now())
-        let isComplete = try completes { () throws(X11CaptureError) in
-            try grab([whole], place, atOnce: false) { comparison.look(at: $0, pixelFormat, changes: &changes) }
-        }
-        if isComplete { comparison.end(foundChanges: changes.count > count) }
-        self.changes = changes
-        return isComplete
-    }
-
-    /// Hands out pixels, of which none is a hidden window's.
-    private func grab(
-        _ rectangles: [PixelRectangle], _ place: CapturePlace, atOnce: Bool, _ body: (GrabbedPixels) -> Void
-    ) throws(X11CaptureError) {
-        var place = place
-        if let hidden {
-            try drain()
-            hidden.composition.draw(rectangles.map { $0.moved(x: place.area.x, y: place.area.y) })
-            place.drawable = hidden.composition.canvas
-        }
-        let take = atOnce ? grabber.grabAtOnce : grabber.grab
-        try take(rectangles, place, tracked.layout) { pixels in body(pixels) }
-    }
+    var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// Handles the events that came with replies.
-    private func drain() throws(X11CaptureError) {
+    func drain() throws(X11CaptureError) {
         handleEvents(false)
         try hidden?.update()
     }
 
-    /// Runs `body`; returns false if the server refused its request, and throws if the server keeps refusing.
-    ///
-    /// The screen may have shrunk for a moment. An event with the news is then on its way, and restarts the count of
-    /// refusals.
-    private func completes(_ body: () throws(X11CaptureError) -> Void) throws(X11CaptureError) -> Bool {
-        do {
-            try body()
-            return true
-        } catch .requestRefused(let request, let code) {
-            isIncomplete = true
-            isRefused = true
-            refusals += 1
-            if refusals >= Self.mostRefusals { throw .requestRefused(request: request, code: code) }
-            return false
-        }
-    }
-
     /// Handles the events that have come, or only those that came with replies; returns whether there were any.
     @discardableResult
-    private func handleEvents(_ isReadable: Bool) -> Bool {
+    func handleEvents(_ isReadable: Bool) -> Bool {
         events.read(isReadable: isReadable) { event in
             if tracker?.take(event) == true || pointer.take(event) { return }
             connection.forgetDestroyed(event)

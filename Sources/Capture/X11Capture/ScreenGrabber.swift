@@ -17,13 +17,17 @@ public enum GrabMethod: String, CaseIterable, Sendable {
 /// Takes rectangles of a drawable, in bands that fit into one small segment.
 ///
 /// The segment has two halves: while one is read, the server fills the other. If a program paints between two bands,
-/// they don't belong together; `grabAtOnce` takes all of them in one go, at the cost of time and memory.
+/// they don't belong together; `grabAtOnce` takes all of them at one time, into a segment that holds them all.
 final class ScreenGrabber {
     typealias Body = (GrabbedPixels) throws(X11CaptureError) -> Void
 
     let method: GrabMethod
     let connection: X11Connection
     private(set) var segment: SharedSegment?
+    /// The last request for pixels.
+    var lastRequest: UInt32 = 0
+    /// What `grabAtOnce` has taken in one request, and where, as long as it is in the segment.
+    var kept: (band: Band, place: CapturePlace)?
     private let bandBytes: Int
     private let mostBytes: Int
     // Kept so that a picture needs no allocation.
@@ -91,22 +95,28 @@ final class ScreenGrabber {
         if needed <= old.count { return true }
         guard needed <= mostBytes, let larger = try? Self.segment(connection, method, needed) else { return false }
         segment = larger
+        kept = nil
         return true
     }
 
-    /// Hands out the pixels of each rectangle of `place`, in one or more pieces of whole rows that begin at even rows
-    /// from the rectangle's top. Parts outside the drawable are black.
+    /// Gives back the memory that `makeRoom` has added.
+    func shrink() {
+        guard let segment, segment.count > bandBytes else { return }
+        if let small = try? Self.segment(connection, method, bandBytes) { self.segment = small }
+        kept = nil
+    }
+
+    /// Hands out the pixels of each rectangle of `place`, one rectangle after the other and each from top to bottom, in
+    /// pieces of whole rows that begin at even rows from the rectangle's top. Parts outside the drawable are black.
     ///
     /// The rectangles that fit into the segment side by side cost one round trip.
     func grab(
         _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) {
         guard let segment else {
-            for rectangle in rectangles {
-                try grabThroughConnection(rectangle, place, layout, replyBytes: Self.replyBytes, body)
-            }
-            return
+            return try grabThroughConnection(rectangles, place, layout, replyBytes: Self.replyBytes, body)
         }
+        kept = nil
         // What the segment has grown by is for pictures taken at once.
         let count = min(segment.count, bandBytes)
         let half = count / 2
@@ -130,12 +140,14 @@ final class ScreenGrabber {
         if let failure { throw failure }
     }
 
-    /// Requests as many of the next bands as fit into a part of the segment.
+    /// Requests as many of the next bands as fit into a part of the segment. `isUndivided`: no other client's request
+    /// is carried out between them.
     func request(
         _ bands: inout [Band], from start: Int, _ end: PartialRangeUpTo<Int>, _ cutter: inout BandCutter,
-        _ segment: SharedSegment, _ place: CapturePlace
+        _ segment: SharedSegment, _ place: CapturePlace, isUndivided: Bool = false
     ) {
         bands.removeAll(keepingCapacity: true)
+        if isUndivided { xcb_grab_server(connection.handle) }
         var offset = start
         while let band = cutter.next(room: end.upperBound - offset, isEmpty: offset == start) {
             let available = band.rectangle.intersection(place.available)
@@ -146,10 +158,12 @@ final class ScreenGrabber {
                     Int16(clamping: available.y + place.area.y), UInt16(clamping: available.width),
                     UInt16(clamping: available.height), ~0, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
                     segment.identifier, UInt32(clamping: offset))
+                lastRequest = cookie.sequence
             }
             bands.append(Band(rectangle: band.rectangle, available: available, offset: offset, cookie: cookie))
             offset += Self.aligned(band.bytes)
         }
+        if isUndivided { xcb_ungrab_server(connection.handle) }
         // Without a flush, the requests would wait for the next one.
         if !bands.isEmpty { xcb_flush(connection.handle) }
     }
@@ -166,9 +180,7 @@ final class ScreenGrabber {
             do throws(X11CaptureError) {
                 try waitForReply(band)
                 if failure != nil { continue }
-                let pixels = GrabbedPixels(
-                    rectangle: band.rectangle, base: segment.base + band.offset,
-                    stride: layout.stride(width: band.rectangle.width))
+                let pixels = segment.pixels(of: band, layout)
                 if band.available != band.rectangle { pixels.spread(band.available, layout) }
                 try body(pixels)
             } catch {
@@ -184,43 +196,12 @@ final class ScreenGrabber {
         }
         free(reply)
     }
+}
 
-    func grabThroughConnection(
-        _ rectangle: PixelRectangle, _ place: CapturePlace, _ layout: PixelLayout, replyBytes: Int, _ body: Body
-    ) throws(X11CaptureError) {
-        var cutter = BandCutter([rectangle], layout)
-        while let band = cutter.next(room: replyBytes, isEmpty: true) {
-            let stride = layout.stride(width: band.rectangle.width)
-            let available = band.rectangle.intersection(place.available)
-            var image: UnsafeMutablePointer<xcb_get_image_reply_t>?
-            defer { free(image) }
-            if !available.isEmpty {
-                let cookie = xcb_get_image(
-                    connection.handle, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), place.drawable,
-                    Int16(clamping: available.x + place.area.x), Int16(clamping: available.y + place.area.y),
-                    UInt16(clamping: available.width), UInt16(clamping: available.height), ~0)
-                let reply = try connection.reply(to: "GetImage") {
-                    xcb_get_image_reply(connection.handle, cookie, &$0)
-                }
-                image = reply
-                let needed = layout.stride(width: available.width) * available.height
-                if Int(xcb_get_image_data_length(reply)) < needed {
-                    throw .requestRefused(request: "GetImage (short reply)", code: 0)
-                }
-                if available == band.rectangle, let data = xcb_get_image_data(reply) {
-                    try body(GrabbedPixels(rectangle: band.rectangle, base: data, stride: stride))
-                    continue
-                }
-            }
-            // Rare: the area sticks out of the screen.
-            let whole = UnsafeMutableRawPointer.allocate(byteCount: max(1, band.bytes), alignment: 16)
-            defer { whole.deallocate() }
-            if let image, let data = xcb_get_image_data(image) {
-                memcpy(whole, data, layout.stride(width: available.width) * available.height)
-            }
-            let pixels = GrabbedPixels(rectangle: band.rectangle, base: whole, stride: stride)
-            pixels.spread(available, layout)
-            try body(pixels)
-        }
+extension SharedSegment {
+    /// The pixels of a band in this segment.
+    func pixels(of band: ScreenGrabber.Band, _ layout: PixelLayout) -> GrabbedPixels {
+        GrabbedPixels(
+            rectangle: band.rectangle, base: base + band.offset, stride: layout.stride(width: band.rectangle.width))
     }
 }

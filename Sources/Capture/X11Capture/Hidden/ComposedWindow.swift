@@ -10,6 +10,8 @@ final class ComposedWindow {
     let window: xcb_window_t
     /// Whether something was drawn on it since the last `askDamage`.
     private(set) var isDamaged = false
+    // The last request that had been carried out when it was first drawn on.
+    private var damagedSince: UInt32 = 0
     /// The part of the root window that it covers, in root coordinates; valid after `updateCover`.
     let cover: xcb_xfixes_region_t
     /// What `askDamage` returned last; later, in a pass over all windows, the part of this one that is visible.
@@ -53,7 +55,17 @@ final class ComposedWindow {
     /// Handles a damage event.
     func takeDamage(_ sequence: UInt32) {
         // Its damage may have been fetched since.
-        if Int32(bitPattern: sequence &- lastAsked) >= 0 { isDamaged = true }
+        if Int32(bitPattern: sequence &- lastAsked) >= 0 { noteDamage(sequence) }
+    }
+
+    /// Whether something was drawn on it since the last `askDamage` and before this request was carried out.
+    func wasDamaged(before request: UInt32) -> Bool {
+        isDamaged && Int32(bitPattern: request &- damagedSince) > 0
+    }
+
+    private func noteDamage(_ sequence: UInt32) {
+        if !isDamaged { damagedSince = sequence }
+        isDamaged = true
     }
 
     /// Notes that the window is on the screen since the event with this number, with a pixmap of its own.
@@ -127,7 +139,7 @@ final class ComposedWindow {
         xcb_xfixes_union_region(connection.handle, fetched, part, fetched)
         xcb_xfixes_subtract_region(connection.handle, part, cover, part)
         xcb_xfixes_union_region(connection.handle, drawn, part, drawn)
-        isDamaged = true
+        noteDamage(sequence)
     }
 
     /// Requests what was drawn since the last call, into `part`; whatever is drawn from now on counts for the next one.

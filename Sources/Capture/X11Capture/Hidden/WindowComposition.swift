@@ -137,6 +137,10 @@ final class WindowComposition {
 extension WindowComposition: DamageSource {
     var isDamaged: Bool { layers.contains { !$0.isBlank && windows[$0.window]?.isDamaged == true } }
 
+    func wasDamaged(before request: UInt32) -> Bool {
+        layers.contains { !$0.isBlank && windows[$0.window]?.wasDamaged(before: request) == true }
+    }
+
     /// What was drawn on windows, as far as no opaque window covers it.
     func ask() -> xcb_xfixes_fetch_region_cookie_t {
         connection.set(remaining, [])

@@ -1,0 +1,101 @@
+import CXCB
+public import CaptureEngine
+import Clocks
+import MediaTypes
+
+/// How the pixels are taken.
+extension ScreenCapture {
+    /// So many pictures are taken at once after one that was disturbed.
+    static let disturbed = 30
+
+    /// After this many refusals in a row, without an event that changes the area, the capture fails. Fewer may only
+    /// mean that such an event is still on its way.
+    private static let mostRefusals = 3
+
+    /// Throws if the server keeps refusing, as it does for a moment while the screen changes its size.
+    public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool {
+        do throws(X11CaptureError) {
+            guard let place = tracked.place else {
+                isIncomplete = true
+                return false
+            }
+            missesChanges = false
+            return try completes { () throws(X11CaptureError) in
+                let atOnce = takesAtOnce > 0 || !reportsDamage
+                let taken = try grab(area.rectangles, place, atOnce: atOnce) { pixels in
+                    drawn.draw(into: pixels, format: pixelFormat)
+                    body(pixels)
+                }
+                if !area.isEmpty { refusals = 0 }
+                // Events that are older than the last pixels are in the queue already. Without any, nothing was painted
+                // since `takeChanges`, nor between two bands.
+                handleEvents(false)
+                missesChanges = damage?.wasDamaged(before: taken) == true || hidden?.changes.isEmpty == false
+                // A composed picture doesn't change between bands.
+                takesAtOnce = missesChanges && hidden == nil ? Self.disturbed : max(-Self.disturbed, takesAtOnce - 1)
+                if takesAtOnce == -Self.disturbed, reportsDamage { grabber.shrink() }
+            }
+        } catch {
+            throw .screen(error)
+        }
+    }
+
+    /// Finds the tiles that have changed; returns false if the server refused.
+    func compare(_ place: CapturePlace) throws(X11CaptureError) -> Bool {
+        guard var comparison = comparison.take() else { return true }
+        defer { self.comparison = comparison }
+        let count = changes.count
+        var changes: [PixelRectangle] = []
+        swap(&changes, &self.changes)
+        comparison.begin(.now())
+        let isComplete = try completes { () throws(X11CaptureError) in
+            // The picture is made of the same pixels.
+            try grab([whole], place, atOnce: true) { comparison.look(at: $0, pixelFormat, changes: &changes) }
+        }
+        if isComplete { comparison.end(foundChanges: changes.count > count) }
+        self.changes = changes
+        return isComplete
+    }
+
+    /// Hands out pixels, of which none is a hidden window's. Returns the request up to which they show what is painted.
+    @discardableResult
+    private func grab(
+        _ rectangles: [PixelRectangle], _ place: CapturePlace, atOnce: Bool, _ body: (GrabbedPixels) -> Void
+    ) throws(X11CaptureError) -> UInt32 {
+        var place = place
+        var drawing: UInt32?
+        if let hidden {
+            try drain()
+            // Nobody paints while the windows are drawn one after the other.
+            drawing = xcb_grab_server(connection.handle).sequence
+            hidden.composition.draw(rectangles.map { $0.moved(x: place.area.x, y: place.area.y) })
+            xcb_ungrab_server(connection.handle)
+            place.drawable = hidden.composition.canvas
+        }
+        if comparison != nil,
+            try grabber.handOutKept(rectangles, of: place, tracked.layout, { body($0) })
+        {
+            return grabber.lastRequest
+        }
+        let take = atOnce ? grabber.grabAtOnce : grabber.grab
+        try take(rectangles, place, tracked.layout) { pixels in body(pixels) }
+        return drawing ?? grabber.lastRequest
+    }
+
+    /// Runs `body`; returns false if the server refused its request, and throws if the server keeps refusing.
+    ///
+    /// The screen may have shrunk for a moment. An event with the news is then on its way, and restarts the count of
+    /// refusals.
+    private func completes(_ body: () throws(X11CaptureError) -> Void) throws(X11CaptureError) -> Bool {
+        do {
+            try body()
+            return true
+        } catch .requestRefused(let request, let code) {
+            isIncomplete = true
+            isRefused = true
+            refusals += 1
+            if refusals >= Self.mostRefusals { throw .requestRefused(request: request, code: code) }
+            return false
+        }
+    }
+}
