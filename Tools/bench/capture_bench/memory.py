@@ -9,7 +9,8 @@ RESOLUTIONS = [(1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)]
 def memory(bench):
     section = Section(
         "memory", "Peak memory",
-        "The most that the capture process had resident (VmHWM), shared segments included, in MB of 10^6 bytes.",
+        "The most that the capture process had resident (VmHWM), in MB of 10^6 bytes, with what it has mapped of the "
+        "segment that it shares with the X server. While frames are disturbed, the whole segment has the frame's size.",
         ["size", "scene", "chroma", "peak MB"])
     bench.report.sections.append(section)
     formats = ["420", "444"] if bench.can("chroma") else ["420"]
@@ -20,7 +21,8 @@ def memory(bench):
             bench.report.checks.append(at_most(title, peak, MEMORY[format], "MB"))
         for size in RESOLUTIONS:
             if size != (1920, 1080) and not (bench.options.quick and size[1] < 2160):
-                _peak(bench, section, "scroll", format, size)
+                for name in ("scroll", "full"):
+                    _peak(bench, section, name, format, size)
 
 
 def _peak(bench, section, name, format, size):
