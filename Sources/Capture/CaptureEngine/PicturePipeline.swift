@@ -104,9 +104,11 @@ final class PicturePipeline {
     private func readOwed(
         isKeyFrame: Bool, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Bool {
+        var begin = begin
         for look in 1... {
             guard try read(owed, since: begin, &statistics) else { return false }
             if !screen.missesChanges || look == Self.mostLooks { break }
+            begin = .now()
             let more = reader.affected(by: try screen.takeChanges())
             // What was painted is not in the captured area.
             if more.isEmpty { break }
