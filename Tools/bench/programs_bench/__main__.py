@@ -10,7 +10,7 @@ from capture_bench.bench import build
 from capture_bench.outcome import carry_out, conclude
 from capture_bench.processes import TROUBLE, Missing
 
-from .scenes import SCENES, require
+from .scenes import SCENES
 from .stage import run
 
 COLUMNS = [("painted", "painted fps", "%.1f"), ("fps", "fps", "%.1f"), ("qp", "QP", "%.1f"), ("mbit", "Mbit/s", "%.2f"),
@@ -22,8 +22,9 @@ def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="Tools/bench/programs", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Captures scenes of real programs, each on an X server of its own, and prints what viewers see over\n"
-        "a link of the given bit rate. Builds take turns. Half of the scenes are held out: settings are chosen on the\n"
-        "others. Ages are what p95 of the time has been painted and not been seen; freezes are counted as Chromium does.",
+        "a link of the given bit rate. Builds take turns. More than half of the scenes are held out: settings are\n"
+        "chosen on the others. Ages are what p95 of the time has been painted and not been seen; freezes are counted as\n"
+        "Chromium does.",
         epilog="example:\n  Tools/bench/programs --programs before=/tmp/before --programs after=.build/release --runs 3")
     parser.add_argument("--scenes", default="all", metavar="LIST",
                         help="which of %s; or chosen, held-out, all (all)" % ",".join(SCENES))
@@ -57,7 +58,8 @@ def measure(options, folder):
     def say(text):
         print(text, file=sys.stderr, flush=True)
 
-    require(options.scenes)
+    for scene in options.scenes:
+        scene.require()
     builds = dict(one.split("=", 1) if "=" in one else ("ours", one) for one in options.programs)
     if not builds:
         builds = {"ours": build(say, ["screenrelay-capture", "screenrelay-scene"])}

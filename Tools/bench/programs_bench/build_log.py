@@ -7,8 +7,8 @@ FOLDERS = ["Sources/Host/Ingest", "Sources/RTC/WebRTC", "Sources/Capture/Capture
 WORDS = ["Track", "Frame", "Sender", "Reader", "Pacer", "Picture", "Motion", "Session", "Socket", "Clock", "Ring"]
 random.seed(45)
 done = 0
-begin = time.monotonic()
-for burst in range(1_000_000):
+next_time = time.monotonic()
+while True:
     lines = []
     for _ in range(random.randint(1, 20)):
         done += 1
@@ -18,4 +18,6 @@ for burst in range(1_000_000):
         lines.append("[%5d/20000] Compiling %s/%s.swift -O -module-name %s -o .build/%x.o"
                      % (done, random.choice(FOLDERS), name, random.choice(WORDS), random.getrandbits(40)))
     print("\n".join(lines), flush=True)
-    time.sleep(max(0.0, begin + (burst + random.random()) / 12 - time.monotonic()))
+    # What was stopped for a while goes on, and doesn't make up for it.
+    next_time = max(next_time + random.uniform(0.5, 1.5) / 12, time.monotonic())
+    time.sleep(max(0.0, next_time - time.monotonic()))

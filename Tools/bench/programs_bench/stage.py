@@ -62,7 +62,7 @@ def run(scene, program, options, folder):
             watcher = Watcher(display)
             capture.start(display, scene.size, folder)
             wait_until(lambda: capture.position > 0, 20, "the first picture")
-            wait_until(lambda: len(watcher.times) > 10, 30, "something on the screen of " + scene.name)
+            wait_until(lambda: len(watcher.times) > scene.paints, 30, "something on the screen of " + scene.name)
             # On a slow link, the first picture takes seconds.
             time.sleep(scene.lead + 3_000_000 / options.bit_rate)
             actors.require_running()
