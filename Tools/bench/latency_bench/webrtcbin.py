@@ -33,8 +33,8 @@ PIPELINE = " ! ".join([
     "videoconvert",
     # No lookahead, no B-frames, and slices instead of whole pictures for each thread: what goes in comes out at once.
     # Key frames only when the browser asks for one: they take longer than the others.
-    "x264enc tune=zerolatency speed-preset=ultrafast bitrate={kilobits} key-int-max=9999",
-    "video/x-h264,profile=constrained-baseline",
+    "x264enc name=encoder tune=zerolatency speed-preset=ultrafast bitrate={kilobits} key-int-max=9999",
+    "video/x-h264,profile=constrained-baseline,stream-format=byte-stream",
     # A packet leaves when its NAL unit is there. No queue follows: after the encoder, nothing waits.
     "rtph264pay name=payloader config-interval=-1 aggregate-mode=zero-latency",
     "application/x-rtp,media=video,encoding-name=H264,payload=96",
@@ -142,7 +142,8 @@ def handler(offer, answered):
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.reply(200, PAGE.replace("OFFER", json.dumps(offer)))
+            # A receiver that is no browser gets the offer alone.
+            self.reply(200, offer if self.path == "/offer" else PAGE.replace("OFFER", json.dumps(offer)))
 
         def do_POST(self):
             length = int(self.headers.get("Content-Length", 0))

@@ -8,11 +8,12 @@ import statistics
 import numpy
 
 from capture_bench import pictures
+from capture_bench.processes import Failure
 
 PERIOD = 1 / 30
 #: What a picture may show of a snapshot: it was taken a little before, or later, because it had to wait.
 EARLIEST, LATEST = -60_000_000, 400_000_000
-#: Rows of a picture that are compared: every fourth, and one more each time, so that lines of text don't hide.
+#: Rows of a picture that are compared: every third, so that lines of text don't hide.
 ROW_STEP = 3
 
 
@@ -32,24 +33,30 @@ def of_motion(received, painted, window, bit_rate):
     shown = [one for one in received if begin <= one.pts < end and (one.damage[2] or one.is_idr)]
     slots = {int((time - begin) / 1e9 / PERIOD) for time in painted if begin <= time < end}
     times = seen_times(received, bit_rate)
-    bytes_sent = sum(one.end - one.offset for one in received if begin <= one.pts < end)
+    changes = [time for one, time in zip(received, times) if one.damage[2]]
     return {
         "painted": len(slots) / seconds, "fps": len(shown) / seconds,
         "qp": statistics.mean(one.quantizer for one in shown) if shown else 0.0,
-        "mbit": bytes_sent * 8 / 1e6 / seconds,
-        "freezes": freezes([time for one, time in zip(received, times) if begin <= one.pts < end and one.damage[2]],
-                           painted),
+        "mbit": bytes_of(received, window) * 8 / 1e6 / seconds,
+        "freezes": freezes(changes, painted, window),
         "age_p95": age(received, times, painted, window)}
 
 
-def freezes(times, painted):
-    """Gaps that Chromium counts as freezes: longer than three times the average of the last 30 and than 150 ms more than
-    it (W3C webrtc-stats, freezeCount). A gap in which the program painted in fewer than three periods is a pause."""
+def bytes_of(received, window):
+    return sum(one.end - one.offset for one in received if window[0] <= one.pts < window[1])
+
+
+def freezes(times, painted, window):
+    """Gaps that Chromium counts as freezes: longer than three times the average of the last 30, and by 150 ms or more
+    longer than it (W3C webrtc-stats, freezeCount). A gap in which the program painted in fewer than three periods is a
+    pause. A gap that lasts until the window's end counts too."""
+    begin, end = window
+    times = [time for time in times if time < end] + [end]
     count, last = 0, []
     for before, after in zip(times, times[1:]):
         gap = (after - before) / 1e9
         mean = statistics.mean(last) if last else gap
-        if gap > max(3 * mean, mean + 0.15):
+        if after >= begin and gap > max(3 * mean, mean + 0.15):
             slots = {int((time - before) / 1e9 / PERIOD) for time in painted if before < time < after}
             count += len(slots) >= 3
         last = (last + [gap])[-30:]
@@ -70,22 +77,51 @@ def age(received, times, painted, window):
     return float(numpy.percentile(ages, 95)) if ages else 0.0
 
 
-def qualities(path, size, received, snapshots):
-    """The PSNR of each snapshot `(time, pixels)` in the picture that shows it best; None where there is none."""
-    best = [None] * len(snapshots)
-    exact = [pictures.luma_of(pixels[::ROW_STEP, :, 2::-1], "601") for _, pixels in snapshots]
-    last = {}
+class Moment:
+    """What the screen showed at a moment: snapshots `(time, rows of blue, green and red)` that follow one another
+    closely, because nobody knows which of them a picture was grabbed with."""
+
+    def __init__(self, snapshots, is_rest=False):
+        self.snapshots, self.is_rest, self.best = snapshots, is_rest, None
+
+    def choose(self, received, times):
+        """Which pictures may show it: their places in the stream. At rest it is the last one that viewers have."""
+        begin = self.snapshots[0][0]
+        last = [index for index, time in enumerate(times) if time <= begin][-1:]
+        if self.is_rest:
+            return set(last)
+        return set(last) | {index for index, one in enumerate(received)
+                            if any(EARLIEST <= one.pts - time <= LATEST for time, _ in self.snapshots)}
+
+
+def rate_moments(path, size, received, bit_rate, moments, matrix):
+    """Sets `best` of each moment: the PSNR in the picture that shows it best; None where there is none."""
+    times = seen_times(received, bit_rate)
+    chosen = [moment.choose(received, times) for moment in moments]
+    exact = [[pictures.luma_of(rows[:, :, ::-1], matrix) for _, rows in moment.snapshots] for moment in moments]
+    decoded = 0
     for index, luma in enumerate(pictures.decode(path, size)):
-        if index >= len(received):
-            break
-        for number, (time, _) in enumerate(snapshots):
-            if received[index].pts <= time:
-                # What stood still since then is shown by the last picture before.
-                last[number] = (received[index].pts, luma[::ROW_STEP].copy())
-            if EARLIEST <= received[index].pts - time <= LATEST:
-                value = pictures.psnr(luma[::ROW_STEP], exact[number])
-                best[number] = value if best[number] is None else max(best[number], value)
-    for number, (_, luma) in last.items():
-        value = pictures.psnr(luma, exact[number])
-        best[number] = value if best[number] is None else max(best[number], value)
-    return best
+        decoded = index + 1
+        for moment, places, snapshots in zip(moments, chosen, exact):
+            if index in places:
+                value = max(pictures.psnr(luma[::ROW_STEP], one) for one in snapshots)
+                moment.best = max(value, moment.best or 0.0)
+    # Pictures are told apart by their place in the stream: one that is missing would shift all others.
+    if decoded < len(received):
+        raise Failure("%d of %d frames were decoded" % (decoded, len(received)))
+
+
+def mean_psnr(moments):
+    """The mean over moments, in dB."""
+    known = [moment.best for moment in moments if moment.best is not None]
+    if not known:
+        raise Failure("no frame could be compared")
+    return statistics.mean(known)
+
+
+def at_bytes(points, rate):
+    """The PSNR at a bit rate, between points `(bit rate, PSNR)` by the logarithm of the rate; outside of them, that of
+    the nearer one."""
+    points = sorted(point for point in points if point[0] > 0)
+    rates, values = [numpy.log(one) for one, _ in points], [value for _, value in points]
+    return float(numpy.interp(numpy.log(max(rate, 1e-6)), rates, values)) if points else 0.0

@@ -78,6 +78,6 @@ class Framebuffer:
         everything = numpy.memmap(path, numpy.uint8, "r")[start:start + height * line]
         self._pixels = everything.reshape(height, line)[:, :width * 4].reshape(height, width, 4)
 
-    def copy(self):
-        """Height x width x blue, green, red and nothing."""
-        return self._pixels.copy()
+    def copy(self, row_step):
+        """Rows x width x blue, green and red, of the first of so many rows each."""
+        return self._pixels[::row_step, :, :3].copy()

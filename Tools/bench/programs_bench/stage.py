@@ -1,4 +1,4 @@
-"""One run: a scene on a display of its own, and a capture that sends it."""
+"""One run: a scene on a display of its own, and a sender that captures it."""
 
 import os
 import shutil
@@ -6,16 +6,18 @@ import signal
 import time
 
 from capture_bench.display import Display
-from capture_bench.processes import Failure, Process, now_ns, peak_memory, thread_times, time_between, wait_until
-from capture_bench.programs import Ours
+from capture_bench.processes import Process, now_ns, peak_memory, thread_times, time_between, wait_until
 
 from . import figures
+from .figures import ROW_STEP, Moment
 from .painted import Framebuffer, Watcher
 
-#: Snapshots during motion that quality is measured at.
-SNAPSHOTS = 8
+#: Moments of motion that quality is measured at, and how many snapshots a moment has, so far apart.
+MOMENTS, BURST, BETWEEN = 8, 5, 0.007
 #: Seconds from the end of motion to the last snapshot.
 AFTER = 1.0
+#: Seconds from when motion goes on at another bit rate until quality is measured again.
+SETTLING = 1.0
 
 
 class Actors:
@@ -50,60 +52,83 @@ class Actors:
             process.stop()
 
 
-def run(scene, program, options, folder):
-    """The figures of one run."""
+def run(scene, sender, options, folder, rates=()):
+    """The figures of one run of a sender. With `rates`, bit rates that are lower than what it has sent, it goes on at
+    the lowest of them, and `points` has what PSNR it reaches at which bit rate."""
     os.makedirs(folder, exist_ok=True)
     with Display(scene.size, folder, ["-fbdir", folder]) as display:
         actors, watcher = Actors(display, folder), None
-        capture = Ours(program, ["--bitrate", str(options.bit_rate), *options.arguments])
-        capture.comes_to_rest = False
         try:
             scene.start(actors)
             watcher = Watcher(display)
-            capture.start(display, scene.size, folder)
-            wait_until(lambda: capture.position > 0, 20, "the first picture")
+            sender.start(display, scene.size, folder)
+            wait_until(lambda: sender.position > 0, 20, "the first picture")
             wait_until(lambda: len(watcher.times) > scene.paints, 30, "something on the screen of " + scene.name)
             # On a slow link, the first picture takes seconds.
             time.sleep(scene.lead + 3_000_000 / options.bit_rate)
-            actors.require_running()
-            found = _measure(scene, options, folder, capture, watcher, actors)
+            found = _measure(scene, options, folder, sender, watcher, actors, rates)
         finally:
             if watcher:
                 watcher.close()
             actors.close()
-            if hasattr(capture, "process"):
-                capture.stop()
+            sender.stop()
     if not options.keep:
         shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
-def _measure(scene, options, folder, capture, watcher, actors):
-    framebuffer = Framebuffer(folder, scene.size)
-    before, begin = thread_times(capture.pid), now_ns()
-    snapshots = []
-    for number in range(SNAPSHOTS):
-        time.sleep(max(0.0, begin / 1e9 + options.seconds * (number + 0.5) / SNAPSHOTS - now_ns() / 1e9))
-        snapshots.append((now_ns(), framebuffer.copy()))
-    time.sleep(max(0.0, begin / 1e9 + options.seconds - now_ns() / 1e9))
-    end, after = now_ns(), thread_times(capture.pid)
+def _measure(scene, options, folder, sender, watcher, actors, rates):
+    framebuffer, moments = Framebuffer(folder, scene.size), []
+    actors.require_running()
+    before = thread_times(sender.pid)
+    window, moving = _watch(framebuffer, options.seconds)
+    worked = time_between(before, thread_times(sender.pid))
     actors.require_running()
     actors.signal(signal.SIGSTOP)
     time.sleep(AFTER)
-    snapshots.append((now_ns(), framebuffer.copy()))
-    time.sleep(0.05)
-    received = list(capture.receiver.pictures)
-    found = figures.of_motion(received, list(watcher.times), (begin, end), options.bit_rate)
-    found["cpu"] = time_between(before, after) / (end - begin) * 100
-    found["memory"] = peak_memory(capture.pid) / 1024
-    path = os.path.join(folder, "stream.264")
-    data, _ = capture.stream()
+    rest = Moment([_snapshot(framebuffer)], is_rest=True)
+    received = sender.pictures(watcher.times)
+    found = figures.of_motion(received, list(watcher.times), window, options.bit_rate)
+    found["share"] = found["mbit"] * 1e6 / options.bit_rate
+    found["cpu"] = worked / (window[1] - window[0]) * 100
+    found["memory"] = peak_memory(sender.pid) / 1024
+    lower, again = [rate for rate in rates if rate < found["mbit"] * 1e6], []
+    if lower:
+        actors.signal(signal.SIGCONT)
+        sender.set_rate(min(lower))
+        time.sleep(SETTLING)
+        second, again = _watch(framebuffer, options.seconds)
+        time.sleep(0.05)
+        received = sender.pictures(watcher.times)
+    data = sender.stream()[0]
+    path = os.path.join(folder, "seen.264")
     with open(path, "wb") as file:
         file.write(data)
-    values = figures.qualities(path, scene.size, received, snapshots)
-    moving = [value for value in values[:-1] if value is not None]
-    if not moving:
-        raise Failure("no picture of %s could be compared" % scene.name)
-    found["psnr"] = sum(moving) / len(moving)
-    found["psnr_after"] = values[-1] or 0.0
+    moments = [*moving, *again, rest]
+    figures.rate_moments(path, scene.size, received, options.bit_rate, moments, sender.matrix)
+    found["psnr"] = figures.mean_psnr(moving)
+    found["psnr_after"] = rest.best or 0.0
+    if rates:
+        found["points"] = [(found["mbit"], found["psnr"])]
+        if lower:
+            megabits = figures.bytes_of(received, second) * 8e3 / (second[1] - second[0])
+            found["points"].append((megabits, figures.mean_psnr(again)))
     return found
+
+
+def _watch(framebuffer, seconds):
+    """A window of so many seconds, and its moments."""
+    begin, moments = now_ns(), []
+    for number in range(MOMENTS):
+        time.sleep(max(0.0, begin / 1e9 + seconds * (number + 0.5) / MOMENTS - now_ns() / 1e9))
+        snapshots = []
+        for _ in range(BURST):
+            snapshots.append(_snapshot(framebuffer))
+            time.sleep(BETWEEN)
+        moments.append(Moment(snapshots))
+    time.sleep(max(0.0, begin / 1e9 + seconds - now_ns() / 1e9))
+    return (begin, now_ns()), moments
+
+
+def _snapshot(framebuffer):
+    return now_ns(), framebuffer.copy(ROW_STEP)
