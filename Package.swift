@@ -310,7 +310,7 @@ let package = Package(
             swiftSettings: settings),
         // What SRTP is compared with. Nothing else uses it.
         .systemLibrary(name: "CSRTP", path: "Tests/CSRTP", providers: [.apt(["libsrtp2-dev"])]),
-        tests("MediaTypesTests", ["MediaTypes", "ByteCoding"]),
+        tests("MediaTypesTests", ["MediaTypes", "ByteCoding", "TestSupport"]),
         tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
         tests("OpusTests", ["Opus", "CaptureLink", "MediaTypes"]),
         tests(

@@ -20,6 +20,23 @@ struct AnswerTests {
         return (answer, session, try #require(session.media.first { $0.kind == "video" }))
     }
 
+    @Test("samples of pictures are for a viewer that asks for them without RFC 6904's encryption, and for no server")
+    func samples() throws {
+        let uri = "http://www.webrtc.org/experiments/rtp-hdrext/corruption-detection"
+        func offer(_ line: String) -> String {
+            Offers.chromium.replacing("a=recvonly", with: "a=extmap:\(line)\r\na=recvonly")
+        }
+        let asked = try answer(to: offer("14 \(uri)"))
+        #expect(asked.answer.video.extensions.corruptionDetection == 14)
+        #expect(asked.video.extensions.contains { $0.id == 14 && $0.uri == uri })
+        for text in [Offers.chromium, offer("14 urn:ietf:params:rtp-hdrext:encrypt \(uri)"), offer("20 \(uri)")] {
+            let unasked = try answer(to: text)
+            #expect(unasked.answer.video.extensions.corruptionDetection == nil)
+            #expect(!unasked.answer.text.contains(uri))
+        }
+        #expect(!Offer(local: Self.local, including444: true).text.contains(uri))
+    }
+
     @Test("Chromium gets constrained baseline in mode 1 with RTX, feedback and extensions")
     func chromium() throws {
         let (answer, session, video) = try answer(to: Offers.chromium)

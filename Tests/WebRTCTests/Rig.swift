@@ -47,7 +47,7 @@ final class Rig {
     func addPeer(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
         decodes444: Bool = true, hasTransportNumbers: Bool = false, red: UInt8? = nil,
-        candidates: [RemoteCandidate] = [], iceRole: LiteAgent.Role = .lite
+        candidates: [RemoteCandidate] = [], iceRole: LiteAgent.Role = .lite, checksPictures: Bool = false
     ) throws -> RigPeer {
         for track in tracks { track.hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now) }
         let viewerContext = try DTLSContext(certificate: Certificate())
@@ -73,7 +73,7 @@ final class Rig {
                         yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
                 extensions: HeaderExtensionFormat(
                     playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "\(index)",
-                    transportNumberID: hasTransportNumbers ? 3 : nil),
+                    transportNumberID: hasTransportNumbers ? 3 : nil, samplesID: checksPictures ? 14 : nil),
                 ssrc: SSRC(settings.media.rawValue + UInt32(index) * 0x100),
                 retransmissionSSRC: SSRC(0x1122_3345 + UInt32(index) * 0x100))
         }
@@ -93,11 +93,11 @@ final class Rig {
     /// A viewer that has connected.
     func join(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, decodes444: Bool = true,
-        hasTransportNumbers: Bool = false, red: UInt8? = nil
+        hasTransportNumbers: Bool = false, red: UInt8? = nil, checksPictures: Bool = false
     ) throws -> RigPeer {
         let peer = try addPeer(
             hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient, decodes444: decodes444,
-            hasTransportNumbers: hasTransportNumbers, red: red)
+            hasTransportNumbers: hasTransportNumbers, red: red, checksPictures: checksPictures)
         peer.viewer.check()
         for _ in 0..<100 where !(peer.session.isConnected && peer.viewer.isConnected) { run(for: .milliseconds(5)) }
         try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(peer.session.end ?? "-")")

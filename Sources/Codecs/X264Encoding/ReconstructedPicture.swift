@@ -1,5 +1,6 @@
 import CX264
 import Glibc
+import MediaTypes
 
 /// An encoder's last picture as decoders see it. It is in x264's memory, where the next picture refers to it, and is
 /// valid until the picture after the next one begins.
@@ -61,5 +62,23 @@ struct ReconstructedPicture {
                     width + 2 * Self.margin)
             }
         }
+    }
+
+    /// Copies what is visible of a picture in 4:2:0, which is interleaved; nil for one in 4:4:4.
+    func copy(_ size: PictureSize, isFullRange: Bool, matrix: ColorMatrix) -> I420Picture? {
+        guard planeCount == 2 else { return nil }
+        let (columns, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size.width * size.height + 2 * columns * rows)
+        for row in 0..<size.height {
+            bytes.append(contentsOf: UnsafeBufferPointer(start: first.base + row * first.stride, count: size.width))
+        }
+        for component in 0..<2 {
+            for row in 0..<rows {
+                let line = second.base + row * second.stride + component
+                for column in 0..<columns { bytes.append(line[2 * column]) }
+            }
+        }
+        return I420Picture(size: size, bytes: bytes, isFullRange: isFullRange, matrix: matrix, captureTime: nil)
     }
 }

@@ -22,6 +22,12 @@ public final class X264Encoder {
     /// The last picture as decoders see it; nil before the first.
     private(set) var reconstruction: ReconstructedPicture?
 
+    /// A copy of that picture; nil before the first, and for 4:4:4.
+    public var decodedPicture: I420Picture? {
+        reconstruction?.copy(
+            configuration.size, isFullRange: configuration.isFullRange, matrix: configuration.matrix)
+    }
+
     private let handle: OpaquePointer
     private let list = NALUnitList(capacity: 64)
     // libx264 keeps a pointer to it for as long as the encoder lives.

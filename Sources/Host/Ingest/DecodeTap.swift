@@ -19,6 +19,10 @@ final class DecodeTap: Sendable {
     /// Signalled when the inbox has been emptied, for a source that waits for room.
     private let room: WakeUp
     private let thread: Mutex<NamedThread?>
+    /// Which of the source's frames are checked; nil while no viewer checks its pictures.
+    private let checks = Mutex<PictureChecks?>(nil)
+    /// Whether `checks` has a value. Each frame looks at this, so that it takes no lock for nothing.
+    private let areChecked = Atomic(false)
 
     /// The work that waits for the tap's thread.
     struct Inbox {
@@ -37,6 +41,8 @@ final class DecodeTap: Sendable {
         var narrowRate: BitRate?
         /// Whether the narrow rung's next picture must be a key frame.
         var needsNarrowKeyFrame = false
+        /// Whether viewers check their pictures.
+        var areChecked = false
     }
 
     /// One frame of the source.
@@ -175,6 +181,20 @@ final class DecodeTap: Sendable {
     func makeNarrowKeyFrame() {
         inbox.withLock { $0.needsNarrowKeyFrame = true }
         wake.signal()
+    }
+
+    /// Sets whether viewers check their pictures.
+    func checkPictures(_ areChecked: Bool) {
+        checks.withLock { $0 = areChecked ? PictureChecks() : nil }
+        self.areChecked.store(areChecked, ordering: .relaxed)
+        inbox.withLock { $0.areChecked = areChecked }
+    }
+
+    /// A check of the source's next frame, for which the tap finds the samples; nil if the frame isn't checked.
+    func makeCheck(of frame: CodedFrame, arrival: MonotonicTime) -> PictureCheck? {
+        guard areChecked.load(ordering: .relaxed) else { return nil }
+        let takes = checks.withLock { $0?.takes(isKeyFrame: frame.isRandomAccess, arrival: arrival) }
+        return takes == true ? PictureCheck() : nil
     }
 
     func snapshot(

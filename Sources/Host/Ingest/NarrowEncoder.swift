@@ -91,6 +91,9 @@ struct NarrowEncoder {
         isHeldBack = true
     }
 
+    /// The last frame's picture as decoders see it; nil before the first.
+    var decodedPicture: I420Picture? { encoder?.decodedPicture }
+
     /// When ``encode(_:now:)`` has something to do; nil if nothing is due.
     var deadline: MonotonicTime? {
         guard rate != nil, !isHeldBack else { return nil }

@@ -43,6 +43,11 @@ final class TapWork {
     private var isCarrying = false
     private var encoder = HostEncoder()
     private var narrow = NarrowEncoder()
+    /// Where the last samples of each stream were taken.
+    private var sampled = SampleIndex.beforeFirst
+    private var narrowSampled = SampleIndex.beforeFirst
+    /// Which frames of the narrow rung are checked; nil while no viewer checks its pictures.
+    private var narrowChecks: PictureChecks?
     private var snapshots: [DecodeTap.SnapshotRequest] = []
 
     init(
@@ -75,6 +80,8 @@ final class TapWork {
         snapshots += inbox.snapshots
         if inbox.isStopped { return false }
         sourceMakesKeyFrames = inbox.makesKeyFrames
+        narrowChecks = inbox.areChecked ? narrowChecks ?? PictureChecks() : nil
+        if !inbox.areChecked { (sampled, narrowSampled) = (.beforeFirst, .beforeFirst) }
         for delivery in inbox.frames { decode(delivery) }
         answerSnapshots()
         if inbox.isKeyFrameDue { makeKeyFrame() }
@@ -116,6 +123,7 @@ final class TapWork {
             try decoder.decode(frame, copying: false)
             guard decoder.pictureCount > before else { return }
             failures = 0
+            sample(frame)
             // What the source sends only so as not to be silent is no newer than the picture before.
             if !frame.isOutdated || lastPictureArrival == nil { lastPictureArrival = delivery.arrival }
             lastEpoch = delivery.epoch
@@ -135,6 +143,15 @@ final class TapWork {
             if failures == Self.failuresBeforeNewDecoder { dropDecoder() }
             if error.wantsKeyFrame { onFailure() }
         }
+    }
+
+    /// Takes the samples of the last picture for the check of its frame. If the stream reorders pictures, the last one
+    /// may be another frame's.
+    private func sample(_ frame: CodedFrame) {
+        guard let check = frame.check, let picture = lastPicture(), picture.captureTime == frame.captureTime
+        else { return }
+        sampled = sampled.next(isKeyFrame: frame.isRandomAccess)
+        check.set(PictureSamples(of: picture, at: sampled))
     }
 
     private func currentDecoder() throws(VideoDecodingError) -> any FrameDecoder {
@@ -185,6 +202,12 @@ final class TapWork {
         do {
             var frame = try narrow.encode(picture, now: now)
             if !lastHasPointer { frame.attachment = .pointerLeftOut }
+            if narrowChecks?.takes(isKeyFrame: frame.isRandomAccess, arrival: now) == true,
+                let picture = narrow.decodedPicture
+            {
+                narrowSampled = narrowSampled.next(isKeyFrame: frame.isRandomAccess)
+                frame.check = PictureCheck(PictureSamples(of: picture, at: narrowSampled))
+            }
             if !onNarrowPicture(frame, lastEpoch, lastNumber) { narrow.holdBack() }
         } catch {
             log.error("the host's own encoder failed: \(error)")

@@ -62,6 +62,7 @@ public final class TrackIngest: TrackObserver {
         case .makeKeyFrame(let delay): tap.makeKeyFrame(at: MonotonicTime.now() + delay)
         case .encodeNarrow(let rate): tap.encodeNarrow(at: rate)
         case .makeNarrowKeyFrame: tap.makeNarrowKeyFrame()
+        case .checkPictures(let areChecked): tap.checkPictures(areChecked)
         case .noteHostCarries: log.info("the source makes no key frame now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)
         case .report(let report): onPointer(report)
@@ -88,7 +89,9 @@ public final class TrackIngest: TrackObserver {
         _ frame: CodedFrame, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime
     ) {
         if !source.makesKeyFrames, hub.source === source { tap.awaitRoom(for: frame) }
-        hub.deliver(frame, from: source, epoch: epoch, arrival: arrival) { number in
+        var frame = frame
+        frame.check = frame.check ?? tap.makeCheck(of: frame, arrival: arrival)
+        hub.deliver(frame, from: source, epoch: epoch, arrival: arrival) { [frame] number in
             !tap.take(DecodeTap.Delivery(frame: frame, epoch: epoch, arrival: arrival, number: number))
         }
     }

@@ -105,7 +105,8 @@ extension PictureSource {
         case .requestPicture: requestPicture()
         case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
         case .setPointerMode(let mode): setPointerMode(mode)
-        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeNarrow, .makeNarrowKeyFrame, .announce, .report:
+        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeNarrow, .makeNarrowKeyFrame, .checkPictures,
+            .announce, .report:
             break
         }
     }

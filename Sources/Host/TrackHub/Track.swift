@@ -25,6 +25,7 @@ public struct Track: Sendable {
     private(set) var chroma = ChromaPolicy()
     private(set) var demand = SourceDemand()
     private var pointerMode = PointerMode.drawn
+    private var checkingViewers = 0
 
     // What is known of the source.
     /// What the source can do; nil if there is none.
@@ -264,6 +265,13 @@ public struct Track: Sendable {
         if format == .yuv420 { demand.limitedViewers = max(0, demand.limitedViewers - 1) }
         chroma.viewersChanged(limited: demand.limitedViewers, now: now)
         tellSource(now)
+    }
+
+    /// Notes that a viewer that checks its pictures has come, or left if `change` is negative.
+    mutating func checkingViewersChanged(by change: Int) {
+        let wereChecked = checkingViewers > 0
+        checkingViewers = max(0, checkingViewers + change)
+        if wereChecked != (checkingViewers > 0) { actions.append(.checkPictures(!wereChecked)) }
     }
 
     /// Goes back to 4:4:4 when it is time.

@@ -21,6 +21,8 @@ public enum TrackAction: Sendable {
     case encodeNarrow(at: BitRate?)
     /// The narrow rung's next frame is to be a key frame, and is wanted at once.
     case makeNarrowKeyFrame
+    /// Some viewer checks its pictures, or none does any more.
+    case checkPictures(Bool)
     // For viewers.
     case announce(SourceState)
     case report(PointerReport)

@@ -73,6 +73,11 @@ extension TrackHub {
         update { $0.track.viewerLeft(decoding: format, now: now) }
     }
 
+    /// Adds a viewer that checks its pictures (``PictureSamples``), or removes one if `change` is -1.
+    public func changeCheckingViewers(by change: Int) {
+        update { $0.track.checkingViewersChanged(by: change) }
+    }
+
     /// Asks the source for 4:4:4 again, if the time for that has come.
     public func pollChroma(now: MonotonicTime) {
         update { $0.track.pollChroma(now: now) }

@@ -25,6 +25,8 @@ public struct CodedFrame: Sendable {
     /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then
     /// repeated, because the codec knows only even sizes. Nil if all of the picture counts, or if that isn't known.
     public var contentSize: PictureSize?
+    /// How viewers check the picture; nil for most frames, and for all while no viewer asks for it.
+    public var check: PictureCheck?
 
     /// Creates a frame from bytes that the caller has already split; every range of `units` must lie inside `bytes`.
     public init(
@@ -55,6 +57,7 @@ public struct CodedFrame: Sendable {
             bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
             attachment: attachment)
         (frame.isToBeRefined, frame.isOutdated, frame.contentSize) = (isToBeRefined, isOutdated, contentSize)
+        frame.check = check
         return frame
     }
 }

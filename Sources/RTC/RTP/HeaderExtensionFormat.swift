@@ -16,6 +16,8 @@ public struct HeaderExtensionSet: OptionSet, Hashable, Sendable {
     public static let mid = HeaderExtensionSet(rawValue: 4)
     /// `http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01`
     public static let transportNumber = HeaderExtensionSet(rawValue: 8)
+    /// `http://www.webrtc.org/experiments/rtp-hdrext/corruption-detection`
+    public static let samples = HeaderExtensionSet(rawValue: 16)
 }
 
 /// The range of delays that a receiver may add before it shows a picture: two numbers of 12 bits, in steps of 10 ms.
@@ -64,6 +66,8 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///     abs-capture-time:  NTP time of the capture (64 bits) [| the capture clock's offset from ours (64 bits)]
 ///     sdes:mid:          the media section's identification, UTF-8
 ///     transport-wide-cc: the packet's number among all that the transport sends (16 bits)
+///     corruption-detection: samples of the picture (``PictureSamples``), in place of the capture time, beside which
+///                        there is no room
 ///
 /// Nothing here depends on the time of sending, and a packet keeps its transport-wide number and its playout delay, so
 /// a packet that is sent again has exactly the same bytes.
@@ -80,6 +84,7 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     private let captureTimeID: UInt8
     private let midID: UInt8
     private let transportNumberID: UInt8
+    private let samplesID: UInt8
     private let mid: [UInt8]
     private let captureTimeHasOffset: Bool
     private let isTwoByte: Bool
@@ -93,15 +98,17 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     ///     the capture clock is the sender's clock.
     public init(
         playoutDelayID: UInt8? = nil, captureTimeID: UInt8? = nil, midID: UInt8? = nil, mid: String = "",
-        captureTimeHasOffset: Bool = false, transportNumberID: UInt8? = nil
+        captureTimeHasOffset: Bool = false, transportNumberID: UInt8? = nil, samplesID: UInt8? = nil
     ) {
         self.playoutDelayID = Self.accepted(playoutDelayID)
         self.captureTimeID = Self.accepted(captureTimeID)
         self.midID = Self.accepted(midID)
         self.transportNumberID = Self.accepted(transportNumberID)
+        self.samplesID = Self.accepted(samplesID)
         self.mid = Array(mid.utf8)
         self.captureTimeHasOffset = captureTimeHasOffset
-        isTwoByte = max(self.playoutDelayID, self.captureTimeID, self.midID, self.transportNumberID) > 14
+        isTwoByte =
+            max(self.playoutDelayID, self.captureTimeID, self.midID, self.transportNumberID, self.samplesID) > 14
         let header = isTwoByte ? 2 : 1
         var available: HeaderExtensionSet = []
         var room = Self.maximumByteCount - 4
@@ -109,15 +116,18 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
             available.insert(.playoutDelay)
             room -= header + 3
         }
-        if self.captureTimeID != 0 {
-            available.insert(.captureTime)
-            room -= header + (captureTimeHasOffset ? 16 : 8)
-        }
         if self.transportNumberID != 0 {
             available.insert(.transportNumber)
             room -= header + 2
         }
-        if self.midID != 0, !self.mid.isEmpty, self.mid.count <= min(16, room - header) { available.insert(.mid) }
+        let captureTime = self.captureTimeID == 0 ? 0 : header + (captureTimeHasOffset ? 16 : 8)
+        if captureTime > 0 { available.insert(.captureTime) }
+        let mid = self.mid.isEmpty ? 0 : header + self.mid.count
+        if self.midID != 0, mid > 0, self.mid.count <= 16, mid + captureTime <= room {
+            available.insert(.mid)
+            room -= mid
+        }
+        if self.samplesID != 0, header + PictureSamples.byteCount <= room { available.insert(.samples) }
         self.available = available
     }
 
@@ -130,7 +140,7 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     /// The size of `set` in bytes, including the four bytes of the extension header and the padding; 0 for an empty
     /// set.
     public func byteCount(of set: HeaderExtensionSet) -> Int {
-        let count = elementByteCount(of: set.intersection(available))
+        let count = elementByteCount(of: written(of: set))
         return count == 0 ? 0 : 4 + (count + 3) & ~3
     }
 
@@ -141,11 +151,12 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     ///   - playoutDelay: the value of playout-delay; must be the same each time the packet is written.
     ///   - captureTime: the time at which the picture was captured; likewise.
     ///   - transportNumber: the packet's transport-wide number; likewise.
+    ///   - samples: the picture's samples, if `set` has them; likewise.
     public func write(
         _ set: HeaderExtensionSet, playoutDelay: PlayoutDelay = .none, captureTime: NTPTime,
-        transportNumber: UInt16 = 0, into buffer: inout [UInt8]
+        transportNumber: UInt16 = 0, samples: PictureSamples? = nil, into buffer: inout [UInt8]
     ) {
-        let written = set.intersection(available)
+        let written = written(of: set)
         let count = elementByteCount(of: written)
         guard count > 0 else { return }
         let words = (count + 3) / 4
@@ -168,7 +179,17 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
             appendHeader(midID, UInt8(truncatingIfNeeded: mid.count), to: &buffer)
             buffer.append(contentsOf: mid)
         }
+        if written.contains(.samples) {
+            appendHeader(samplesID, UInt8(PictureSamples.byteCount), to: &buffer)
+            buffer.append(contentsOf: samples?.bytes ?? Array(repeating: 0, count: PictureSamples.byteCount))
+        }
         for _ in count..<(words * 4) { buffer.append(0) }
+    }
+
+    /// What a packet has of `set`.
+    func written(of set: HeaderExtensionSet) -> HeaderExtensionSet {
+        let written = set.intersection(available)
+        return written.contains(.samples) ? written.subtracting(.captureTime) : written
     }
 
     /// Appends what precedes an element of `count` bytes.
@@ -186,5 +207,19 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
         return (set.contains(.playoutDelay) ? header + 3 : 0)
             + (set.contains(.captureTime) ? header + (captureTimeHasOffset ? 16 : 8) : 0)
             + (set.contains(.transportNumber) ? header + 2 : 0) + (set.contains(.mid) ? header + mid.count : 0)
+            + (set.contains(.samples) ? header + PictureSamples.byteCount : 0)
+    }
+}
+
+/// What a receiver knows of where in the Halton sequence the next samples are (``SampleIndex``).
+struct SamplePlaces: Hashable, Sendable {
+    private var areKnown = false
+
+    /// Whether the receiver can find the places of the samples in `check`, if it has any, so that they are sent. Once
+    /// some were left out it may have lost count, so no more are sent before those that say their whole place.
+    mutating func lead(to check: PictureCheck?) -> Bool {
+        guard let check else { return false }
+        areKnown = check.samples.map { areKnown || $0.isAbsolute } ?? false
+        return areKnown
     }
 }

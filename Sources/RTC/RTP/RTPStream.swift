@@ -68,6 +68,7 @@ public struct RTPStream: Sendable {
     /// The sequence number of the last packet sent; nil before the first.
     public var lastSequenceNumber: SequenceNumber? { last?.sequenceNumber }
     private var last: SentPacket?
+    private var samplePlaces = SamplePlaces()
 
     private var nextSequenceNumber: SequenceNumber
     private var nextRetransmissionNumber: SequenceNumber
@@ -91,7 +92,7 @@ public struct RTPStream: Sendable {
     ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
-    ///     is an unknown capture time. The transport-wide number is written if there is one, whether listed or not.
+    ///     is an unknown capture time, and so are samples that are not known yet. The transport-wide number is written if there is one, whether listed or not.
     ///   - endsSilence: for sound, whether this is the first packet after a silence.
     ///   - transportNumber: the packet's transport-wide sequence number, which the caller counts across all streams of
     ///     the transport. It is used if and only if the result has it.
@@ -104,8 +105,10 @@ public struct RTPStream: Sendable {
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
         guard frame.packets.indices.contains(index) else { return nil }
-        var written = available(extensions, transportNumber)
-        if frame.captureTime == nil { written.remove(.captureTime) }
+        var extensions = extensions
+        if frame.captureTime == nil { extensions.remove(.captureTime) }
+        if !extensions.contains(.samples) || !samplePlaces.lead(to: frame.coded.check) { extensions.remove(.samples) }
+        let written = available(extensions, transportNumber)
         var payloadType = payloadType
         var content = SentPacket.Content.media(unit: number, packet: index)
         var payloadByteCount = frame.packets[index].byteCount
@@ -220,7 +223,10 @@ public struct RTPStream: Sendable {
     }
 
     /// Forgets the packets sent so far: none of them is sent again.
-    public mutating func forgetSent() { sent = SentMap() }
+    public mutating func forgetSent() {
+        sent = SentMap()
+        samplePlaces = SamplePlaces()
+    }
 
     private mutating func note(_ packet: SentPacket) {
         sent.insert(packet)
@@ -248,8 +254,8 @@ public struct RTPStream: Sendable {
 
     /// The extensions of `set` that the session has negotiated; the transport-wide number if there is one.
     private func available(_ set: HeaderExtensionSet, _ transportNumber: UInt16?) -> HeaderExtensionSet {
-        (transportNumber == nil ? set.subtracting(.transportNumber) : set.union(.transportNumber))
-            .intersection(configuration.extensions.available)
+        configuration.extensions.written(
+            of: transportNumber == nil ? set.subtracting(.transportNumber) : set.union(.transportNumber))
     }
 
     private func write(
@@ -260,7 +266,7 @@ public struct RTPStream: Sendable {
         let captureTime = frame?.captureTime.map { configuration.clock.time(at: $0) } ?? NTPTime(0)
         configuration.extensions.write(
             extensions, playoutDelay: packet.playoutDelay, captureTime: captureTime,
-            transportNumber: transportNumber ?? 0, into: &buffer)
+            transportNumber: transportNumber ?? 0, samples: frame?.coded.check?.samples, into: &buffer)
     }
 
     private func writePayload(

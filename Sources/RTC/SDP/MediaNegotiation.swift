@@ -132,7 +132,7 @@ struct MediaNegotiation {
 
     /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section
     /// 4.2). The transport-wide number is worth the larger two-byte headers, if the peer gives it a larger number. The
-    /// playout delay is for pictures alone.
+    /// playout delay and samples are for pictures alone.
     private func extensions(of section: MediaDescription) -> NegotiatedSection.Extensions {
         var agreed = NegotiatedSection.Extensions()
         var taken: Set<UInt16> = []
@@ -141,7 +141,7 @@ struct MediaNegotiation {
             guard takesCongestionFeedback || !isTransportNumber,
                 (1...(isTransportNumber ? 255 : 14)).contains(known.id), known.id != 15,
                 known.direction?.receives != false,
-                section.trackKind == .video || known.uri != ExtensionURI.playoutDelay,
+                section.trackKind == .video || !ExtensionURI.ofPictures.contains(known.uri),
                 let path = ExtensionURI.all.first(where: { $0.uri == known.uri })?.path, agreed[keyPath: path] == nil,
                 taken.insert(known.id).inserted
             else { continue }

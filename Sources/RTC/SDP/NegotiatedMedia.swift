@@ -84,6 +84,8 @@ public struct NegotiatedSection: Sendable, Equatable {
         /// The number of the transport-wide sequence number, also 16 to 255, which needs the two-byte form; nil if the
         /// peer will not send transport-wide feedback.
         public var transportNumber: UInt8?
+        /// The number of the picture's samples; nil unless a viewer asks for them.
+        public var corruptionDetection: UInt8?
     }
 
     /// The formats that the track may have, at least one; the one that most frames will have comes first. Formats may
@@ -107,10 +109,14 @@ enum ExtensionURI {
     static let absoluteCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
     static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
     static let transportNumber = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+    static let corruptionDetection = "http://www.webrtc.org/experiments/rtp-hdrext/corruption-detection"
+
+    /// Those that are for pictures alone.
+    static let ofPictures = [playoutDelay, corruptionDetection]
 
     /// Each URI with the property that holds its negotiated number.
     static let all: [(uri: String, path: any WritableKeyPath<NegotiatedSection.Extensions, UInt8?> & Sendable)] = [
         (mid, \.mid), (absoluteCaptureTime, \.absoluteCaptureTime), (playoutDelay, \.playoutDelay),
-        (transportNumber, \.transportNumber),
+        (transportNumber, \.transportNumber), (corruptionDetection, \.corruptionDetection),
     ]
 }

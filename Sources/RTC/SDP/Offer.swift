@@ -69,9 +69,10 @@ public struct Offer: Sendable, Equatable {
         if hasCandidates { lines += local.candidateLines }
         // In one bundle, an extension has the same number everywhere (RFC 9143 section 6).
         let extensions = ExtensionURI.all.filter {
-            local.takesCongestionFeedback || $0.uri != ExtensionURI.transportNumber
+            $0.uri != ExtensionURI.corruptionDetection
+                && (local.takesCongestionFeedback || $0.uri != ExtensionURI.transportNumber)
         }
-        for (index, known) in extensions.enumerated() where isVideo || known.uri != ExtensionURI.playoutDelay {
+        for (index, known) in extensions.enumerated() where isVideo || !ExtensionURI.ofPictures.contains(known.uri) {
             lines.append("a=extmap:\(index + 1) \(known.uri)")
         }
         return lines + formats.flatMap(\.lines) + local.sourceLines(of: stream, hasRTX: isVideo)

@@ -88,6 +88,7 @@ final class WatchedTracks: TrackViewer {
         for (track, feed) in tracks {
             feed.sessionCount += change
             if track.formats.decodes == .yuv420 { feed.limitedSessionCount += change }
+            if track.extensions.available.contains(.samples) { feed.hub.changeCheckingViewers(by: change) }
         }
     }
 

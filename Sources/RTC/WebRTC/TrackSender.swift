@@ -34,6 +34,10 @@ struct TrackSender: RungFollower {
     private static let askingInterval = Interval.milliseconds(100)
     /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
+    /// How long a packet waits for the samples of its picture, and how often it looks. The host decodes a frame within
+    /// milliseconds of its arrival, unless it is behind.
+    private static let samplesPatience = Interval.milliseconds(100)
+    private static let samplesInterval = Interval.milliseconds(2)
 
     let fullFeed: TrackFeed
     var feed: TrackFeed
@@ -60,6 +64,8 @@ struct TrackSender: RungFollower {
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
     var buffer: [UInt8] = []
+    /// Since when a packet waits for samples, and until when; nil if none does.
+    private var samplesAwaited: (since: MonotonicTime, until: MonotonicTime)?
 
     /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if any.
     init(
@@ -172,7 +178,9 @@ struct TrackSender: RungFollower {
                 }
                 var next = packet
                 while next < frame.packets.count {
-                    guard !isStalled, path.takeSlot(byteCount: frame.packets[next].byteCount + 40, now: now)
+                    let isLast = next == frame.packets.count - 1
+                    guard !isStalled, !(isLast && awaitsSamples(of: frame, now: now)),
+                        path.takeSlot(byteCount: frame.packets[next].byteCount + 40, now: now)
                     else {
                         position = .at(frame: number, packet: next, time: shownAt)
                         return
@@ -195,7 +203,7 @@ struct TrackSender: RungFollower {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
         // to arrive.
         var extensions: HeaderExtensionSet = [.playoutDelay, .mid]
-        if index == frame.packets.count - 1 { extensions.insert(.captureTime) }
+        if index == frame.packets.count - 1 { extensions.formUnion([.captureTime, .samples]) }
         guard
             let sent = stream.write(
                 packet: index, of: frame, number: number, payloadType: payloadType, extensions: extensions,
@@ -205,6 +213,22 @@ struct TrackSender: RungFollower {
         path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
         // The sink keeps a packet that the socket has no room for; the following ones wait here.
         if !protectAndSend(send) { isStalled = true }
+    }
+
+    /// Whether the last packet of `frame` waits for the picture's samples, because the viewer checks its pictures.
+    private mutating func awaitsSamples(of frame: PacketizedFrame, now: MonotonicTime) -> Bool {
+        let isAwaited = frame.coded.check.map { $0.samples == nil } ?? false
+        guard isAwaited, stream.configuration.extensions.available.contains(.samples) else {
+            samplesAwaited = nil
+            return false
+        }
+        let since = samplesAwaited?.since ?? now
+        guard now - since < Self.samplesPatience else {
+            samplesAwaited = nil
+            return false
+        }
+        samplesAwaited = (since: since, until: now + Self.samplesInterval)
+        return true
     }
 
     private mutating func finish(
@@ -257,7 +281,8 @@ struct TrackSender: RungFollower {
             deadline = min(deadline, askedAt + Self.askingInterval)
         }
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
-        let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), pointer.heldUntil ?? .zero)
+        let held = max(pointer.heldUntil ?? .zero, samplesAwaited?.until ?? .zero)
+        let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), held)
         deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
     }
 

@@ -21,7 +21,8 @@ extension WatchedTrack {
             hub: hub, formats: StreamFormats(formats: section.formats),
             extensions: HeaderExtensionFormat(
                 playoutDelayID: numbers.playoutDelay, captureTimeID: numbers.absoluteCaptureTime, midID: numbers.mid,
-                mid: section.mid ?? "", transportNumberID: numbers.transportNumber), ssrc: SSRC(stream.ssrc),
+                mid: section.mid ?? "", transportNumberID: numbers.transportNumber,
+                samplesID: numbers.corruptionDetection), ssrc: SSRC(stream.ssrc),
             retransmissionSSRC: SSRC(stream.rtxSSRC))
     }
 }
