@@ -424,7 +424,8 @@ let package = Package(
             "ScreenRelayKitTests",
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "SecureTransport", "Signalling", "STUN",
-                "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "MediaSessions", "Processes",
+                "BrowserDriver", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "MediaSessions",
+                "Processes",
                 "WebRTC", "X264Encoding", "VideoDecoding", "AudioCoding", "Opus", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(

@@ -18,7 +18,7 @@ extension EndToEndInBrowser {
         func withRTX() throws {
             let network = try LossyNetwork(losingFrom: Self.port)
             let (desktop, browser) = try start(in: network)
-            let viewer = try ViewerPage(desktop.link, in: browser)
+            let viewer = try ViewerPage(desktop.link, in: browser, checksPictures: true)
             try viewer.waitUntilPlaying()
             try expectNothingLost(viewer, desktop, network)
         }
@@ -27,7 +27,7 @@ extension EndToEndInBrowser {
         func withoutRTX() throws {
             let network = try LossyNetwork(losingFrom: Self.port)
             let (desktop, browser) = try start(in: network)
-            let player = try WHEPPlayer(desktop.link, in: browser)
+            let player = try WHEPPlayer(desktop.link, in: browser, checksPictures: true)
             let session = try player.open(codecs: ["video/H264"])
             #expect(session["status"].int == 201)
             #expect(session["answer"].string?.contains("rtx") == false)
@@ -75,6 +75,7 @@ extension EndToEndInBrowser {
             let keyFrameRequests = try viewer.statistic("pliCount") ?? 0
             #expect(keyFrameRequests <= 4, "\(keyFrameRequests) requests for a key frame")
             #expect(desktop.host.occurrences(of: "can't be decoded") == 0)
+            try viewer.expectRightPictures(atLeast: 5)
         }
     }
 }

@@ -18,7 +18,7 @@ extension EndToEndInBrowser {
             let files = try Survival.sharedFiles()
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
-            let viewer = try ViewerPage(desktop.link, in: browser)
+            let viewer = try ViewerPage(desktop.link, in: browser, checksPictures: true)
             try viewer.waitUntilPlaying()
             // A busy machine may begin by the WebSocket.
             try viewer.page.waitUntil("!screenRelay.isByWebSocket")
@@ -58,6 +58,7 @@ extension EndToEndInBrowser {
             #expect(try viewer.page.evaluate("window.mark").string == "the same page")
             #expect(try viewer.page.evaluate("window.connections.length").int == 1)
             #expect(try viewer.statistic("ssrc") == stream)
+            try viewer.expectRightPictures(atLeast: Self.kills)
             #expect(try viewer.reconnects() == 0)
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
 

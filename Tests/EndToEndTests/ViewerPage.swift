@@ -28,9 +28,10 @@ struct ViewerPage {
         })
         """
 
-    /// Opens `link` in a new page of `browser`.
-    init(_ link: String, in browser: Browser) throws {
+    /// Opens `link` in a new page of `browser`, which checks its pictures if `checksPictures` is true.
+    init(_ link: String, in browser: Browser, checksPictures: Bool = false) throws {
         page = try browser.newPage("about:blank")
+        if checksPictures { try page.checkPictures() }
         try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.observer)])
         try page.navigate(link)
     }
@@ -124,6 +125,17 @@ struct ViewerPage {
             })()
             """)
         return value.string ?? ""
+    }
+
+    /// Expects the browser to have checked at least `count` of its pictures, and each to be what the host meant.
+    func expectRightPictures(
+        atLeast count: Int, within limit: Interval = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let found = try eventually("\(count) checked pictures", within: limit) {
+            let found = try page.checkedPictures()
+            return found.count >= count ? found : nil
+        }
+        #expect(found.damage < 0.001, "\(found)", sourceLocation: sourceLocation)
     }
 
     /// How often the page has reconnected by itself.

@@ -83,11 +83,12 @@ struct WHEPPlayer {
         """
 
     /// Opens an empty page in `browser` that can play what `link` names.
-    init(_ link: String, in browser: Browser) throws {
+    init(_ link: String, in browser: Browser, checksPictures: Bool = false) throws {
         let parts = link.split(separator: "#", maxSplits: 1)
         host = String(parts[0].dropLast())
         token = parts.count > 1 ? String(parts[1].split(separator: ",", maxSplits: 1).last ?? "") : ""
         viewer = ViewerPage(try browser.newPage())
+        if checksPictures { try viewer.page.evaluate(CheckedPictures.script) }
         try viewer.page.evaluate(Self.script)
     }
 
