@@ -12,7 +12,7 @@ SETTLE = 2.0
 BACK_SECONDS, BACK = 2.0, 0.6
 COUNTERS = ["bytesReceived", "headerBytesReceived", "packetsReceived", "packetsLost", "retransmittedPacketsReceived",
             "retransmittedBytesReceived", "framesDecoded", "framesDropped", "keyFramesDecoded", "qpSum", "nackCount",
-            "pliCount"]
+            "pliCount", "corruptionMeasurements", "totalCorruptionProbability"]
 
 
 class Timeline:
@@ -146,6 +146,7 @@ def of_statistics(records, cumulative, start, end):
                                 if counted["bytesReceived"] > 0 else None),
         "missing": round(counted["packetsLost"]), "nacks": round(counted["nackCount"]),
         "plis": round(counted["pliCount"]),
+        "checked": round(counted["corruptionMeasurements"]), "damage": counted["totalCorruptionProbability"],
         "page_says_ms": share(said, 0.5), "round_trip_p50_ms": share(trips, 0.5)}
 
 

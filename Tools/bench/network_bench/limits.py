@@ -20,6 +20,8 @@ WITHOUT_KEY_FRAMES = {"1 % loss", "5 % loss"}
 LOSS_RATE, OTHER_RATE = 0.5, 0.8
 #: From a typed letter to its pixels with 5 % loss, 99 of 100, in ms.
 TYPING = 200
+#: The sum of the probabilities that a checked picture is damaged. A right one adds 0, to the last bit.
+DAMAGE = 0.01
 #: Milliseconds beyond what the link needs for the bytes of a repaint.
 REPAINT = 500
 #: Milliseconds to the first picture by round trip: new, and opened again.
@@ -29,8 +31,19 @@ FIRST = {0: (200, None), 40: (500, 400), 100: (900, 700)}
 def checks(summary):
     """The checks of one course's medians."""
     course = summary.course
-    return {"steps": _steps, "loss": _loss, "burst": _other, "duplicates": _other, "reorder": _other, "jitter": _other,
-            "still-repaint": _repaint, "first-picture": _first}[course.scenario](summary, course.title + ": ")
+    title = course.title + ": "
+    found = {"steps": _steps, "loss": _loss, "burst": _other, "duplicates": _other, "reorder": _other, "jitter": _other,
+             "still-repaint": _repaint, "first-picture": _first}[course.scenario](summary, title)
+    return found + (_right(summary, title) if course.kind == "motion" else [])
+
+
+def _right(summary, title):
+    """Each picture that a browser has checked, in any run, was what the host meant."""
+    phases = [phase for run in summary.runs for viewer in run["viewers"] for phase in viewer["phases"]]
+    count = sum(phase.get("checked", 0) for phase in phases)
+    damage = sum(phase.get("damage", 0) for phase in phases)
+    return [at_least(title + "checked pictures", count, len(phases), ""),
+            at_most("%sdamage in %d checked pictures" % (title, count), damage, DAMAGE, "")]
 
 
 def _most(what, value, limit, unit):

@@ -23,6 +23,18 @@
     },
   });
 
+  // Has the browser check about one picture a second against samples that the host sends with it. Chromium accepts the
+  // extension in its own offer, but doesn't put it there unencrypted.
+  const setLocalDescription = RTCPeerConnection.prototype.setLocalDescription;
+  RTCPeerConnection.prototype.setLocalDescription = async function (description) {
+    const { type, sdp } = description ?? await this.createOffer();
+    let id = 1;
+    while (sdp.includes(`a=extmap:${id} `)) id += 1;
+    const line = `a=extmap:${id} http://www.webrtc.org/experiments/rtp-hdrext/corruption-detection\r\n`;
+    const asking = sdp.replace(/(m=video [^]*?)(?=a=sendrecv|a=recvonly)/, `$1${line}`);
+    return setLocalDescription.call(this, { type, sdp: asking });
+  };
+
   // The scene's counter: one column of two cells for each bit, the upper one bright if it is 1. `luma` has 256 x 32
   // values in rows of `stride`.
   function counterIn(luma, stride) {

@@ -14,7 +14,8 @@ _NOTES = {
     "without a new picture. Link: what came over the path, of its rate. Back: since when any 2 s have 60 % of the "
     "scene's pictures. QP is that of the decoded pictures; PSNR is that of shown pictures' luma against the scene's. "
     "Retransmitted: packets received by retransmission, and their share of the received bytes. Dropped and lost are "
-    "what the path did to packets towards the viewer.",
+    "what the path did to packets towards the viewer. Checked are pictures that the browser compared with the "
+    "host's samples of them; damaged is the sum of the probabilities that they aren't what the host meant.",
     "repaint": "From the X server's repaint until the page presented it; what the link needs at its rate for what "
     "passed it until then.",
     "first": "Milliseconds from the start of navigation.",
@@ -39,6 +40,7 @@ _COLUMNS = {
         ("retransmitted", lambda one: "%s (%s)" % (_number(one, "retransmitted", 0),
                                                    _percent(one, "retransmitted_share"))),
         ("dropped / lost", lambda one: _pair(one, "dropped", "lost", 0)),
+        ("damaged / checked", lambda one: "%s / %s" % (_number(one, "damage", 2), _number(one, "checked", 0))),
     ],
     "repaint": [
         ("shown after ms", lambda one: _number(one, "shown_after_ms", 0)),
