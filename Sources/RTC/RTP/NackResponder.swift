@@ -1,7 +1,7 @@
 public import MediaTypes
 
 /// Decides which of the packets that a peer reports as lost are retransmitted. To keep a peer from making us flood its
-/// address, a packet is retransmitted at most once per round trip, and all retransmissions together stay within a
+/// address, a packet is retransmitted at most once in half a round trip, and all retransmissions together stay within a
 /// budget and within what the path takes.
 public struct NackResponder: Sendable {
     /// How many bytes may be retransmitted per second, in addition to as many bytes as media was sent in that second.
@@ -11,7 +11,7 @@ public struct NackResponder: Sendable {
 
     /// The number of packets retransmitted so far.
     public private(set) var resentPackets = 0
-    /// The number of requests refused because the packet was retransmitted less than a round trip earlier.
+    /// The number of requests refused because the packet was retransmitted less than half a round trip earlier.
     public private(set) var tooSoonRequests = 0
     /// The number of requests refused because the budget, or the path's room, was exhausted.
     public private(set) var overBudgetRequests = 0
@@ -44,7 +44,8 @@ public struct NackResponder: Sendable {
     public mutating func answer(
         _ sequenceNumbers: [SequenceNumber], from sent: inout SentMap, roundTripTime: Interval?, at now: MonotonicTime
     ) -> [SentPacket] {
-        let spacing = max(roundTripTime ?? .milliseconds(100), Self.minimumSpacing)
+        // A peer asks again after a round trip, but jitter brings its request sooner.
+        let spacing = max((roundTripTime ?? .milliseconds(100)) / 2, Self.minimumSpacing)
         var room = min(media.sum(at: now) + Self.allowance - resent.sum(at: now), pathRoom)
         var packets: [SentPacket] = []
         for number in sequenceNumbers {
