@@ -78,6 +78,9 @@ public struct CongestionController: Sendable {
     /// burst notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
     private static let belowBursts = 0.93
 
+    /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more, in milliseconds.
+    private static let clockError = 50.0
+
     // MARK: Sending
 
     /// The transport-wide sequence number for the next packet.
@@ -181,7 +184,7 @@ public struct CongestionController: Sendable {
             case .received(let delta):
                 time.nanoseconds &+= Int64(delta) &* 250_000
                 guard let packet = packets.report(number, .received), packet.fate != .received else { continue }
-                take(packet, number, arrivedAt: time)
+                take(packet, number, arrivedAt: time, at: now)
                 if number > newestReported {
                     newestReported = number
                     newestSentAt = packet.sentAt
@@ -194,9 +197,17 @@ public struct CongestionController: Sendable {
     }
 
     /// Takes a packet that arrived.
-    private mutating func take(_ packet: SentPackets.Packet, _ number: Int64, arrivedAt time: ReceiverTime) {
-        let (value, queue) = delay.add(
+    private mutating func take(
+        _ packet: SentPackets.Packet, _ number: Int64, arrivedAt time: ReceiverTime, at now: MonotonicTime
+    ) {
+        var (value, queue) = delay.add(
             sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
+        if queue > (now - packet.sentAt).seconds * 1000 + Self.clockError {
+            // It can't have waited for longer than since it was sent: the receiver's clock has been set.
+            delay.begin(at: value)
+            trend = DelayTrend()
+            queue = 0
+        }
         link.add(
             packet, number, queue: queue, threshold: delay.busyThreshold, rate: delayBased.rate, at: time)
         bursts.add(packet, number, rate: delayBased.rate, at: time)

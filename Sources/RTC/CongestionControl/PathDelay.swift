@@ -60,6 +60,14 @@ struct PathDelay {
         latest.removeAll()
     }
 
+    /// Takes this delay as the path's own from now on: the receiver's clock has been set.
+    mutating func begin(at delay: Double) {
+        forgetRecent()
+        base.reset()
+        base.add(delay, at: newestArrival)
+        recent.add(delay, at: newestArrival)
+    }
+
     /// Takes the present delay as the path's own: a queue that doesn't drain however little is sent is not ours.
     mutating func acceptStanding() {
         let value = recent.value
