@@ -96,7 +96,8 @@ struct SimulatedReceiver {
         return .reception(
             ReceptionReport(
                 ssrc: SSRC(2), fractionLost: UInt8(clamping: expected > 0 ? lost * 256 / expected : 0),
-                highestSequenceNumber: UInt32(highest), lastSenderReport: UInt32((echo?.sentAt ?? 0) / 1_000_000)),
+                highestSequenceNumber: UInt32(highest), lastSenderReport: UInt32((echo?.sentAt ?? 0) / 1_000_000),
+                delaySinceLastSenderReport: UInt32((echo?.delay ?? 0) * 65536 / 1_000_000_000)),
             echo: echo)
     }
 }

@@ -284,14 +284,14 @@ public struct CongestionController: Sendable {
         guard !hasTransportFeedback else { return }
         sentRate.advance(to: now.nanoseconds)
         let packets = packets
-        reported.take(
+        let isPlausible = reported.take(
             report, lastSent: lastSent, roundTripTime: roundTripTime, byteCount: sentByteCount,
             age: { outstanding in
-                // The first few may have been lost. If other packets went in between, this one was sent later than the
-                // stream's own, so the age is never too long.
-                guard outstanding > 3 else { return nil }
-                return packets.packet(packets.next - Int64(outstanding) + 3).map { now - $0.sentAt }
+                // If other packets went in between, this one was sent later than the stream's own, so the age is never
+                // too long.
+                packets.packet(packets.next - Int64(outstanding)).map { now - $0.sentAt }
             }, at: now)
+        guard isPlausible else { return }
         let rate = bounded(delayBased.rate)
         let new = reported.rate(
             ReportedRate.Sending(
@@ -300,6 +300,12 @@ public struct CongestionController: Sendable {
         // What the peer's own limit hides of the rate stays as it is.
         if new < rate { delayBased.lower(to: new) } else { delayBased.raise(to: new) }
     }
+
+    /// What is wrong with the peer's reception reports, in words; nil if nothing is known to be.
+    public var reportFault: String? { reported.fault }
+
+    /// Takes a rate that the path is thought to carry, because nothing tells that it doesn't.
+    public mutating func assume(_ rate: BitRate) { delayBased.raise(to: Double(rate.bitsPerSecond)) }
 
     /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03). Only a peer without
     /// transport-wide feedback is heeded.

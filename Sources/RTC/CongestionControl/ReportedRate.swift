@@ -51,6 +51,10 @@ struct ReportedRate {
     /// If fewer of our packets are on their way, the queue is not ours.
     private static let fewPackets = 8
     private static let backOff = 0.85
+    /// The last packets may have been lost, so they are no queue.
+    private static let mayBeLost = 3
+    /// A queue that no peer's own delay explains, in milliseconds.
+    private static let certain = 400.0
     /// A source that sends less than this says nothing about the path, whatever it loses.
     private static let little = 300_000.0
 
@@ -66,27 +70,42 @@ struct ReportedRate {
     private var lastQueue: Double?
     /// The round trip beyond the least one of the last 10 to 20 s, in milliseconds.
     private(set) var queue = 0.0
+    /// What arrived between the last two decisions, in bits per second.
+    private(set) var delivered = 0.0
+    private var faults = ReportFaults()
+    /// What is wrong with the peer's reports; nil if nothing is known to be.
+    private(set) var fault: String?
 
     /// Whether a queue of ours drains.
     var isDraining: Bool { lastQueue != nil }
 
-    /// Takes a report about one stream.
+    /// Takes a report about one stream. Returns false if it can't be true: then it says nothing, and is left out.
     ///
     /// - Parameters:
     ///   - lastSent: the number of the stream's last packet.
-    ///   - age: how long the packets that the report doesn't cover have been on their way, if there are that many.
+    ///   - age: how long the packets that the report doesn't cover have been on their way; nil if it was too long to be
+    ///     remembered, or if there weren't that many.
     mutating func take(
         _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, byteCount: Int64,
         age: (_ outstanding: Int) -> Interval?, at now: MonotonicTime
-    ) {
+    ) -> Bool {
         let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
-        let outstanding = max(highest.distance(to: lastSent), 0)
+        let distance = highest.distance(to: lastSent)
+        let isUncovered = distance > Self.mayBeLost
+        let age = isUncovered ? age(distance - Self.mayBeLost) : nil
+        if let fault = faults.judge(
+            report, distance: distance, age: age, isUncovered: isUncovered, roundTripTime: roundTripTime,
+            before: streams[report.ssrc].map { ($0.highest, $0.outstanding) })
+        {
+            if self.fault == nil, !fault.isEmpty { self.fault = fault }
+            return false
+        }
         let before = streams.updateValue(
             Stream(
                 highest: report.highestSequenceNumber, last: lastSent, senderReport: report.lastSenderReport),
             forKey: report.ssrc)
         let isNew = before?.senderReport != report.lastSenderReport
-        let isMeasured = measureQueue(isNew ? roundTripTime : nil, age(outstanding), at: now)
+        let isMeasured = measureQueue(isNew ? roundTripTime : nil, age, at: now)
         var window = window ?? Window(start: now, byteCount: byteCount)
         // A stream's first report covers an unknown time.
         if let before {
@@ -100,6 +119,7 @@ struct ReportedRate {
             }
         }
         self.window = window
+        return true
     }
 
     /// Returns whether the queue is known again.
@@ -124,6 +144,12 @@ struct ReportedRate {
         losses.judge(
             window.covered, lost: window.lost, last: sending.nextPacket - Int64(window.outstanding))
 
+        delivered = sent * min(max(share, 0), 1)
+        // A path that loses nothing of a source that sends little carries all of it. A peer that is busy answers late
+        // now and then, which looks like a queue for a moment; a real one grows beyond that.
+        let carriesAll =
+            sending.isApplicationLimited && lastQueue == nil && queue < Self.certain
+            && window.lost <= window.covered / 100
         let isOurs = !sending.isApplicationLimited || window.outstanding >= Self.fewPackets || share < 0.85
         guard queue > Self.long, isOurs else {
             defer { lastQueue = nil }
@@ -135,6 +161,7 @@ struct ReportedRate {
             return sending.rate
         }
         losses.abandon(at: sending.nextPacket)
+        guard !carriesAll else { return sending.rate }
         defer { lastQueue = queue }
         // It drains. The round trip is that of up to a second ago, so it may seem longer than it is.
         if let lastQueue, queue < lastQueue * 0.8 || share > 0.97 { return sending.rate }

@@ -35,6 +35,8 @@ public struct PeerStatistics: Hashable, Sendable {
     public var roundTripTime: Interval?
     /// What the path carries, for all that is sent along it; nil before the peer has reported anything.
     public var estimate: BitRate?
+    /// What is wrong with the peer's reception reports, in words; nil if nothing is known to be.
+    public var reportFault: String?
     /// How much later packets arrive at present than the fastest of the last 10 s, or how much longer the round trip
     /// is; nil like `estimate`.
     public var queueDelay: Interval?

@@ -134,7 +134,7 @@ final class MediaLoop: DatagramSink {
     func note(_ session: PeerSession) {
         nextDeadline = min(nextDeadline, session.deadline)
         if session.end != nil { nextDeadline = .zero }
-        for change in session.watched?.takeRungChanges() ?? [] {
+        for change in session.watched?.takeNews() ?? [] {
             lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) \(change)")
         }
         // Room in a TCP connection lets its session go on by itself.

@@ -31,6 +31,9 @@ struct PathControl {
     private let isNumbered: Bool
     /// Whether the peer has sent feedback about such numbers.
     private var hasFeedbackOnNumbers = false
+    /// How many reports came before such feedback, which browsers send several times in the time of a report.
+    private var reportsWithoutFeedback = 0
+    private static let reportsBeforeFeedback = 3
     private var controller: CongestionController
     private var pacer = Pacer()
     /// When the last packet was sent that took a slot; nil before the first.
@@ -115,6 +118,9 @@ struct PathControl {
 
     // MARK: Feedback
 
+    /// What is wrong with the peer's reception reports, in words; nil if nothing is known to be.
+    var reportFault: String? { controller.reportFault }
+
     /// Takes the peer's feedback about what it has received.
     mutating func take(_ feedback: TransportFeedback, now: MonotonicTime) {
         guard isNumbered else { return }
@@ -128,6 +134,11 @@ struct PathControl {
         _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, now: MonotonicTime
     ) {
         hasFeedback = true
+        if isNumbered, !hasFeedbackOnNumbers {
+            reportsWithoutFeedback += 1
+            // It won't come any more, and then the first guess is that there is room enough.
+            if reportsWithoutFeedback == Self.reportsBeforeFeedback { controller.assume(Self.plenty) }
+        }
         controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, at: now)
     }
 

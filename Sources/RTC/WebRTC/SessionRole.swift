@@ -44,6 +44,7 @@ final class WatchedTracks: TrackViewer {
     /// The sender of the sound, likewise; nil for good if the session has none.
     private var sound: SoundSender?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
+    private var hasToldFault = false
     private var onPointerChange: ((PointerChange) -> Void)?
     /// How long the peer wants its pictures held back; nil leaves that to the peer.
     var hold: Interval?
@@ -189,16 +190,20 @@ final class WatchedTracks: TrackViewer {
         return BitRate(bitsPerSecond: max(0, whole.bitsPerSecond - taken.bitsPerSecond))
     }
 
-    /// What to log about changes of the rung since the last call.
-    func takeRungChanges() -> [String] {
-        senders.indices.compactMap { index in
+    /// What to log: changes of the rung since the last call, and once what is wrong with the peer's reports.
+    func takeNews() -> [String] {
+        let changes = senders.indices.compactMap { index in
             defer { senders[index].rungChange = nil }
             return senders[index].rungChange
         }
+        guard !hasToldFault, let fault = path.reportFault else { return changes }
+        hasToldFault = true
+        return changes + ["sends receiver reports that are ignored: \(fault)"]
     }
 
     /// Adds what was sent, and what is known of the path, to `statistics`.
     func count(in statistics: inout PeerStatistics) {
+        statistics.reportFault = path.reportFault
         if path.hasFeedback {
             statistics.estimate = path.plan.estimate
             statistics.queueDelay = path.plan.queueDelay

@@ -62,6 +62,8 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var estimateBitsPerSecond: Int?
         /// How long packets wait on the path at present, in nanoseconds; nil like `estimateBitsPerSecond`.
         public var queueNanoseconds: Int64?
+        /// What is wrong with the receiver reports of the member's program, so that they are ignored; nil if nothing is.
+        public var reportFault: String?
         /// The last measured round trip, in nanoseconds; nil before the first one.
         public var roundTripNanoseconds: Int64?
         /// Pictures sent completely.
@@ -79,6 +81,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
             rung = statistics.isNarrow ? "narrow" : "full"
             estimateBitsPerSecond = statistics.estimate?.bitsPerSecond
             queueNanoseconds = statistics.queueDelay?.nanoseconds
+            reportFault = statistics.reportFault
             roundTripNanoseconds = statistics.roundTripTime?.nanoseconds
             pictures = statistics.sentUnits
             packets = statistics.sentPackets

@@ -7,7 +7,7 @@ import os
 import statistics
 import sys
 
-from capture_bench.limits import at_most
+from capture_bench.limits import at_least, at_most
 from capture_bench.options import SCENES, SIZES, Parser
 from capture_bench.outcome import carry_out, conclude
 from capture_bench.processes import Missing
@@ -22,6 +22,8 @@ from . import course
 USUAL = ["idle", "typing", "scroll", "full"]
 #: Milliseconds of processor time a second, and KiB, that a further viewer of a scrolled text of this size may cost.
 TIME_LIMIT, MEMORY_LIMIT, LIMITED = 10, 512, "1920x1080"
+#: Percent of the frames that each viewer without transport-wide feedback must get on a clean path.
+FRAMES = 99.9
 
 
 @dataclasses.dataclass
@@ -49,10 +51,11 @@ def parse(arguments):
         "machine carries hundreds. Processor time is what the kernel counted. Writes scale.json.",
         epilog="ways:\n"
         "  direct  all watch the host, by WHEP\n"
+        "  reports the same, but they send only receiver reports, of which one's always name sequence number 0\n"
         "  janus   the host publishes to the real Janus, and all watch there; Tools/setup --bench unpacks it\n\n"
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice.")
-    parser.add_argument("way", nargs="*", metavar="WAY", help="direct, janus, or both (direct)")
+    parser.add_argument("way", nargs="*", metavar="WAY", help="direct, reports or janus (direct)")
     parser.add_argument("--scenes", default=",".join(USUAL), metavar="LIST",
                         help="of screenrelay-scene (%s)" % ",".join(USUAL))
     parser.add_argument("--viewers", default="1,10,30,100", metavar="LIST", help="how many (1,10,30,100)")
@@ -86,14 +89,14 @@ def parse(arguments):
     if given.runs < 1:
         parser.error("--runs %d: at least 1" % given.runs)
     if given.check and not _has_limits(given.way or ["direct"], scenes, given.size):
-        parser.error("--check: there are limits only for the way direct, the scene scroll and %s" % LIMITED)
+        parser.error("--check: there are limits only for the way reports, and for direct with the scene scroll and %s" % LIMITED)
     return Options(given.way or ["direct"], scenes, viewers, given.seconds, given.runs,
                    tuple(int(side) for side in given.size.split("x")), given.bitrate, given.out, given.check,
                    given.programs, given.keep)
 
 
 def _has_limits(ways, scenes, size):
-    return "direct" in ways and "scroll" in scenes and size == LIMITED
+    return "reports" in ways or "direct" in ways and "scroll" in scenes and size == LIMITED
 
 
 def medians(runs):
@@ -115,6 +118,7 @@ def tell(way, results):
     has_server = way == "janus"
     columns = ["scene", "viewers", "host ms/s", "of that media", "capture ms/s", "host MiB"]
     columns += ["Janus ms/s", "Janus MiB"] if has_server else []
+    columns += ["frames: most, least", "low rendition", "false reports"] if way == "reports" else []
     columns += ["kbit/s to each: mean, least", "packets/s to each", "missing", "receivers ms/s", "machine busy"]
     lines = []
     for scene, rows in results.items():
@@ -123,6 +127,8 @@ def tell(way, results):
                 [scene, "%d" % row["viewers"], *("%.1f" % row[key] for key in ("host", "media", "capture")),
                  "%.1f" % (row["memory"] / 1024),
                  *(["%.1f" % row["server"], "%.1f" % (row["server_memory"] / 1024)] if has_server else []),
+                 *(["%d, %d" % (row["frames_most"], row["frames_least"]), "%d" % row["narrow"], "%d" % row["faults"]]
+                   if way == "reports" else []),
                  "%.0f, %.0f" % (row["kbit_each"], row["kbit_least"]), "%.1f" % row["packets_each"],
                  "%d" % row["missing"], "%.0f" % row["crowd"], "%.0f %%" % (100 * row["busy"])])
     words = table(columns, lines)
@@ -145,6 +151,11 @@ def tell(way, results):
 
 
 def checks(options, way, results):
+    if way == "reports":
+        return [check for scene, rows in results.items() for row in rows for check in (
+            at_least("%s, %d viewers, frames of the one with fewest" % (scene, row["viewers"]),
+                     100 * row["frames_least"] / max(1, row["frames_most"]), FRAMES, "% of the most"),
+            at_most("%s, %d viewers, with the low-rate rendition" % (scene, row["viewers"]), row["narrow"], 0, ""))]
     if not _has_limits([way], results, "%dx%d" % options.size):
         return []
     more = derive(results["scroll"])

@@ -38,19 +38,27 @@ class Direct(Course):
     """All watch the host, by WHEP."""
 
     title = "Viewers at the host"
+    door = "whep"
 
     def __init__(self, bench, scene, folder):
         super().__init__(bench, scene, folder)
         try:
             self.room = self.begin([])
             self.crowd = Client("receivers", [
-                "-m", "scale_bench.receivers", "127.0.0.1", "whep", self.room.printed_link], folder)
+                "-m", "scale_bench.receivers", "127.0.0.1", self.door, self.room.printed_link], folder)
             self.started.append(self.crowd)
         except BaseException:
             self.close()
             raise
 
     server = None
+
+
+class Reporting(Direct):
+    """The same without transport-wide feedback: they send receiver reports, one of them false ones."""
+
+    title = "Viewers at the host that send only receiver reports"
+    door = "whep-reports"
 
 
 class Server(Course):
@@ -78,7 +86,7 @@ class Server(Course):
             raise
 
 
-WAYS = {"direct": Direct, "janus": Server}
+WAYS = {"direct": Direct, "reports": Reporting, "janus": Server}
 
 
 def measure(bench, way, scene, folder):
@@ -107,20 +115,31 @@ def measure(bench, way, scene, folder):
 def _window(course, seconds, count):
     """What all of it takes for so many seconds."""
     first, before, busy = course.crowd.ask("tell", 10), _look(course), busy_time()
-    begun = time.monotonic()
-    sleep_until(begun + seconds)
+    begun, narrow, faults = time.monotonic(), 0, 0
+    while time.monotonic() < begun + seconds:
+        sleep_until(min(begun + seconds, time.monotonic() + 5))
+        rungs, faults = _rungs(course)
+        narrow = max(narrow, rungs)
     after, busy_after, second = _look(course), busy_time(), course.crowd.ask("tell", 10)
     length = time.monotonic() - begun
     used = {name: value / length for name, value in _difference(before, after).items()}
     octets = [now - then for then, now in zip(first["octets"], second["octets"])]
     if min(octets) == 0:
         raise Failure("a receiver got nothing")
-    return {**used, "memory": _memory(course.room.share.pid),
+    frames = sorted(now - then for then, now in zip(first["frames"], second["frames"]))
+    return {**used, "frames_most": frames[-1], "frames_least": frames[0], "narrow": narrow, "faults": faults, "memory": _memory(course.room.share.pid),
             "server_memory": _memory(course.server.process.pid) if course.server else 0,
             "kbit_each": sum(octets) * 8 / 1000 / length / count, "kbit_least": min(octets) * 8 / 1000 / length,
             "packets_each": (second["packets"] - first["packets"]) / length / count,
             "missing": second["missing"] - first["missing"], "late_ms": second["late_ms"],
             "busy": (busy_after[0] - busy[0]) / max(1, busy_after[1] - busy[1])}
+
+
+def _rungs(course):
+    """How many viewers get the low-rate rendition now, and how many send reports that the host ignores."""
+    paths = [path for room in (course.room.ask("rooms") or {}).get("rooms", [])
+             for member in room["members"] for path in member.get("paths", [])]
+    return sum(one["rung"] == "narrow" for one in paths), sum("reportFault" in one for one in paths)
 
 
 def _look(course):

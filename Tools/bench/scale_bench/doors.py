@@ -16,9 +16,12 @@ def offer(receiver):
     numbers = " ".join("%d %d" % (number, number + 1) for number, _ in FORMATS)
     lines = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
              "m=video 9 UDP/TLS/RTP/SAVPF " + numbers, "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly", "a=rtcp-mux",
-             "a=rtcp-rsize", "a=extmap:4 " + CONGESTION, *receiver.lines()]
+             "a=rtcp-rsize", *receiver.lines()]
+    has_numbers = receiver.habits.offers_numbers
+    lines += ["a=extmap:4 " + CONGESTION] if has_numbers else []
+    feedback = [one for one in FEEDBACK if has_numbers or one not in ("goog-remb", "transport-cc")]
     for number, profile in FORMATS:
-        lines += ["a=rtpmap:%d H264/90000" % number, *("a=rtcp-fb:%d %s" % (number, one) for one in FEEDBACK),
+        lines += ["a=rtpmap:%d H264/90000" % number, *("a=rtcp-fb:%d %s" % (number, one) for one in feedback),
                   "a=fmtp:%d level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=%s" % (number, profile),
                   "a=rtpmap:%d rtx/90000" % (number + 1), "a=fmtp:%d apt=%d" % (number + 1, number)]
     return "\r\n".join(lines) + "\r\n"

@@ -5,6 +5,7 @@ key frame, and reports as a browser does.
 """
 
 import bisect
+import dataclasses
 import os
 import secrets
 import socket
@@ -29,6 +30,19 @@ FEEDBACK = 200
 BUFFER = 1 << 20
 
 
+@dataclasses.dataclass(frozen=True)
+class Habits:
+    """What a receiver's library says of what it receives."""
+    offers_numbers: bool = True  # negotiates transport-wide feedback
+    sends_feedback: bool = True  # and sends it
+    names_zero: bool = False  # its reports always name the sequence number 0, as libdatachannel's do
+
+
+CHROMIUM = Habits()
+#: aiortc; a library that promises feedback and sends none; libdatachannel.
+REPORTING = [Habits(False, False), Habits(True, False), Habits(False, False, True)]
+
+
 class Refused(Exception):
     """Why a receiver can't be connected."""
 
@@ -36,7 +50,8 @@ class Refused(Exception):
 class Receiver:
     """A receiver at an address of this machine."""
 
-    def __init__(self, address, context, fingerprint):
+    def __init__(self, address, context, fingerprint, habits=CHROMIUM):
+        self.habits = habits
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((address, 0))
         self.socket.setblocking(False)
@@ -52,7 +67,7 @@ class Receiver:
         self.ssrc = int.from_bytes(os.urandom(4), "big")
         self.peer, self.remote, self.is_checked = None, None, False
         self.number_of, self.incoming, self.outgoing = 0, None, None
-        self.packets = self.octets = self.reports = self.media = self.lost = 0
+        self.packets = self.octets = self.reports = self.media = self.lost = self.frames = 0
         self.number = self.sequence = self.expected = None
         self.arrivals, self.sender_report = [], (0, 0)
         self.next_check = self.next_report = 0.0
@@ -224,6 +239,7 @@ class Receiver:
                 self.sequence = self.expected = sequence
             self.sequence = max(self.sequence, unwrap(sequence, self.sequence))
             self.lost -= 1
+            self.frames += data[1] >> 7
 
     def _open(self, data):
         try:
@@ -236,14 +252,15 @@ class Receiver:
             return
         middle = sender_report_time(self.incoming.unprotect_rtcp(data))
         if middle is not None:
-            self.sender_report = middle, arrival
+            # A library that measures no arrivals knows when it handles a packet.
+            self.sender_report = middle, arrival if self.habits.sends_feedback else time.time_ns()
 
     def missing(self):
         """The packets of the media's own stream that have not come."""
         return 0 if self.sequence is None else self.sequence - self.expected + 1 + self.lost
 
     def _report(self, now):
-        ordered, self.arrivals = sorted(self.arrivals), []
+        ordered, self.arrivals = sorted(self.arrivals) if self.habits.sends_feedback else [], []
         while ordered:
             count = bisect.bisect(ordered, (ordered[0][0] + FEEDBACK, 0))
             packet = transport_feedback(self.ssrc, self.media, self.reports, ordered[:count])
@@ -254,5 +271,6 @@ class Receiver:
             self.next_report = now + REPORTS
             middle, arrival = self.sender_report
             since = (time.time_ns() - arrival) * 65536 // 1_000_000_000 if middle else 0
-            packet = receiver_report(self.ssrc, self.media, self.sequence, max(0, self.missing()), middle, since)
+            highest = 0 if self.habits.names_zero else self.sequence
+            packet = receiver_report(self.ssrc, self.media, highest, max(0, self.missing()), middle, since)
             self._send(self.outgoing.protect_rtcp(packet), self.peer)

@@ -1,4 +1,5 @@
-"""Many receivers in one process: usage: receivers ADDRESS whep LINK, or receivers ADDRESS janus URL ROOM PIN TOKEN.
+"""Many receivers in one process: usage: receivers ADDRESS whep LINK, receivers ADDRESS
+whep-reports LINK (receivers without transport-wide feedback), or receivers ADDRESS janus URL ROOM PIN TOKEN.
 
 In the environment of the tests' clients that Tools/python makes. Reads a command a line, and answers each with one JSON
 object: "join COUNT" lets so many more in, one after the other, and tells the milliseconds of each until it was
@@ -16,7 +17,7 @@ from aiortc.rtcdtlstransport import RTCCertificate
 from OpenSSL import SSL
 
 from .doors import DOORS
-from .receiver import PROFILES, Receiver, Refused
+from .receiver import CHROMIUM, PROFILES, REPORTING, Receiver, Refused
 
 #: Each receiver takes what has come, and reports it, every 50 ms, as Chromium does; they take turns, a part at a time.
 PERIOD, PARTS = 0.05, 10
@@ -37,8 +38,8 @@ def make_context():
 
 
 class Crowd:
-    def __init__(self, address, door):
-        self.address, self.door = address, door
+    def __init__(self, address, door, only_report):
+        self.address, self.door, self.only_report = address, door, only_report
         self.context, self.fingerprint = make_context()
         self.all, self.part, self.due, self.latest = [], 0, time.monotonic(), 0.0
 
@@ -56,7 +57,10 @@ class Crowd:
     def join(self, count):
         connected, begun, new = [], [], []
         for _ in range(count):
-            one = Receiver(self.address, self.context, self.fingerprint)
+            # One of those that only report always names the number 0.
+            place = len(self.all)
+            habits = CHROMIUM if not self.only_report else REPORTING[2] if place == 0 else REPORTING[place % 2]
+            one = Receiver(self.address, self.context, self.fingerprint, habits)
             begun.append(time.monotonic())
             self.door.admit(one)
             connected.append(time.monotonic())
@@ -76,7 +80,8 @@ class Crowd:
     def tell(self):
         latest, self.latest = self.latest, 0.0
         return {"packets": sum(one.packets for one in self.all), "octets": [one.octets for one in self.all],
-                "missing": sum(one.missing() for one in self.all), "late_ms": latest * 1000}
+                "missing": sum(one.missing() for one in self.all), "late_ms": latest * 1000,
+                "frames": [one.frames for one in self.all]}
 
     def wait(self, inputs=()):
         return select.select(inputs, [], [], max(0.0, self.due - time.monotonic()))[0]
@@ -84,7 +89,7 @@ class Crowd:
 
 def main():
     address, kind, *words = sys.argv[1:]
-    crowd, line = Crowd(address, DOORS[kind](*words)), b""
+    crowd, line = Crowd(address, DOORS[kind.removesuffix("-reports")](*words), kind.endswith("-reports")), b""
     print(json.dumps({"event": "ready"}), flush=True)
     while True:
         if crowd.wait([0]):
