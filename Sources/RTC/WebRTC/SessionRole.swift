@@ -71,8 +71,14 @@ final class WatchedTracks: TrackViewer {
 
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.takes(feed) }) else { return nil }
-        return max(feed.rung == .full ? Self.leastFull : Self.leastNarrow, targetBitRate)
+        if feed.rung == .full { return max(Self.leastFull, targetBitRate) }
+        let rate = max(Self.leastNarrow, targetBitRate)
+        // A queue that the full rung has left makes each frame late until it has drained: fewer of them let it drain.
+        return path.plan.queueDelay > Self.longQueue ? BitRate(bitsPerSecond: rate.bitsPerSecond / 4) : rate
     }
+
+    /// Longer than the queue that a frame of the narrow rung makes for itself.
+    private static let longQueue = Interval.milliseconds(200)
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.fullFeed === feed }) else { return nil }
