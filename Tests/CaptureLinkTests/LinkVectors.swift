@@ -47,6 +47,7 @@ enum LinkVectors {
             ("end", .end(EndNotice(reason: .displayLost, text: "the X server :0 went away")), epoch, nil),
             ("request-key-frame", .requestKeyFrame, 0, nil),
             ("bit-rate", .bitRate(BitRate(bitsPerSecond: 4_000_000)), 0, nil),
+            ("carried", .carried(BitRate(bitsPerSecond: 12_000_000)), 0, nil),
             ("frame-rate", .frameRate(FrameRate(framesPerSecond: 30)), 0, nil),
             ("unwatched", .unwatched, 0, nil),
             ("watched", .watched, 0, nil),

@@ -25,12 +25,12 @@ struct CaptureOptionsTests {
         #expect(try CaptureOptions(command.parse(options.arguments, program: "capture")) == options)
     }
 
-    @Test("without options it is 30 pictures a second of DISPLAY, in 4 Mbit/s")
+    @Test("without options it is 30 pictures a second of DISPLAY, at a rate that the paths decide")
     func defaults() throws {
         let options = try CaptureOptions(command.parse([], program: "share"))
         #expect(options.display == nil)
         #expect(options.framesPerSecond == 30)
-        #expect(options.bitRate == BitRate(bitsPerSecond: 4_000_000))
+        #expect(options.bitRate == nil)
         #expect(options.target == .screen)
         #expect(options.hidden.isEmpty)
         #expect(options.scale == nil)

@@ -194,7 +194,7 @@ struct PathEstimateTests {
                     path.sentUnnumbered(byteCount: 1150, now: now)
                 }
             }
-            path.makePlan(waiting: 0, canPad: false, now: now)
+            path.makePlan(waiting: 0, now: now)
             #expect(!path.plan.isApplicationLimited)
             #expect(path.nextSlot(now: now) >= now)
         }

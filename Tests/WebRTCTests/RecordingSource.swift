@@ -12,6 +12,7 @@ final class RecordingSource: PictureSource, TrackObserver {
         var pictureRequests = 0
         var watched: [Bool] = []
         var rates: [BitRate] = []
+        var carried: [BitRate] = []
     }
 
     private let state = Mutex(State())
@@ -21,6 +22,7 @@ final class RecordingSource: PictureSource, TrackObserver {
     var pictureRequests: Int { state.withLock { $0.pictureRequests } }
     var watched: [Bool] { state.withLock { $0.watched } }
     var rates: [BitRate] { state.withLock { $0.rates } }
+    var carried: [BitRate] { state.withLock { $0.carried } }
     /// How often it was asked for 4:4:4 again.
     var returnsTo444: Int { state.withLock { $0.returnsTo444 } }
 
@@ -39,6 +41,7 @@ final class RecordingSource: PictureSource, TrackObserver {
     func requestPicture() { state.withLock { $0.pictureRequests += 1 } }
     func setWatched(_ isWatched: Bool) { state.withLock { $0.watched.append(isWatched) } }
     func setTargetBitRate(_ rate: BitRate) { state.withLock { $0.rates.append(rate) } }
+    func setCarriedBitRate(_ rate: BitRate) { state.withLock { $0.carried.append(rate) } }
     func setChroma(_ format: ChromaFormat) { state.withLock { $0.returnsTo444 += format == .yuv444 ? 1 : 0 } }
 }
 

@@ -25,6 +25,7 @@ public final class CaptureAgent {
     var pipeline: PicturePipeline?
     var schedule: PictureSchedule
     var rate: RateController
+    private var bitRate: BitRateChoice
     var chroma: ChromaFormat
     var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
@@ -90,8 +91,9 @@ public final class CaptureAgent {
         recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
+        bitRate = BitRateChoice(given: configuration.bitRate)
         rate = RateController(
-            bitRate: configuration.bitRate, period: period, finest: PictureCoder.finestQuantizer,
+            bitRate: configuration.bitRate ?? BitRateChoice.usual, period: period, finest: PictureCoder.finestQuantizer,
             constantQuantizer: configuration.quantizer)
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
         log.info(screen.description)
@@ -145,6 +147,7 @@ public final class CaptureAgent {
     private func adoptSize() {
         log.info("the picture is now \(pictureSize)")
         pipeline = nil
+        adoptBitRate()
         link.send(.size(pictureSize))
         // The pointer's position was reported in pixels of the old size.
         pointer.tellAnew()
@@ -168,7 +171,7 @@ public final class CaptureAgent {
     /// wants no more pictures, fewer, or a different kind.
     private func greetHost() {
         isPausedByHost = false
-        rate.bitRate = configuration.bitRate
+        bitRate = BitRateChoice(given: configuration.bitRate)
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
         wantedPointerMode = .drawn
@@ -222,10 +225,11 @@ public final class CaptureAgent {
             let rate = max(min(wanted, most), FrameRate(millihertz: 100))
             setPeriod(Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz)))
         case .bitRate(let wanted):
-            // The user's limit applies, even if the viewers' connections would carry more.
-            rate.bitRate = BitRate(
-                bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
-            schedule.release()
+            bitRate.limit = wanted
+            adoptBitRate()
+        case .carried(let carried):
+            bitRate.carried = carried
+            adoptBitRate()
         default: break
         }
     }
@@ -238,6 +242,11 @@ public final class CaptureAgent {
     private func setPeriod(_ period: Interval) {
         schedule.change(to: period, at: .now())
         rate.period = period
+        adoptBitRate()
+    }
+
+    private func adoptBitRate() {
+        rate.bitRate = bitRate.rate(of: pictureSize, period: rate.period)
         schedule.release()
     }
 

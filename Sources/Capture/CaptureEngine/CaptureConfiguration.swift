@@ -10,8 +10,8 @@ public struct CaptureConfiguration: Sendable {
     public var linkToken: LinkToken?
     /// The maximum number of pictures a second, 1...120, on average and to within 3 %.
     public var framesPerSecond: Int
-    /// The highest bit rate; the host may ask for a lower one.
-    public var bitRate: BitRate
+    /// The highest bit rate; the host may ask for a lower one. If it is nil, the rate depends on the viewers' paths.
+    public var bitRate: BitRate?
     /// Whether to send only the units of pictures, with the headers of the legacy sender, whatever the host asks for.
     public var isLegacy: Bool
     /// The longest that the stream is silent while nothing changes on the screen.
@@ -41,7 +41,7 @@ public struct CaptureConfiguration: Sendable {
 
     /// Creates a configuration that captures for the host at `link`.
     public init(
-        link: LinkAddress, framesPerSecond: Int = 30, bitRate: BitRate = BitRate(bitsPerSecond: 4_000_000),
+        link: LinkAddress, framesPerSecond: Int = 30, bitRate: BitRate? = nil,
         isLegacy: Bool = false
     ) {
         self.link = link

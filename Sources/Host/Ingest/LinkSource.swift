@@ -41,6 +41,8 @@ final class LinkSource: PictureSource {
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
+    func setCarriedBitRate(_ rate: BitRate) { post(.carried(rate)) }
+
     func setFrameRate(_ rate: FrameRate) { post(.frameRate(rate)) }
     func sharpen() { post(.sharpen) }
 

@@ -16,6 +16,8 @@ public protocol PictureSource: AnyObject, Sendable {
     func setWatched(_ isRunning: Bool)
     /// Sets the bit rate that the viewers' network paths can carry; the source stays under it.
     func setTargetBitRate(_ rate: BitRate)
+    /// Tells the source what the viewers' network paths have been seen to carry, 0 if nothing is known of them.
+    func setCarriedBitRate(_ rate: BitRate)
     /// Which of the sharer's orders it carries out; the others do nothing.
     var obeys: SourceOrders { get }
     /// Sets how many pictures a second the source may make at most.
@@ -45,6 +47,9 @@ extension PictureSource {
     /// Defaults to `makesKeyFrames`.
     public var restsUnwatched: Bool { makesKeyFrames }
     public func setSharerPaused(_ isHeld: Bool) {}
+    public func setCarriedBitRate(_ rate: BitRate) {
+        // By default the source has a rate of its own, and only limits lower it.
+    }
     /// None by default.
     public var obeys: SourceOrders { [] }
     public func setFrameRate(_ rate: FrameRate) {
@@ -99,6 +104,7 @@ extension PictureSource {
         switch action {
         case .tell(.chroma(let format)): setChroma(format)
         case .tell(.bitRate(let rate)): setTargetBitRate(rate)
+        case .tell(.carried(let rate)): setCarriedBitRate(rate)
         case .tell(.frameRate(let rate)): setFrameRate(rate)
         case .tell(.running(let isRunning)): setWatched(isRunning)
         case .requestKeyFrame: requestKeyFrame()

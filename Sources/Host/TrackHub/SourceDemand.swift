@@ -9,6 +9,8 @@ public struct SourceDemand: Sendable {
     public enum Word: Hashable, Sendable {
         case chroma(ChromaFormat)
         case bitRate(BitRate)
+        /// What the viewers' paths have been seen to carry.
+        case carried(BitRate)
         case frameRate(FrameRate)
         case running(Bool)
     }
@@ -23,11 +25,14 @@ public struct SourceDemand: Sendable {
     var isRecorded = false
     /// The bit rate that the viewers' network paths can carry; nil until that is known.
     var rate: BitRate?
+    /// What those paths have been seen to carry; 0 if nothing is known of them.
+    var carried = BitRate(bitsPerSecond: 0)
     /// The limits that a person has set.
     var limits = SourceLimits()
 
     /// What the source was last told; nil if it has been told nothing yet.
     private var toldRate: BitRate?
+    private var toldCarried = BitRate(bitsPerSecond: 0)
     private var toldFrameRate: FrameRate?
     private(set) var toldRunning: Bool?
     /// The chroma format that the source was last told, or that it began with.
@@ -47,6 +52,7 @@ public struct SourceDemand: Sendable {
     /// are.
     mutating func sourceCame() {
         toldRate = nil
+        toldCarried = BitRate(bitsPerSecond: 0)
         toldFrameRate = nil
         toldRunning = nil
         toldChroma = .yuv444
@@ -65,6 +71,10 @@ public struct SourceDemand: Sendable {
         if let wantedRate, toldRate != wantedRate {
             toldRate = wantedRate
             return .bitRate(wantedRate)
+        }
+        if toldCarried != carried {
+            toldCarried = carried
+            return .carried(carried)
         }
         if let wantedFrameRate, toldFrameRate != wantedFrameRate {
             toldFrameRate = wantedFrameRate

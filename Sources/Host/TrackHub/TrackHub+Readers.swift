@@ -54,6 +54,11 @@ extension TrackHub {
         update { $0.track.change(now: now) { $0.rate = rate } }
     }
 
+    /// Tells the source what the viewers' network paths have been seen to carry, 0 if nothing is known of them.
+    public func changeCarriedBitRate(to rate: BitRate, now: MonotonicTime) {
+        update { $0.track.change(now: now) { $0.carried = rate } }
+    }
+
     /// How many readers of the full rung there are besides `reader`, and recordings: pushes and players whose paths are
     /// not measured.
     public func unmeasuredReaders(besides reader: TrackReader?) -> Int {

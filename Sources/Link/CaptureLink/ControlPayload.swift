@@ -21,7 +21,7 @@ import MediaTypes
 ///     answer          nonce of 32 bytes | code of 32 bytes
 ///     challenge       nonce of 32 bytes
 ///     proof           code of 32 bytes
-///     bitRate         bits a second u64
+///     bitRate, carried  bits a second u64
 ///     frameRate       pictures in 1000 seconds u32
 ///     pointerMode     mode u8
 ///     sharerPaused    1 or 0 u8
@@ -39,7 +39,7 @@ enum ControlPayload {
         case .unit(let bytes): writer.append(bytes)
         case .requestKeyFrame, .unwatched, .watched, .sharpen: break
         case .format(let codec): writer.uint8(codec.rawValue)
-        case .bitRate(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
+        case .bitRate(let rate), .carried(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
         case .hello(let hello):
             writer.uint16LittleEndian(hello.version)
@@ -111,6 +111,9 @@ enum ControlPayload {
             guard let rate = reader.uint64LittleEndian() else { return tooShort }
             guard rate > 0, let rate = Int(exactly: rate) else { return .failure(Problem("a bit rate of \(rate)")) }
             return .success(.bitRate(BitRate(bitsPerSecond: rate)))
+        case .carried:
+            guard let rate = reader.uint64LittleEndian() else { return tooShort }
+            return .success(.carried(BitRate(bitsPerSecond: Int(clamping: rate))))
         case .frameRate:
             guard let rate = reader.uint32LittleEndian() else { return tooShort }
             guard rate > 0 else { return .failure(Problem("a frame rate of 0")) }

@@ -30,6 +30,8 @@ public enum LinkMessage: Hashable, Sendable {
     case requestKeyFrame
     /// The bit rate to stay under.
     case bitRate(BitRate)
+    /// The bit rate that the viewers' paths have been seen to carry; 0 if nothing is known of them.
+    case carried(BitRate)
     /// The frame rate to stay under.
     case frameRate(FrameRate)
     /// Stop taking pictures.
@@ -66,6 +68,7 @@ public enum LinkMessage: Hashable, Sendable {
         case .sharing: .sharing
         case .requestKeyFrame: .requestKeyFrame
         case .bitRate: .bitRate
+        case .carried: .carried
         case .frameRate: .frameRate
         case .unwatched: .unwatched
         case .watched: .watched

@@ -131,6 +131,7 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case chroma = 39
     case ping = 40
     case sharpen = 41
+    case carried = 44
     /// Before the capture's hello.
     case challenge = 42
     case proof = 43

@@ -18,7 +18,8 @@ enum MessageWords {
         case .pointerShape(let image): "\(image.size), points at \(image.hotX),\(image.hotY)"
         case .pointerPosition(let position): "\(position.x),\(position.y)" + (position.isVisible ? "" : " hidden")
         case .sharing(let state): "\(state)"
-        case .bitRate(let rate): "\(DecimalText.grouped(UInt64(max(0, rate.bitsPerSecond)))) bit/s"
+        case .bitRate(let rate), .carried(let rate):
+            "\(DecimalText.grouped(UInt64(max(0, rate.bitsPerSecond)))) bit/s"
         case .frameRate(let rate): "\(DecimalText.fixed(Double(rate.millihertz) / 1000, digits: 3, trimmed: true)) fps"
         case .pointerMode(let mode): "\(mode)"
         case .sharerPaused(let isHeld): isHeld ? "pauses" : "goes on"

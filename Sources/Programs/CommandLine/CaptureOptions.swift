@@ -18,8 +18,8 @@ public struct CaptureOptions: Sendable, Equatable {
     public var pausesWhenLocked: Bool
     /// The most pictures a second.
     public var framesPerSecond: Int
-    /// The highest bit rate.
-    public var bitRate: BitRate
+    /// The highest bit rate, or nil if it depends on the viewers' paths.
+    public var bitRate: BitRate?
     /// The quantizer of all pictures, 0...51, or nil if the rate control chooses it.
     public var quantizer: Int?
     /// Whether what was sent in low quality is sent again in better quality once the screen stands still.
@@ -34,14 +34,15 @@ public struct CaptureOptions: Sendable, Equatable {
         chroma = try parsed.required("chroma", as: .chroma)
         pausesWhenLocked = parsed.has("pause-when-locked")
         framesPerSecond = try parsed.required("fps", as: .frameRate)
-        bitRate = try parsed.required("bitrate", as: .bitRate)
+        bitRate = try parsed.value("bitrate", as: .bitRate)
         quantizer = try parsed.value("constant-qp", as: .integer(0...51, what: "quantizer"))
         refines = !parsed.has("no-refinement")
     }
 
     /// The options as the words of a command line.
     public var arguments: [String] {
-        var words = ["--fps", "\(framesPerSecond)", "--bitrate", "\(bitRate.bitsPerSecond)"]
+        var words = ["--fps", "\(framesPerSecond)"]
+        if let bitRate { words += ["--bitrate", "\(bitRate.bitsPerSecond)"] }
         if let display { words += ["--display", display] }
         switch target {
         case .screen: break
@@ -117,7 +118,9 @@ extension CaptureOptions {
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
-            help: "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
+            help:
+                "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000; without it, 4M, and more "
+                + "where the viewers' connections carry it: up to 12M for 1920x1080 at 30 frames a second"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate",

@@ -47,6 +47,8 @@ public struct CongestionController: Sendable {
     private var reported = ReportedRate()
     private var hasTransportFeedback = false
     private var remoteMaximum = Double.infinity
+    /// The most that the path has been seen to carry, in bits per second.
+    private var carried = 0.0
 
     private var sentAt: MonotonicTime?
     private var sentByteCount: Int64 = 0
@@ -80,6 +82,9 @@ public struct CongestionController: Sendable {
 
     /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more, in milliseconds.
     private static let clockError = 50.0
+    /// So much more than it has carried a path is expected to carry, as long as it has shown no end. The estimate rises
+    /// no faster beyond what was delivered.
+    private static let beyondCarried = 1.25
 
     // MARK: Sending
 
@@ -137,6 +142,7 @@ public struct CongestionController: Sendable {
         return SendingPlan(
             estimate: BitRate(bitsPerSecond: Int(estimate)),
             target: BitRate(bitsPerSecond: Int(estimate * (1 - min(queue / 1000, 0.5)))),
+            carried: BitRate(bitsPerSecond: Int(min(carried * Self.beyondCarried, estimate))),
             pacingRate: BitRate(bitsPerSecond: Int(pacing)), queueDelay: .microseconds(Int64(queue * 1000)),
             probe: probes.current, isApplicationLimited: isLimited)
     }
@@ -233,6 +239,7 @@ public struct CongestionController: Sendable {
 
     private mutating func decide(at now: MonotonicTime) {
         sentRate.advance(to: now.nanoseconds)
+        if link.delivered.measuredSeconds >= 0.4 { carried = max(carried, link.delivered.bitsPerSecond) }
         let isLimited = isApplicationLimited(bounded(delayBased.rate))
         let wasDraining = delayBased.isDraining
         let present = link.present
@@ -258,6 +265,7 @@ public struct CongestionController: Sendable {
         {
             bursts.forget()
             delayBased.raise(to: carried)
+            self.carried = max(self.carried, carried)
         }
         switch losses.verdict(
             rate: delayBased.rate, sent: sentRate.bitsPerSecond, isApplicationLimited: isLimited, next: packets.next,
@@ -292,6 +300,7 @@ public struct CongestionController: Sendable {
                 packets.packet(packets.next - Int64(outstanding)).map { now - $0.sentAt }
             }, at: now)
         guard isPlausible else { return }
+        carried = max(carried, min(reported.delivered, bounded(delayBased.rate)))
         let rate = bounded(delayBased.rate)
         let new = reported.rate(
             ReportedRate.Sending(

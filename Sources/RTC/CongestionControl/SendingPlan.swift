@@ -6,6 +6,9 @@ public struct SendingPlan: Hashable, Sendable {
     public var estimate: BitRate
     /// The rate for the encoder: the estimate, less what must drain from the path's queue within a second.
     public var target: BitRate
+    /// What the path has been seen to carry, and a quarter more if it has shown no end: a source that has not sent that
+    /// much yet may rise so far. 0 before anything has shown it.
+    public var carried: BitRate
     /// The rate to send waiting packets at. Above the estimate usually, so that a picture leaves quickly; far below it
     /// while a queue drains.
     public var pacingRate: BitRate

@@ -204,6 +204,10 @@ struct FrameViewer: RungFollower, TrackViewer {
         return max(feed.rung == .full ? WatchedTracks.leastFull : WatchedTracks.leastNarrow, targetBitRate)
     }
 
+    func carriedBitRate(at feed: TrackFeed) -> BitRate? {
+        takes(feed) && !isStalled ? rate.rates.target : nil
+    }
+
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
         guard fullFeed === feed, !isStalled else { return nil }
         let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)

@@ -36,6 +36,9 @@ struct PathControl {
     private static let reportsBeforeFeedback = 3
     private var controller: CongestionController
     private var pacer = Pacer()
+    private var growth = GrowthProbes()
+    /// Whether a probe may be completed with packets of no other use.
+    private(set) var canPad = false
     /// When the last packet was sent that took a slot; nil before the first.
     private var picturesSentAt: MonotonicTime?
 
@@ -44,12 +47,15 @@ struct PathControl {
     private static let firstGuess = BitRate(bitsPerSecond: 8_000_000)
     private static let firstGuessNearby = BitRate(bitsPerSecond: 40_000_000)
     private static let nearby = Interval.milliseconds(5)
+    /// Whether the peer is so near.
+    private let isNearby: Bool
 
     /// A path about which nothing is known but perhaps its round trip. Probes soon find out where a low guess is wrong;
     /// without transport-wide feedback there are none, and the first guess is that there is room enough.
     init(hasTransportFeedback: Bool, roundTripTime: Interval? = nil, now: MonotonicTime) {
         isNumbered = hasTransportFeedback
-        let guess = roundTripTime.map { $0 <= Self.nearby } == true ? Self.firstGuessNearby : Self.firstGuess
+        isNearby = roundTripTime.map { $0 <= Self.nearby } ?? false
+        let guess = isNearby ? Self.firstGuessNearby : Self.firstGuess
         let initial = hasTransportFeedback ? guess : Self.plenty
         controller = CongestionController(
             limits: CongestionController.Limits(initial: initial, highest: Self.highest),
@@ -61,12 +67,30 @@ struct PathControl {
     /// The bit rate that the path can carry, for encoders.
     var targetBitRate: BitRate { hasFeedback && plan.target < Self.plenty ? plan.target : Self.highest }
 
+    /// What the path has been seen to carry, for encoders that would use it: 0 if nothing has shown it. A local network
+    /// is trusted to carry the first guess.
+    var carriedBitRate: BitRate {
+        guard hasFeedback else { return BitRate(bitsPerSecond: 0) }
+        return min(plan.target, isNearby ? max(plan.carried, Self.firstGuessNearby) : plan.carried)
+    }
+
     // MARK: Sending
 
-    /// Plans anew; `waiting` is the number of bytes that wait to be sent. `canPad` says that a probe may be made of
-    /// padding: a session that gets less than the source sends could use more than it sends.
-    mutating func makePlan(waiting: Int, canPad: Bool, now: MonotonicTime) {
+    /// Plans anew; `waiting` is the number of bytes that wait to be sent.
+    ///
+    /// - Parameters:
+    ///   - getsLess: whether the session gets less than the source sends, and could use more at any time.
+    ///   - usesItsRate: whether the source sends as much as the paths are known to carry.
+    mutating func makePlan(waiting: Int, getsLess: Bool = false, usesItsRate: Bool = false, now: MonotonicTime) {
+        canPad = getsLess || growth.allow(usesItsRate, plan, now: now)
         plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
+        if canPad, !getsLess, plan.probe != nil { growth.began(plan.estimate, now: now) }
+        pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
+    }
+
+    /// Plans anew while a probe is being completed.
+    mutating func continueProbe(now: MonotonicTime) {
+        plan = controller.plan(waiting: .max, at: now)
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
     }
 
@@ -145,6 +169,35 @@ struct PathControl {
     /// Takes the peer's own estimate of the path.
     mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
         controller.receive(maximum: estimate.bitRate, at: now)
+    }
+}
+
+/// Decides when a source that uses all of its rate lets its viewers' paths be probed with packets of no other use: at
+/// once, and as soon again as that has raised the estimate. On a path that carries no more, they would only be a load,
+/// so each probe that raises nothing doubles the time to the next one.
+private struct GrowthProbes {
+    private static let pause = (least: Interval.seconds(2), most: Interval.seconds(32))
+    private static let gain = 1.2
+
+    private var pause = pause.least
+    private var dueAt = MonotonicTime.zero
+    private var isRunning = false
+    /// The estimate when the last one began.
+    private var estimate = 0.0
+
+    /// Whether to probe: now, or still.
+    mutating func allow(_ usesItsRate: Bool, _ last: SendingPlan, now: MonotonicTime) -> Bool {
+        isRunning = isRunning && last.probe != nil
+        return isRunning || usesItsRate && now >= dueAt
+    }
+
+    mutating func began(_ estimate: BitRate, now: MonotonicTime) {
+        if isRunning { return }
+        isRunning = true
+        let rate = Double(estimate.bitsPerSecond)
+        pause = rate > self.estimate * Self.gain ? Self.pause.least : min(pause * 2, Self.pause.most)
+        self.estimate = rate
+        dueAt = now + pause
     }
 }
 

@@ -30,6 +30,8 @@ protocol TrackViewer {
     /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
     /// session gets the other rung.
     func targetBitRate(at feed: TrackFeed) -> BitRate?
+    /// What the session's path has been seen to carry, for the source of `feed`; nil if the session gets the other rung.
+    func carriedBitRate(at feed: TrackFeed) -> BitRate?
     /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
     /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.
     func rateToReturn(to feed: TrackFeed) -> BitRate?
@@ -79,6 +81,10 @@ final class WatchedTracks: TrackViewer {
 
     /// Longer than the queue that a frame of the narrow rung makes for itself.
     private static let longQueue = Interval.milliseconds(200)
+
+    func carriedBitRate(at feed: TrackFeed) -> BitRate? {
+        senders.contains { $0.takes(feed) } ? path.carriedBitRate : nil
+    }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.fullFeed === feed }) else { return nil }
@@ -140,8 +146,10 @@ final class WatchedTracks: TrackViewer {
     /// Sends what is due. Returns the time of the next call.
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
         var deadline = MonotonicTime.distantFuture
-        let canPad = senders.contains { $0.choice.mayProbe(now: now) }
-        path.makePlan(waiting: senders.reduce(0) { $0 + $1.waitingBytes }, canPad: canPad, now: now)
+        path.makePlan(
+            waiting: senders.reduce(0) { $0 + $1.waitingBytes },
+            getsLess: senders.contains { $0.choice.mayProbe(now: now) },
+            usesItsRate: senders.contains { $0.choice.rung == .full && $0.fullFeed.usesItsRate }, now: now)
         // Sound goes before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
         let playoutDelay = self.playoutDelay(now)
@@ -151,7 +159,7 @@ final class WatchedTracks: TrackViewer {
             deadline = min(deadline, senders[index].deadline)
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
-        if canPad, !isStalled, path.plan.probe != nil,
+        if path.canPad, !isStalled, path.plan.probe != nil,
             let index = senders.firstIndex(where: { $0.stream.lastSequenceNumber != nil })
         {
             senders[index].pad(along: &path, now: now, send: send)

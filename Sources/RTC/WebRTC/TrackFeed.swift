@@ -26,6 +26,10 @@ final class TrackFeed {
     /// The feed of the narrow rung; nil if no session has needed it yet.
     private(set) var narrow: TrackFeed?
     private var lastTarget = PathControl.highest
+    /// What the source was last told that the paths have carried.
+    private var lastCarried = BitRate(bitsPerSecond: 0)
+    /// Whether the source sends about as much as it may, so that it could use paths that carry more.
+    private(set) var usesItsRate = false
     private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
     /// What all sessions of the media thread have sent.
@@ -75,7 +79,9 @@ final class TrackFeed {
             start = nil
             switch rung {
             // The source need not keep to the rate of the last viewer's path either.
-            case .full: adaptRate(to: [PathControl.highest], now: now)
+            case .full:
+                adaptRate(to: [PathControl.highest], now: now)
+                tellCarried(BitRate(bitsPerSecond: 0), now: now)
             case .narrow:
                 hub.setNarrowRate(nil)
                 lastTarget = PathControl.highest
@@ -143,6 +149,21 @@ final class TrackFeed {
         let full = viewers.compactMap { $0.targetBitRate(at: self) } + others
         // While nobody gets what the source sends, it has to become less before anybody can get it again.
         adaptRate(to: full.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : full, now: now)
+        // Nobody knows whether the other readers could take more, and what half of the viewers can take is for all.
+        let carried = sharedTarget(of: viewers.compactMap { $0.carriedBitRate(at: self) })
+        tellCarried(carried ?? BitRate(bitsPerSecond: 0), now: now)
+        let allowed = min(lastTarget, max(lastCarried, Self.usualRate)).bitsPerSecond
+        usesItsRate = history.bitRate(over: .seconds(1), until: now).bitsPerSecond > allowed * 85 / 100
+    }
+
+    /// The rate of a capture whose user has set none, while nothing is known of the paths.
+    private static let usualRate = BitRate(bitsPerSecond: 4_000_000)
+
+    private func tellCarried(_ rate: BitRate, now: MonotonicTime) {
+        let change = abs(rate.bitsPerSecond - lastCarried.bitsPerSecond)
+        guard rung == .full, change > lastCarried.bitsPerSecond / 20 else { return }
+        lastCarried = rate
+        hub.changeCarriedBitRate(to: rate, now: now)
     }
 
     /// Tells the rung's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the

@@ -32,14 +32,37 @@ extension TrackSender {
         }
     }
 
-    /// Sends packets of padding alone, as many as the pace allows now: they show whether the path carries more.
+    /// Sends packets of no other use, as many as the pace allows now: they show whether the path carries more.
+    ///
+    /// A large probe is made of a packet that was sent a moment ago, on the retransmission stream: a few hundred packets
+    /// of padding would be more than libwebrtc forgives (see ``TailProbe``).
     mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        while !isStalled, path.plan.probe != nil, path.takeSlot(byteCount: 300, now: now) {
-            guard let sent = stream.writePadding(.max, transportNumber: path.nextNumber, into: &buffer) else { return }
-            path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
+        let isLarge = path.plan.probe.map { $0.minimumByteCount >= Self.largeProbe } ?? false
+        let again = isLarge && stream.hasRetransmission ? lastLargePacket : nil
+        while !isStalled, path.plan.probe != nil, path.takeSlot(byteCount: again?.byteCount ?? 300, now: now) {
+            let isWritten =
+                if let again {
+                    stream.writeAgain(again, from: feed.history, transportNumber: path.nextNumber, into: &buffer)
+                } else {
+                    stream.writePadding(.max, transportNumber: path.nextNumber, into: &buffer) != nil
+                }
+            guard isWritten else { return }
+            path.sent(byteCount: buffer.count, isPaced: true, now: now)
             if !protectAndSend(send) { isStalled = true }
-            path.makePlan(waiting: 0, canPad: true, now: now)
+            path.continueProbe(now: now)
         }
+    }
+
+    private static let largeProbe = 12_000
+
+    /// A packet of a full size among the last ones sent; nil if there is none.
+    private var lastLargePacket: SentPacket? {
+        guard var number = stream.lastSequenceNumber else { return nil }
+        for _ in 0..<16 {
+            if let packet = stream.sent.packet(number), packet.byteCount > 1000 { return packet }
+            number = SequenceNumber(number.rawValue &- 1)
+        }
+        return nil
     }
 
     /// Sends `packet` again. Returns false if its frame is no longer there.

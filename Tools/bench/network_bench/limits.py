@@ -22,6 +22,8 @@ LOSS_RATE, OTHER_RATE = 0.5, 0.8
 TYPING = 200
 #: The sum of the probabilities that a checked picture is damaged. A right one adds 0, to the last bit.
 DAMAGE = 0.01
+#: The quantizer of a clean viewer's motion, once the rate has risen.
+GROWN_QUANTIZER = 30
 #: Milliseconds beyond what the link needs for the bytes of a repaint.
 REPAINT = 500
 #: Milliseconds to the first picture by round trip: new, and opened again.
@@ -32,8 +34,9 @@ def checks(summary):
     """The checks of one course's medians."""
     course = summary.course
     title = course.title + ": "
-    found = {"steps": _steps, "loss": _loss, "burst": _other, "duplicates": _other, "reorder": _other, "jitter": _other,
-             "still-repaint": _repaint, "first-picture": _first}[course.scenario](summary, title)
+    found = {"steps": _steps, "growth": _growth, "loss": _loss, "burst": _other, "duplicates": _other,
+             "reorder": _other, "jitter": _other, "still-repaint": _repaint,
+             "first-picture": _first}[course.scenario](summary, title)
     return found + (_right(summary, title) if course.kind == "motion" else [])
 
 
@@ -84,6 +87,13 @@ def _clean(summary, title, free, phase):
         limit = max(before["delay_p50_ms"] * (1 + CLEAN_SHARE), before["delay_p50_ms"] + CLEAN_MS)
         found.append(_most("%sclean, %s, delay p50" % (title, phase), after["delay_p50_ms"], limit, "ms"))
     return found
+
+
+def _growth(summary, title):
+    last = summary.course.narrow[-1].name
+    return [_most("%sclean, %s, QP" % (title, last), summary.value("clean", last, "quantizer"), GROWN_QUANTIZER, ""),
+            _most("%snarrow, %s, delay p95" % (title, last), summary.value("narrow", last, "delay_p95_ms"),
+                  NARROW_DELAY, "ms")]
 
 
 def _loss(summary, title):

@@ -41,7 +41,7 @@ class Room:
     def start_share(self, bench, network, bit_rate):
         """Starts what shares the display, and learns the link that it prints."""
         command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
-                   "--bitrate", str(bit_rate), *self.share_options, *bench.options.share]
+                   *(["--bitrate", str(bit_rate)] if bit_rate else []), *self.share_options, *bench.options.share]
         if network:
             command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
         elif self.address:

@@ -55,7 +55,7 @@ def _course(options, scenario, name, scene, narrow, kind="motion", clean=None, b
     half = options.round_trip / 2
     beside = Phase("clean", sum(phase.seconds for phase in narrow), settings(delay=half), settings(delay=half))
     clean = options.clean if clean is None else clean
-    bit_rate = options.bit_rate or bit_rate or 4_000_000
+    bit_rate = options.bit_rate or (4_000_000 if bit_rate is None else bit_rate)
     return Course(scenario, name, kind, scene, narrow, options.narrow, clean, beside, bit_rate, facts)
 
 
@@ -105,6 +105,13 @@ def _jitter(options, scene, seconds):
     yield _impaired(options, "jitter", "jitter of 20 ms", scene, seconds, jitter=20)
 
 
+def _growth(options, scene, seconds):
+    """The share has no --bitrate: its rate follows the paths. One viewer's link is narrow all the time."""
+    phases = [_phase(options, "seconds %g to %g" % (start, start + seconds), seconds, rate=options.high * 500, queue=300)
+              for start in (part * seconds for part in range(4))]
+    yield _course(options, "growth", "growth, beside %g kbit/s" % (options.high / 2), scene, phases, bit_rate=0)
+
+
 def _still_repaint(options, scene, seconds):
     queue = options.queues[0] if len(options.queues) == 1 else 300
     yield _course(options, "still-repaint", "repaint after %g s of stillness" % seconds, scene,
@@ -123,6 +130,8 @@ def _first_picture(options, scene, seconds):
 ALL = {one.name: one for one in [
     Scenario("steps", "the link of one viewer falls and rises again, beside a clean viewer", _steps,
              ["scroll", "full"], 20),
+    Scenario("growth", "a share without --bitrate: the clean viewer's path lets its rate rise, a narrow one doesn't",
+             _growth, ["full"], 5),
     Scenario("loss", "random loss towards the viewer, and 5 % both ways", _loss, ["scroll"], 60),
     Scenario("burst", "2 % of the packets are lost, in bursts of 5 (Gilbert-Elliott)", _burst, ["scroll"], 60),
     Scenario("duplicates", "20 % of the packets come twice", _duplicates, ["scroll"], 60),

@@ -1,0 +1,40 @@
+import MediaTypes
+
+/// Chooses the bit rate of the pictures from what the user has set and what the host says of the viewers' paths.
+///
+/// A rate that the user has set is the rate, as far as the paths carry it. Without one, the pictures begin at
+/// ``usual``, and rise where the paths have carried more: paths of which nothing is known don't get more than most
+/// lines carry. Pure.
+struct BitRateChoice {
+    /// The rate without a setting, while nothing is known of the paths.
+    static let usual = BitRate(bitsPerSecond: 4_000_000)
+    /// With so many, motion of the whole picture has quantizer 26 at 1280x720 and at 1920x1080; with two thirds of them
+    /// 33, and with a third 42 (`screenrelay-capture --log rate` of `screenrelay-scene --scene full`).
+    private static let bitsPerMacroblock = 50
+    /// No screen needs more: the pacing of packets ends there, and what a viewer's machine decodes.
+    private static let most = 50_000_000
+    /// The least that encoders are asked for.
+    private static let least = 10_000
+
+    /// The rate that the user has set.
+    let given: BitRate?
+    /// The host's limit; nil before it has set one.
+    var limit: BitRate?
+    /// What the viewers' paths have carried, as far as the host says.
+    var carried = BitRate(bitsPerSecond: 0)
+
+    init(given: BitRate?) { self.given = given }
+
+    /// The rate for pictures of this size, `period` apart.
+    func rate(of size: PictureSize, period: Interval) -> BitRate {
+        let most = given ?? max(Self.usual, min(carried, Self.highest(of: size, period: period)))
+        return BitRate(bitsPerSecond: max(min(limit ?? most, most).bitsPerSecond, Self.least))
+    }
+
+    /// The rate beyond which more is of no use: 12 Mbit/s for 1920x1080 at 30 frames per second.
+    static func highest(of size: PictureSize, period: Interval) -> BitRate {
+        let macroblocks = ((size.width + 15) / 16) * ((size.height + 15) / 16)
+        let bits = Double(macroblocks * bitsPerMacroblock) / max(period.seconds, 0.001)
+        return BitRate(bitsPerSecond: max(usual.bitsPerSecond, Int(min(bits, Double(most)))))
+    }
+}
