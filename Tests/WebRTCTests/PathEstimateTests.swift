@@ -200,6 +200,22 @@ struct PathEstimateTests {
         }
     }
 
+    @Test("padding takes its part of what encoders may send")
+    func padding() {
+        var path = PathControl(hasTransportFeedback: true, now: .zero)
+        path.take(
+            TransportFeedback(
+                sender: SSRC(1), media: SSRC(2), base: 0, referenceTime: 0, feedbackCount: 0, arrivals: []),
+            now: .zero)
+        path.makePlan(waiting: 0, now: .zero)
+        let before = path.targetBitRate
+        for _ in 0..<100 { path.sentPadding(byteCount: 81, now: .zero) }
+        path.makePlan(waiting: 0, now: .zero)
+        #expect(path.targetBitRate.bitsPerSecond == before.bitsPerSecond - 100_000)
+        path.makePlan(waiting: 0, now: .zero + .seconds(2))
+        #expect(path.targetBitRate == before)
+    }
+
     @Test("one bad path among many does not hold the others down")
     func shared() {
         func megabits(_ count: Int) -> BitRate { BitRate(bitsPerSecond: count * 1_000_000) }

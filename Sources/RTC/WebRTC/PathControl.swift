@@ -37,6 +37,9 @@ struct PathControl {
     private var controller: CongestionController
     private var pacer = Pacer()
     private var growth = GrowthProbes()
+    private var padding = OneSecondSum()
+    /// What the padding that shows losses takes of the path.
+    private var paddingBitsPerSecond = 0
     /// Whether a probe may be completed with packets of no other use.
     private(set) var canPad = false
     /// When the last packet was sent that took a slot; nil before the first.
@@ -64,8 +67,11 @@ struct PathControl {
         pacer.setRate(plan.pacingRate, now: now)
     }
 
-    /// The bit rate that the path can carry, for encoders.
-    var targetBitRate: BitRate { hasFeedback && plan.target < Self.plenty ? plan.target : Self.highest }
+    /// The bit rate that the path can carry beside the padding, for encoders.
+    var targetBitRate: BitRate {
+        guard hasFeedback, plan.target < Self.plenty else { return Self.highest }
+        return BitRate(bitsPerSecond: plan.target.bitsPerSecond - paddingBitsPerSecond)
+    }
 
     /// What the path has been seen to carry, for encoders that would use it: 0 if nothing has shown it. A local network
     /// is trusted to carry the first guess.
@@ -82,6 +88,7 @@ struct PathControl {
     ///   - getsLess: whether the session gets less than the source sends, and could use more at any time.
     ///   - usesItsRate: whether the source sends as much as the paths are known to carry.
     mutating func makePlan(waiting: Int, getsLess: Bool = false, usesItsRate: Bool = false, now: MonotonicTime) {
+        paddingBitsPerSecond = padding.sum(at: now) * 8
         canPad = getsLess || growth.allow(usesItsRate, plan, now: now)
         plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
         if canPad, !getsLess, plan.probe != nil { growth.began(plan.estimate, now: now) }
@@ -124,6 +131,12 @@ struct PathControl {
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
         controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
         if isPaced { picturesSentAt = now } else { pacer.charge(byteCount, now: now) }
+    }
+
+    /// Notes that a packet of padding was sent to show a loss, with ``nextNumber``.
+    mutating func sentPadding(byteCount: Int, now: MonotonicTime) {
+        padding.add(byteCount + Self.overhead, at: now)
+        sent(byteCount: byteCount, isPaced: false, now: now)
     }
 
     /// Notes that a packet was sent without a new number: again byte for byte, with the number that it had before, or

@@ -12,7 +12,7 @@ extension TrackSender {
         case .padding:
             guard let sent = stream.writePadding(transportNumber: path.nextNumber, into: &buffer) else { return }
             responder.noteProbeSent(byteCount: sent.byteCount, at: now)
-            path.sent(byteCount: sent.byteCount, isPaced: false, now: now)
+            path.sentPadding(byteCount: sent.byteCount, now: now)
             _ = protectAndSend(send)
         case .repeatLastPacket:
             repeatPackets([last], along: &path, now: now, send: send)
