@@ -70,7 +70,7 @@ struct PathControl {
     /// The bit rate that the path can carry beside the padding, for encoders.
     var targetBitRate: BitRate {
         guard hasFeedback, plan.target < Self.plenty else { return Self.highest }
-        return BitRate(bitsPerSecond: plan.target.bitsPerSecond - paddingBitsPerSecond)
+        return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
     }
 
     /// What the path has been seen to carry, for encoders that would use it: 0 if nothing has shown it. A local network
