@@ -1,11 +1,12 @@
-"""Prints the log of a build: twelve bursts a second, of 1 to 20 lines each."""
+"""Prints the log of a build: twelve bursts a second, of 1 to 20 lines each. The argument is another seed."""
 
 import random
+import sys
 import time
 
 FOLDERS = ["Sources/Host/Ingest", "Sources/RTC/WebRTC", "Sources/Capture/CaptureEngine", "Sources/Media/H264", "Tests"]
 WORDS = ["Track", "Frame", "Sender", "Reader", "Pacer", "Picture", "Motion", "Session", "Socket", "Clock", "Ring"]
-random.seed(45)
+random.seed(int(sys.argv[1]) if len(sys.argv) > 1 else 45)
 done = 0
 next_time = time.monotonic()
 while True:

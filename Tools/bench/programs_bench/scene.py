@@ -56,6 +56,22 @@ class Terminal(Scene):
         xterm(actors, "%dx%d+0+0" % (width // 6, height // 13), "-bg", "black", "-fg", "grey90", "-e", *self.command)
 
 
+class Columns(Scene):
+    """A command in two xterms side by side, with another seed in each: columns that scroll by different steps."""
+
+    needs = {"xterm": "xterm"}
+
+    def __init__(self, name, *command, **options):
+        super().__init__(name, **options)
+        self.command = command
+
+    def start(self, actors):
+        width, height = self.size
+        for seed, left in ("45", 0), ("46", width // 2):
+            xterm(actors, "%dx%d+%d+0" % (width // 12, height // 13, left), "-bg", "black", "-fg", "grey90",
+                  "-e", *self.command, seed)
+
+
 class Hack(Scene):
     """A demo of xscreensaver over all of the screen."""
 
@@ -126,15 +142,20 @@ class Keys(Scene):
 
 
 class Dragged(Scene):
-    """A terminal that a window manager drags in circles over another one."""
+    """A terminal that a window manager drags in circles over another one, which shows a text or runs a command."""
 
     needs = {"xfwm4": "xfwm4", "xterm": "xterm", "xdotool": "xdotool"}
+
+    def __init__(self, name, *command, **options):
+        super().__init__(name, **options)
+        self.command = command
 
     def start(self, actors):
         text = write_lines(actors, 200)
         actors.start("xfwm4", "--compositor=off")
-        for place in ("100x40+400+100", "80x25+100+100"):
-            xterm(actors, place, "-e", "sh", "-c", "cat %s; sleep 1000" % text)
+        shown = ("sh", "-c", "cat %s; sleep 1000" % text)
+        for place, command in ("100x40+400+100", self.command or shown), ("80x25+100+100", shown):
+            xterm(actors, place, "-e", *command)
         steps = " ".join("mousemove %d %d sleep 0.016" % (300 + x, 110 + y) for x, y in circle())
         actors.start("sh", "-c", "sleep 1.5; xdotool mousemove 300 110 sleep 0.3 mousedown 1; "
                      "while :; do xdotool %s; done" % steps)
