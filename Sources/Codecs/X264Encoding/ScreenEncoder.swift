@@ -34,6 +34,7 @@ public final class ScreenEncoder: PictureEncoder {
     private var assembly = SliceAssembly()
     private var choice = BandChoice()
     private var range = SearchRange()
+    private var searched = SearchRange.far
 
     /// The percentage of rows above which one slice of the whole picture is as cheap as bands.
     private static let mostBandRows = 75
@@ -113,10 +114,12 @@ public final class ScreenEncoder: PictureEncoder {
         }
         guard usesBands(activity), let band, let editing, let reference = whole.reconstruction else {
             markSkipped(activity.isActive)
+            let isText = SearchRange.isText(planes, activity.isActive, columns: columns, rows: rows)
+            try search(isText ? SearchRange.ofText : range.samples)
             let picture = try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
             learn(activity, picture)
-            if range.coded(macroblocks: activity.count, byteCount: picture.byteCount, quantizer: quantizer) {
-                try whole.reconfigure(searchRange: range.samples)
+            if !isText {
+                range.coded(macroblocks: activity.count, byteCount: picture.byteCount, quantizer: quantizer)
             }
             return picture
         }
@@ -140,6 +143,12 @@ public final class ScreenEncoder: PictureEncoder {
         let picture = try assembly.picture()
         learn(activity, picture)
         return picture
+    }
+
+    private func search(_ samples: Int) throws(VideoEncodingError) {
+        if samples == searched { return }
+        searched = samples
+        try whole.reconfigure(searchRange: samples)
     }
 
     /// Records the cost of a picture that could have been encoded either in bands or as a whole.

@@ -84,6 +84,7 @@ public final class X264Encoder {
 
     /// Changes the range of the motion search in samples, starting with the next picture, and whether
     /// `RateMode.fewestBits` refines less what it finds, which takes less time and costs a tenth more bytes.
+    /// `RateMode.quantizerEachPicture` searches thoroughly beyond 16 samples, and else downhill only.
     public func reconfigure(searchRange samples: Int, isQuick: Bool = false) throws(VideoEncodingError) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
@@ -91,6 +92,8 @@ public final class X264Encoder {
         if configuration.rate == .fewestBits {
             parameters.analyse.i_subpel_refine =
                 isQuick ? X264Configuration.quickRefinement : X264Configuration.fullRefinement
+        } else {
+            parameters.analyse.i_me_method = samples > SearchRange.far ? X264_ME_UMH : X264_ME_DIA
         }
         guard x264_encoder_reconfig(handle, &parameters) == 0 else { throw .notEncoded(reason: log.lastLine) }
     }
