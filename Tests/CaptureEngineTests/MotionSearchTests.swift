@@ -9,8 +9,8 @@ import VideoEncoding
 struct MotionSearchTests {
     private static let columns = 30
     private static let rows = 20
-    private static let whole = PixelRectangle(x: 0, y: 0, width: columns * 16, height: rows * 16)
-    private static let allActive = [UInt8](repeating: 1, count: columns * rows)
+    fileprivate static let whole = PixelRectangle(x: 0, y: 0, width: columns * 16, height: rows * 16)
+    fileprivate static let allActive = [UInt8](repeating: 1, count: columns * rows)
 
     @Test(
         "finds what moved by, upwards, downwards, to a side, or across",
@@ -19,9 +19,8 @@ struct MotionSearchTests {
         let before = Page(seed: 5)
         let after = before.moved(x: x, y: y, seed: 6)
         var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
-        let motion = search.find(
-            in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive)
-        #expect(motion.x == x && motion.y == y)
+        let motion = search.find(in: after, from: before)
+        #expect(motion.x == x && motion.y == y && motion.second == nil)
         #expect(motion.movedCount + motion.codedCount <= Self.columns * Self.rows)
         for row in 0..<Self.rows {
             for column in 0..<Self.columns {
@@ -31,6 +30,104 @@ struct MotionSearchTests {
                 if state == 0 { #expect(after.isSame(column, row, as: before, x: 0, y: 0)) }
             }
         }
+    }
+
+    @Test(
+        "finds both offsets of columns that scroll differently, and what each column has moved by",
+        arguments: [(14, 26), (8, -40), (0, 21), (33, 7)])
+    func columns(left: Int, right: Int) throws {
+        let before = Page(seed: 5)
+        let after = before.scrolled(left: left, right: right, seed: 6)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
+        let motion = search.find(in: after, from: before)
+        let offsets = [motion.y, motion.second?.y ?? 0]
+        #expect(motion.x == 0 && Set(offsets) == Set([left, right]))
+        var moved = 0
+        for row in 0..<Self.rows {
+            for column in 0..<Self.columns {
+                switch motion.states[row * Self.columns + column] {
+                case 0: #expect(after.isSame(column, row, as: before, x: 0, y: 0))
+                case 2: #expect(after.isSame(column, row, as: before, x: 0, y: offsets[0]))
+                case 4: #expect(after.isSame(column, row, as: before, x: 0, y: offsets[1]))
+                case let state: #expect(state == 1)
+                }
+                moved += motion.states[row * Self.columns + column] >= 2 ? 1 : 0
+            }
+        }
+        // All but the lines that have come into view.
+        let rows = [left, right].map { $0 == 0 ? 0 : Self.rows - (abs($0) + 15) / 16 }
+        #expect(moved == motion.movedCount && moved >= (rows[0] + rows[1]) * Self.columns / 2)
+    }
+
+    @Test("moving is left alone if it is not expected to save bytes, which counts what changed and not what stayed")
+    func saves() {
+        let before = Page(seed: 5)
+        let after = before.scrolled(left: 0, right: 100, seed: 6)
+        for answer in [true, false] {
+            var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
+            var asked: [(left: Int, changed: Int)] = []
+            let motion = search.find(
+                in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive
+            ) {
+                asked.append(($0, $1))
+                return answer
+            }
+            #expect(asked.count == 1)
+            // Of the right column, 100 of 320 lines have come into view, and the left one stayed.
+            #expect(asked.allSatisfy { (90...105).contains($0.left) && (290...300).contains($0.changed) })
+            #expect((motion.movedCount > 0) == answer)
+            #expect(motion.codedCount == asked.map { answer ? $0.left : $0.changed }.first)
+        }
+    }
+
+    @Test("FFmpeg decodes columns that scroll differently to what was painted, for fewer bytes than without motion")
+    func decodes() throws {
+        func encoder() throws -> any PictureEncoder {
+            try TrackFormat.Codec.h264.makeEncoder(
+                size: PictureSize(width: Self.columns * 16, height: Self.rows * 16), chroma: .yuv420,
+                framesPerSecond: 30, onWarning: { Issue.record("\($0)") })
+        }
+        let (moving, other) = try (encoder(), encoder())
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: moving.farthestMotion)
+        let all = PictureActivity(isActive: Self.allActive, count: Self.allActive.count, protectsRest: false)
+        var page = Page(seed: 5)
+        var (stream, painted): ([UInt8], [[UInt8]]) = ([], [])
+        var bytes = (moving: 0, other: 0)
+        for number in 0..<8 {
+            let time = MediaTime(ticks: Int64(number) * 3000)
+            let encoded: EncodedPicture
+            if number == 0 {
+                encoded = try moving.encode(page.planes, all, quantizer: 18, isRandomAccess: true, time: time)
+                _ = try other.encode(page.planes, all, quantizer: 18, isRandomAccess: true, time: time)
+            } else {
+                let next = page.scrolled(
+                    left: 6 + 7 * number, right: number % 2 == 0 ? -13 : 26, seed: UInt64(100 + number))
+                var motion = search.find(in: next, from: page)
+                #expect(motion.second != nil && moving.moves(motion))
+                encoded = try moving.encode(next.planes, &motion, quantizer: 18)
+                bytes.moving += encoded.byteCount
+                bytes.other += try other.encode(
+                    next.planes, all, quantizer: 18, isRandomAccess: false, time: time
+                ).byteCount
+                page = next
+            }
+            for unit in encoded { stream += [0, 0, 0, 1] + unit }
+            painted.append(Array(UnsafeBufferPointer(start: page.luma, count: Self.columns * Self.rows * 256)))
+        }
+        let folder = try TemporaryFolder()
+        let decoded = try FFmpeg.decode(folder.write("columns.264", stream), to: "yuv420p", input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+        let size = Self.columns * Self.rows * 384
+        #expect(decoded.bytes.count == painted.count * size)
+        for (number, luma) in painted.enumerated() {
+            var sum = 0
+            for (seen, wanted) in zip(decoded.bytes.dropFirst(number * size), luma) {
+                sum += (Int(seen) - Int(wanted)) * (Int(seen) - Int(wanted))
+            }
+            // 40 dB.
+            #expect(Double(sum) / Double(luma.count) < 6.5, "picture \(number)")
+        }
+        #expect(bytes.moving < bytes.other, "\(bytes)")
     }
 
     @Test("what is not active is left alone, and what changed in another way is to be coded")
@@ -43,7 +140,7 @@ struct MotionSearchTests {
         var active = Self.allActive
         active[0] = 0
         var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
-        let motion = search.find(in: after.planes, from: before.planes, area: Self.whole, active: active)
+        let motion = search.find(in: after, from: before, active: active)
         #expect(motion.states[0] == 0)
         #expect(motion.states[100 / 16 * Self.columns + 100 / 16] == 1)
         #expect(motion.states[140 / 16 * Self.columns + 300 / 16] == 1)
@@ -70,15 +167,14 @@ struct MotionSearchTests {
         }
         var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
         for _ in 0..<90 {
-            let motion = search.find(
-                in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive)
+            let motion = search.find(in: after, from: before)
             #expect(motion.movedCount == 0 && motion.x == 0 && motion.y == 0)
             #expect(motion.states[0] == 0 && motion.codedCount == Self.columns * Self.rows - 1)
         }
         // Something moves now, elsewhere.
         let moved = before.moved(x: 0, y: 16, seed: 6)
         let area = PixelRectangle(x: 0, y: 0, width: 200, height: 200)
-        let motion = search.find(in: moved.planes, from: before.planes, area: area, active: Self.allActive)
+        let motion = search.find(in: moved, from: before, area: area)
         #expect(motion.movedCount > 0 && motion.y == 16)
     }
 
@@ -92,14 +188,14 @@ struct MotionSearchTests {
             PixelRectangle(x: 460, y: 0, width: 900, height: 900), PixelRectangle(x: 0, y: 0, width: 0, height: 0),
         ] {
             for (a, b) in [(blank, blank), (page, page), (blank, page), (page, blank)] {
-                let motion = search.find(in: a.planes, from: b.planes, area: area, active: Self.allActive)
+                let motion = search.find(in: a, from: b, area: area)
                 #expect(motion.movedCount == 0)
             }
         }
     }
 
     /// A picture of letters.
-    private final class Page {
+    fileprivate final class Page {
         let luma: UnsafeMutablePointer<UInt8>
         let chroma: UnsafeMutablePointer<UInt8>
         private let width = columns * 16
@@ -151,6 +247,19 @@ struct MotionSearchTests {
             return page
         }
 
+        /// The left half moved up by `left` lines and the right one by `right`.
+        func scrolled(left: Int, right: Int, seed: UInt64) -> Page {
+            let (page, other) = (moved(x: 0, y: left, seed: seed), moved(x: 0, y: right, seed: seed))
+            for row in 0..<height {
+                let start = row * width + width / 2
+                (page.luma + start).update(from: other.luma + start, count: width / 2)
+                // Each row of chroma, of which both planes have half as many.
+                let half = row * width / 2 + width / 4
+                (page.chroma + half).update(from: other.chroma + half, count: width / 4)
+            }
+            return page
+        }
+
         func isSame(_ column: Int, _ row: Int, as other: Page, x: Int, y: Int) -> Bool {
             let (left, top) = (column * 16 + x, row * 16 + y)
             guard left >= 0, top >= 0, left + 16 <= width, top + 16 <= height else { return false }
@@ -175,5 +284,15 @@ struct MotionSearchTests {
             }
             return true
         }
+    }
+}
+
+extension MotionSearch {
+    /// Finds motion that counts if it leaves less to code than it moves.
+    fileprivate mutating func find(
+        in current: MotionSearchTests.Page, from previous: MotionSearchTests.Page,
+        area: PixelRectangle = MotionSearchTests.whole, active: [UInt8] = MotionSearchTests.allActive
+    ) -> PictureMotion {
+        find(in: current.planes, from: previous.planes, area: area, active: active) { $0 * 2 <= $1 }
     }
 }

@@ -111,6 +111,11 @@ struct MovedPictureTests {
         #expect(!encoder.moves(PictureMotion(x: 0, y: 501, macroblocks: 20 * 17)))
         #expect(!encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 16)))
         #expect(!encoder.moves(PictureMotion(x: 0, y: 0, macroblocks: 20 * 17)))
+        var motion = PictureMotion(x: 0, y: 8, macroblocks: 20 * 17)
+        motion.second = (0, 13)
+        #expect(encoder.moves(motion))
+        motion.second = (-501, 0)
+        #expect(!encoder.moves(motion))
     }
 }
 
@@ -212,17 +217,26 @@ private final class PlainCanvas {
         // kept then.
         let isPlain = picture % 2 == 0
         if isPlain { (motion.x, motion.y) = (0, 1 + Int(random.next() % 30)) }
+        // Half of the pictures have parts that move differently.
+        if random.next() % 2 == 0 {
+            motion.second = isPlain ? (0, 1 + Int(random.next() % 30)) : (random.next() % 3 == 0 ? part() : 0, part())
+        }
         let codedRows = [Int(random.next() % UInt64(rows)), rows - 1 - Int(random.next() % 2)]
         // Mostly runs, too.
         var state = PictureMotion.State.still
         for row in 0..<rows {
             for column in 0..<columns {
                 if random.next() % 4 == 0 { state = PictureMotion.State(rawValue: UInt8(random.next() % 3)) ?? .still }
-                let (left, top) = (column * 16 + motion.x, row * 16 + motion.y)
-                let isInside =
-                    left >= 0 && top >= 0 && left + 16 <= columns * 16 && top + 16 <= rows * 16
+                func fits(_ x: Int, _ y: Int) -> Bool {
+                    let (left, top) = (column * 16 + x, row * 16 + y)
+                    return left >= 0 && top >= 0 && left + 16 <= columns * 16 && top + 16 <= rows * 16
+                }
+                let isInside = fits(motion.x, motion.y)
                 var own = state == .moved && !isInside ? .coded : state
                 if isPlain, own == .coded, !codedRows.contains(row) { own = isInside ? .moved : .still }
+                if own == .moved, let second = motion.second, column > columns / 2, fits(second.x, second.y) {
+                    own = .movedApart
+                }
                 motion.states[row * columns + column] = own.rawValue
             }
         }

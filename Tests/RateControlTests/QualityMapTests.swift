@@ -240,6 +240,11 @@ struct QualityMapTests {
         #expect(map.coarserCount(than: 39) == 10 + 9 + 1 + 110)
         #expect(map.coarserCount(than: 29) == 10 + 9 + 1 + 110 + 1)
         #expect(map.coarserCount(than: 14) == 10 + 9 + 1 + 110 + 1)
+        // What moved apart takes over from its own place: all of row 20, from the row that is as coarse as 40 in part.
+        map.activate([PixelRectangle(x: 0, y: 320, width: 1920, height: 16)])
+        let apart = [UInt8](repeating: 4, count: Self.grid.count)
+        map.moved(states: apart, x: 0, y: 8, second: (0, -160), quantizer: 30, now: Self.at(25))
+        #expect(map.coarserCount(than: 39) == 10 + 9 + 1 + 110 + 120)
         // From far outside, and for another grid: borne.
         map.moved(states: states, x: 100_000, y: -100_000, quantizer: 99, now: Self.at(30))
         map.moved(states: [1], x: 0, y: 0, quantizer: 20, now: Self.at(30))

@@ -203,7 +203,8 @@ final class PictureCoder {
             let encoded = try encoder.encode(canvas.planes, &motion, quantizer: quantizer)
             let now = MonotonicTime.now()
             rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
-            quality.moved(states: motion.states, x: motion.x, y: motion.y, quantizer: quantizer, now: now)
+            quality.moved(
+                states: motion.states, x: motion.x, y: motion.y, second: motion.second, quantizer: quantizer, now: now)
             statistics.add(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
         } catch {

@@ -19,6 +19,8 @@ final class PicturePipeline {
     /// Changed parts of the picture that viewers don't have yet, and that the display won't report again.
     private var owed = DamagedArea()
     private var isCanvasEmpty = true
+    /// The quantizer of the last change.
+    private var lastQuantizer = 28
     private var isSlate = false
     /// The number of pixels that had changed in the last picture that showed a change.
     private(set) var damagedPixels = 0
@@ -69,8 +71,9 @@ final class PicturePipeline {
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         isCanvasSent = false
         guard try readOwed(isKeyFrame: isKeyFrame, since: captureTime, &statistics) else { return .nothing }
-        let motion = compares ? findMotion(&statistics) : nil
+        let motion = compares ? findMotion(rate, &statistics) : nil
         let decision = coder.decide(kind, motion, at: captureTime, &rate)
+        lastQuantizer = decision.quantizer
         isCanvasEmpty = false
         isSlate = false
         isCanvasSent = true
@@ -134,12 +137,16 @@ final class PicturePipeline {
     }
 
     /// Compares what was read with the previous picture; nil if there is none.
-    private func findMotion(_ statistics: inout CaptureStatistics) -> PictureMotion? {
+    private func findMotion(_ rate: RateController, _ statistics: inout CaptureStatistics) -> PictureMotion? {
         guard let previous = canvas.previous else { return nil }
         let begin = MonotonicTime.now()
         defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
         return search.find(
-            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active)
+            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active
+        ) { [lastQuantizer] left, changed in
+            rate.expectedBytes(macroblocks: left, quantizer: lastQuantizer, isMoved: true)
+                < rate.expectedBytes(macroblocks: changed, quantizer: lastQuantizer, isMoved: false)
+        }
     }
 
     /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for

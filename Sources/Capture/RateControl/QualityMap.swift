@@ -115,7 +115,10 @@ public struct QualityMap: Sendable {
     /// - 2: it was copied from `x`, `y` samples away and is as fine as its source was.
     /// - 3: it was copied from there, but its chroma may be blurred: it counts as the coarser of its source and
     ///   `quantizer`.
-    public mutating func moved(states: [UInt8], x: Int, y: Int, quantizer: Int, now: MonotonicTime) {
+    /// - 4 and 5: like 2 and 3, but from `second`.
+    public mutating func moved(
+        states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)? = nil, quantizer: Int, now: MonotonicTime
+    ) {
         guard states.count == grid.count else { return }
         let quantizer = UInt8(min(max(quantizer, 0), Quantizer.coarsest))
         latest = max(latest, now)
@@ -128,8 +131,9 @@ public struct QualityMap: Sendable {
                 guard selected.flags[index] != 0, states[index] != 0 else { continue }
                 var new = quantizer
                 if states[index] >= 2 {
-                    let source = coarsest(aroundX: column * 16 + x, y: row * 16 + y)
-                    new = states[index] == 2 ? source : max(source, quantizer)
+                    let from = states[index] >= 4 ? second ?? (x, y) : (x, y)
+                    let source = coarsest(aroundX: column * 16 + from.0, y: row * 16 + from.1)
+                    new = states[index] & 1 == 0 ? source : max(source, quantizer)
                 }
                 counts[Int(quantizers[index])] -= 1
                 quantizers[index] = new

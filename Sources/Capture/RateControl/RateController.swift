@@ -194,6 +194,12 @@ public struct RateController: Sendable {
         return (max(PictureBudget.fewestRefined, costs.refinable(in: room, quantizer: finest)), now)
     }
 
+    /// How many bytes so many macroblocks of a change are expected to have at `quantizer`; `isMoved` tells whether they
+    /// are what moving the previous picture leaves.
+    public func expectedBytes(macroblocks: Int, quantizer: Int, isMoved: Bool) -> Double {
+        costs.expected(isMoved ? .restOfMoved : .change, macroblocks, quantizer)
+    }
+
     /// One line of text about the last decision and its result; built on demand.
     public var lastDecisionDescription: String { record.description }
 

@@ -1,4 +1,4 @@
-/// The parts of a picture that are the previous picture moved as a whole.
+/// The parts of a picture that are the previous picture moved: as a whole, or in two parts that move differently.
 public struct PictureMotion {
     /// What happens to a macroblock.
     public enum State: UInt8 {
@@ -10,11 +10,17 @@ public struct PictureMotion {
         case moved = 2
         /// Like `moved`, but half-sample interpolation has blurred its chroma. Set by the encoder.
         case movedCoarsely = 3
+        /// It equals the previous picture displaced by `second`.
+        case movedApart = 4
+        /// Like `movedApart`, but blurred as well.
+        case movedApartCoarsely = 5
     }
 
     /// The horizontal and vertical position in the previous picture, relative to the new position, in luma samples.
     public var x: Int
     public var y: Int
+    /// The same for what has moved differently, such as another column that scrolls; nil if nothing has.
+    public var second: (x: Int, y: Int)?
     /// The `State` of each macroblock, row by row.
     public var states: [UInt8]
     /// The number of macroblocks to encode, and the number that have moved.

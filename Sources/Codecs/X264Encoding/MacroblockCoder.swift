@@ -3,9 +3,9 @@ import H264
 import MediaTypes
 import VideoEncoding
 
-/// Encodes single macroblocks of a picture that has moved as a whole.
+/// Encodes single macroblocks of a picture that has moved.
 ///
-/// A macroblock is predicted from the place that the motion gives, from the same place in the previous picture, or from
+/// A macroblock is predicted from a place that the motion gives, from the same place in the previous picture, or from
 /// its neighbours, whichever is closest to the source. The reconstruction is written into the reference picture. Used
 /// only within one call of `MovedPictureCoder`.
 final class MacroblockCoder {
@@ -14,8 +14,7 @@ final class MacroblockCoder {
     var planes: SourcePlanes?
     var reference: ReconstructedPicture?
     private var kept: KeptRows?
-    private var x = 0
-    private var y = 0
+    private var offsets: [(x: Int, y: Int)] = []
     private var quantizer: Int?
     var inter = BlockTransform(quantizer: 26, isPredictedWithin: false)
     var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
@@ -49,13 +48,13 @@ final class MacroblockCoder {
 
     /// Begins a picture. Its pointers are used until its last macroblock.
     func begin(
-        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: KeptRows, x: Int, y: Int, quantizer: Int,
-        chromaOffset: Int
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: KeptRows, offsets: [(x: Int, y: Int)],
+        quantizer: Int, chromaOffset: Int
     ) {
         self.planes = planes
         self.reference = reference
         self.kept = kept
-        (self.x, self.y) = (x, y)
+        self.offsets = offsets
         if self.quantizer == quantizer { return }
         self.quantizer = quantizer
         let chroma = BlockTransform.chromaQuantizer(quantizer, offset: chromaOffset)
@@ -81,7 +80,7 @@ final class MacroblockCoder {
     ///
     /// Returns whether chroma is close enough to the source that no refinement is needed.
     func codeMoved(
-        _ column: Int, _ row: Int, _ vector: SIMD2<Int16>, _ writer: inout PredictedSliceWriter
+        _ column: Int, _ row: Int, _ x: Int, _ y: Int, _ writer: inout PredictedSliceWriter
     ) -> Bool {
         guard reaches(column, row, x, y), let planes else {
             code(column, row, &writer)
@@ -95,7 +94,7 @@ final class MacroblockCoder {
             codeChroma(column, row, interChroma)
             difference = chromaDifference(planes, column, row, block)
         }
-        writer.inter(vector, residual)
+        writer.inter(Self.vector(x, y), residual)
         store(column, row)
         return difference <= Self.fineChroma
     }
@@ -149,14 +148,17 @@ final class MacroblockCoder {
         var y: Int
         var difference: Int
 
-        var vector: SIMD2<Int16> { SIMD2(Int16(clamping: x * 4), Int16(clamping: y * 4)) }
+        var vector: SIMD2<Int16> { MacroblockCoder.vector(x, y) }
     }
 
-    /// Finds the best prediction of half a macroblock in the previous picture: at the motion's displacement, at the
+    /// The motion vector of a displacement, in quarter samples.
+    static func vector(_ x: Int, _ y: Int) -> SIMD2<Int16> { SIMD2(Int16(clamping: x * 4), Int16(clamping: y * 4)) }
+
+    /// Finds the best prediction of half a macroblock in the previous picture: at the motion's displacements, at the
     /// same place, or, if neither is good, above or below it, where the background may be the same.
     private func nearest(_ planes: SourcePlanes, _ column: Int, _ row: Int, lines: Range<Int>) -> Source {
         var best = Source(x: 0, y: 0, difference: difference(planes, column, row, 0, 0, lines))
-        if reaches(column, row, x, y) {
+        for (x, y) in offsets where reaches(column, row, x, y) {
             let moved = difference(planes, column, row, x, y, lines)
             if moved <= best.difference { best = Source(x: x, y: y, difference: moved) }
         }

@@ -3,9 +3,9 @@ import H264
 import MediaTypes
 import VideoEncoding
 
-/// Encodes pictures most of which is the previous picture moved as a whole, such as scrolling text or a dragged window.
+/// Encodes pictures that are largely the previous picture moved, such as scrolling text or a dragged window.
 ///
-/// The moved part is copied with one motion vector, which takes a few bits a row and no processing of samples except
+/// The moved parts are copied with one motion vector each, which takes a few bits a row and no processing of samples except
 /// the copy: there is no search, transform or quantization, and text stays as sharp as it was. `MacroblockCoder`
 /// encodes the parts that have come into view and those on the edge between moving and still areas. The picture is one
 /// slice.
@@ -41,7 +41,9 @@ final class MovedPictureCoder {
 
     /// Whether the motion is within the range that can be encoded.
     func reaches(_ motion: borrowing PictureMotion) -> Bool {
-        abs(motion.x) <= farthest && abs(motion.y) <= farthest && (motion.x != 0 || motion.y != 0)
+        let second = motion.second ?? (0, 0)
+        return max(abs(motion.x), abs(motion.y), abs(second.x), abs(second.y)) <= farthest
+            && (motion.x != 0 || motion.y != 0)
     }
 
     /// Appends the picture's slice to `target`, and turns `reference` from the previous picture into this one.
@@ -63,15 +65,14 @@ final class MovedPictureCoder {
     ) {
         writer.begin(frameNumber: frameNumber, quantizer: quantizer)
         coder.begin(
-            planes, reference, kept, x: motion.x, y: motion.y, quantizer: quantizer,
-            chromaOffset: writer.chromaQuantizerOffset)
+            planes, reference, kept, offsets: [(motion.x, motion.y)] + (motion.second.map { [$0] } ?? []),
+            quantizer: quantizer, chromaOffset: writer.chromaQuantizerOffset)
         // Rows copied straight up from below haven't been overwritten yet. Encoded macroblocks may also refer to rows
         // above.
-        let needsRows = motion.x != 0 || motion.y < 0
-        kept.begin(reach: max(MacroblockCoder.searchedRows, -motion.y) + 32)
+        let second = motion.second ?? (0, 0)
+        let needsRows = motion.x != 0 || motion.y < 0 || second.x != 0 || second.y < 0
+        kept.begin(reach: max(MacroblockCoder.searchedRows, -motion.y, -second.y) + 32)
         var keptUntil = 0
-        let vector = SIMD2(Int16(clamping: motion.x * 4), Int16(clamping: motion.y * 4))
-        let isEven = motion.x & 1 == 0 && motion.y & 1 == 0
         for row in 0..<rows {
             let below = min(rows - 1, row + (MacroblockCoder.searchedRows + 15) / 16)
             if isCoded(below, motion) { keptUntil = below }
@@ -83,17 +84,21 @@ final class MovedPictureCoder {
                 var end = column + 1
                 while end < columns, motion.states[row * columns + end] == state { end += 1 }
                 switch PictureMotion.State(rawValue: state) {
-                case .moved where isEven:
-                    copy(column..<end, row, motion.x, motion.y, reference)
-                    for _ in column..<end { writer.copy(vector) }
-                case .moved:
-                    for column in column..<end {
-                        if coder.codeMoved(column, row, vector, &writer) { continue }
-                        motion.states[row * columns + column] = PictureMotion.State.movedCoarsely.rawValue
+                case .moved, .movedApart:
+                    let isApart = state == PictureMotion.State.movedApart.rawValue
+                    let (x, y) = isApart ? second : (motion.x, motion.y)
+                    if x & 1 == 0, y & 1 == 0 {
+                        copy(column..<end, row, x, y, reference)
+                        for _ in column..<end { writer.copy(MacroblockCoder.vector(x, y)) }
+                    } else {
+                        // The state after it is that of a blurred one.
+                        for column in column..<end where !coder.codeMoved(column, row, x, y, &writer) {
+                            motion.states[row * columns + column] = state + 1
+                        }
                     }
                 case .coded:
                     for column in column..<end { coder.code(column, row, &writer) }
-                case .still, .movedCoarsely, nil:
+                case .still, .movedCoarsely, .movedApartCoarsely, nil:
                     for _ in column..<end { writer.copy(SIMD2()) }
                 }
                 column = end
