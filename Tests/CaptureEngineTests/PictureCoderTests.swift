@@ -40,4 +40,26 @@ struct PictureCoderTests {
         // No quantizer makes it that small: it is sent as small as can be.
         #expect(try noise(atMost: 100).quantizer == Quantizer.coarsest)
     }
+
+    @Test("the canvas knows by how much what is coded differs from the previous picture")
+    func difference() {
+        let canvas = PictureCanvas(PictureSize(width: 320, height: 240), chroma: .yuv420)
+        let whole = PixelRectangle(x: 0, y: 0, width: 320, height: 240)
+        var motion = PictureMotion(x: 0, y: 0, macroblocks: 20 * 15)
+        motion.states = [UInt8](repeating: PictureMotion.State.coded.rawValue, count: 20 * 15)
+        motion.codedCount = 20 * 15
+        #expect(canvas.difference(of: motion) == nil)
+        for index in 0..<320 * 240 { canvas.destination.luma[index] = 100 }
+        canvas.keepPicture(before: [whole])
+        // The left half becomes brighter, the upper part of the right one darker.
+        for index in 0..<320 * 240 {
+            canvas.destination.luma[index] = index % 320 < 160 ? 140 : index / 320 < 48 ? 50 : 100
+        }
+        #expect(canvas.difference(of: motion) == 25.0)
+        for index in motion.states.indices where index % 20 >= 10 {
+            motion.states[index] = PictureMotion.State.still.rawValue
+        }
+        motion.codedCount = 150
+        #expect(canvas.difference(of: motion) == 40.0)
+    }
 }

@@ -148,15 +148,13 @@ struct SimulatedScreen {
             now = max(start, now + .microseconds(100))
             return
         }
-        var isMoved = false
         if case .scroll = activity {
             // The rows that have come into view, and those at the edge.
             let gap = max(now - (lastShown ?? movesSince - Self.period), Self.period)
             let rows = min(Int(12 * gap.seconds / Self.period.seconds) / 16 + 2, Self.grid.rows)
-            isMoved = rows * 16 < 400
-            macroblocks = isMoved ? rows * Self.grid.columns : Self.grid.count
+            macroblocks = rows * 16 < 400 ? rows * Self.grid.columns : Self.grid.count
         }
-        let decision = controller.decide(.change, macroblocks: macroblocks, isMoved: isMoved, now: now)
+        let decision = controller.decide(.change, macroblocks: macroblocks, now: now)
         finish(decision, decision.quantizer, size(activity, decision.quantizer, macroblocks))
         lastShown = now
         isWaiting = false
@@ -182,8 +180,8 @@ struct SimulatedScreen {
                 continue
             }
             // As the capture process does it: where it takes long until all is fine, all becomes good first.
-            let bits = quality.coarserCount(than: 18) * 240
-            let target = bits / 10 > controller.bitRate.bitsPerSecond / 10 * 7 / 10 ? 18 : 14
+            let isSlow = controller.refinementTime(macroblocks: quality.coarserCount(than: 18)) > .milliseconds(700)
+            let target = isSlow ? 18 : 14
             let count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
             guard count > 0 else {
                 now = now + .milliseconds(1)

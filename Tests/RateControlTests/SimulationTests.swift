@@ -47,7 +47,7 @@ struct SimulationTests {
         #expect(late.count >= 25 * 8)
         let gaps = zip(late, late.dropFirst()).map { $1.time - $0.time }
         #expect(gaps.max() ?? .seconds(1) <= .milliseconds(67))
-        #expect(zip(late, late.dropFirst()).allSatisfy { $0.quantizer - $1.quantizer <= 2 })
+        #expect(zip(late, late.dropFirst()).allSatisfy { $0.quantizer - $1.quantizer <= 4 })
         // It stops, and is sharpened at once.
         let end = screen.now
         screen.run(.stillness, for: .seconds(1))
@@ -230,7 +230,8 @@ struct SimulationTests {
             screen.run(.motion, for: .seconds(2))
             screen.run(.stillness, for: .seconds(27))
             let seconds = screen.seconds(from: film + .seconds(1), to: screen.now, bitsPerSecond: 2_000_000)
-            #expect(seconds.max() ?? 2 <= 1.1)
+            // A second may have one picture and one period more than its share.
+            #expect(seconds.max() ?? 2 <= 1.134)
         }
         #expect(counts.dropFirst().min() ?? 0 >= counts[1] * 3 / 4)
         #expect((quantizers.dropFirst().max() ?? 51) - quantizers[1] <= 3)

@@ -57,6 +57,23 @@ final class PictureCanvas {
         }
     }
 
+    /// The mean difference from the previous picture in the macroblocks that `motion` says are to be coded; nil if that
+    /// is unknown. One row of samples of each says enough, because there are many.
+    func difference(of motion: PictureMotion) -> Double? {
+        guard let previous, motion.codedCount > 0 else { return nil }
+        let (planes, row) = (current.source, 7)
+        var sum = 0
+        for index in motion.states.indices where motion.states[index] == PictureMotion.State.coded.rawValue {
+            let (line, column) = index.quotientAndRemainder(dividingBy: current.width / 16)
+            let start = (line * 16 + row) * planes.lumaStride + column * 16
+            let new = UnsafeRawPointer(planes.luma + start).loadUnaligned(as: SIMD16<UInt8>.self)
+            let old = UnsafeRawPointer(previous.luma + start).loadUnaligned(as: SIMD16<UInt8>.self)
+            let change = SIMD16<Int16>(truncatingIfNeeded: new) &- SIMD16<Int16>(truncatingIfNeeded: old)
+            sum += Int(change.replacing(with: 0 &- change, where: change .< 0).wrappedSum())
+        }
+        return Double(sum) / Double(motion.codedCount * 16)
+    }
+
     /// Passes the luma plane (`stride` bytes a row) to `body` for drawing; chroma is grey.
     func drawGrey(_ body: (UnsafeMutablePointer<UInt8>, _ stride: Int) -> Void) {
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)

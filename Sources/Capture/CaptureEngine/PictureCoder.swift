@@ -13,6 +13,8 @@ final class PictureCoder {
     var finestQuantizer = PictureCoder.finestQuantizer
     /// Whether viewers have a picture of this size and format.
     private(set) var hasPicture = false
+    /// Whether everything has to be good before anything becomes fine, until something changes.
+    private var isGoodFirst = false
     private let canvas: PictureCanvas
     private let start = MonotonicTime.now()
     /// The most bytes of a picture: most have a single unit.
@@ -78,7 +80,7 @@ final class PictureCoder {
     {
         let (macroblocks, until) = rate.refinementAllowance(now: now)
         if macroblocks == 0 { return .later(until) }
-        let target = refinementQuantizer(rate.bitRate)
+        let target = refinementQuantizer(rate)
         var count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
         // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
@@ -90,38 +92,42 @@ final class PictureCoder {
     }
 
     /// The quantizer to refine to. If it takes long until everything is fine, everything becomes good first.
-    private func refinementQuantizer(_ bitRate: BitRate) -> Int {
-        let bits = quality.coarserCount(than: Self.goodQuantizer) * Self.refinedMacroblockBits
-        let isSlow = bits / 10 > bitRate.bitsPerSecond / 10 * 7 / 10
-        return isSlow ? Self.goodQuantizer : finestQuantizer
+    private func refinementQuantizer(_ rate: RateController) -> Int {
+        let coarse = quality.coarserCount(than: Self.goodQuantizer)
+        isGoodFirst = coarse > 0 && (isGoodFirst || rate.refinementTime(macroblocks: coarse) > Self.longRefinement)
+        return isGoodFirst ? Self.goodQuantizer : finestQuantizer
     }
 
     /// Hardly distinguishable from the finest, with a third fewer bytes.
     private static let goodQuantizer = 18
+    /// With the 200 ms that changes settle, more would not be sharp within a second.
+    private static let longRefinement = Interval.milliseconds(700)
     /// Text beside a video that isn't coarser than this gains little from a picture of its own.
     private static let readableQuantizer = 24
     /// The most macroblocks that are coded apart from a video: two lines of text across the screen.
     private static let mostApart = 256
-    /// The bits that refinement of a macroblock of text costs, from a quantizer of about 28 on.
-    private static let refinedMacroblockBits = 240
 
     /// Decides how finely to code what is active, of which `motion` tells what is unchanged and what has moved.
     func decide(
         _ kind: PictureKind, _ motion: PictureMotion?, isApart: Bool = false, at now: MonotonicTime,
         _ rate: inout RateController
     ) -> RateController.Decision {
+        let difference = motion.flatMap { canvas.difference(of: $0) }
         if let motion {
             if encoder.moves(motion) {
-                return rate.decide(kind, macroblocks: motion.codedCount, isMoved: true, now: now)
+                return rate.decide(kind, macroblocks: motion.codedCount, difference: difference, now: now)
             }
             quality.deactivateUnchanged(motion.states)
         }
         let count = quality.activeCount
-        var rest = kind == .keyFrame || isApart ? [] : quality.coarserOutsideActive
-        if encoder.usesBands(activity(prefersBands: true, finestQuantizer)) {
+        // Most small changes find everything fine.
+        let codesOnlyActive = kind == .keyFrame || isApart || quality.coarserCount(than: finestQuantizer) == 0
+        var rest = codesOnlyActive ? [] : quality.coarserOutsideActive
+        if !rest.isEmpty, encoder.usesBands(activity(prefersBands: true, finestQuantizer)) {
             for quantizer in rest.indices where prefersBands(rest[quantizer]) { rest[quantizer] = 0 }
         }
-        return rate.decide(kind, macroblocks: count, rest: rest, isApart: isApart, now: now)
+        return rate.decide(
+            kind, macroblocks: count, difference: difference, rest: rest, isApart: isApart, now: now)
     }
 
     /// Whether to leave out the rest of the picture by coding bands, because more macroblocks of it would be coded
@@ -144,7 +150,8 @@ final class PictureCoder {
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
         var quantizer = decision.quantizer
         do throws(VideoEncodingError) {
-            let rest = kind == .keyFrame ? 0 : quality.coarserOutsideActive[quantizer]
+            let hasRest = kind != .keyFrame && quality.hasCoarserOutsideActive(than: quantizer)
+            let rest = hasRest ? quality.coarserOutsideActive[quantizer] : 0
             var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), quantizer)
             // Without bands, the whole picture is coded, and with it what is coarser than this picture.
             let codesRest = rest > 0 && !encoder.usesBands(activity)
@@ -169,6 +176,7 @@ final class PictureCoder {
             rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
             if encoded.isRandomAccess { quality.activateAll() }
             hasPicture = true
+            if kind != .refinement { isGoodFirst = false }
             quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
             if codesRest { quality.codedRest(quantizer: quantizer) }
             statistics.add(encoded, now - begin)

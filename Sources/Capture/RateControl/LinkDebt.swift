@@ -5,13 +5,20 @@ import MediaTypes
 /// The debt is kept in bytes: a change of the rate leaves them as they are and changes only the time that they need. It
 /// is never negative: what an idle link could have carried is lost, except for what `unused` gives back.
 struct LinkDebt: Sendable {
-    private var bytes: Double = 0
+    private var bytesPerSecond: Double
+    private var bytes = 0.0
     private var asOf = MonotonicTime.zero
     /// The seconds of link time that pictures took, of which older ones count less: after a second, half.
     private var used = 0.0
 
+    /// The most that is owed. Viewers don't put up with a screen that stands still for longer while it changes, so
+    /// after this a picture is sent, however slow the link is.
+    static let longest = Interval.seconds(4)
+
+    init(_ bitRate: BitRate) { bytesPerSecond = Self.bytesPerSecond(bitRate) }
+
     /// Subtracts what the link has carried until `now`.
-    mutating func pay(until now: MonotonicTime, bytesPerSecond: Double) {
+    mutating func pay(until now: MonotonicTime) {
         guard now > asOf else { return }
         let passed = (now - asOf).seconds
         bytes = max(0, bytes - passed * bytesPerSecond)
@@ -19,24 +26,39 @@ struct LinkDebt: Sendable {
         asOf = now
     }
 
-    mutating func add(_ more: Double, bytesPerSecond: Double) {
-        bytes += more
-        used += min(more / bytesPerSecond, RateController.longestDebt.seconds)
-        limit(bytesPerSecond: bytesPerSecond)
+    mutating func add(_ more: Double) {
+        bytes = min(bytes + more, Self.longest.seconds * bytesPerSecond)
+        used += time(toCarry: more).seconds
     }
 
-    /// Caps the debt at `RateController.longestDebt`, so that the picture never stops for good.
-    mutating func limit(bytesPerSecond: Double) {
-        bytes = min(bytes, RateController.longestDebt.seconds * bytesPerSecond)
+    mutating func change(to bitRate: BitRate) {
+        bytesPerSecond = Self.bytesPerSecond(bitRate)
+        add(0)
     }
 
     /// How long the link needs to carry the debt, from `now`.
-    func interval(at now: MonotonicTime, bytesPerSecond: Double) -> Interval {
-        max(.zero, Interval(nanoseconds: Int64(bytes / bytesPerSecond * 1e9)) - max(.zero, now - asOf))
-    }
+    func time(at now: MonotonicTime) -> Interval { max(.zero, time(toCarry: bytes) - max(.zero, now - asOf)) }
 
     /// How much of the last second before `now` was left unused, roughly.
     func unused(at now: MonotonicTime) -> Interval {
-        Interval(nanoseconds: Int64(max(0, 1 - used / (1 + max(.zero, now - asOf).seconds)) * 1e9))
+        Interval(seconds: max(0, 1 - used / (1 + max(.zero, now - asOf).seconds)))
     }
+
+    /// How long the link needs to carry `bytes`; at most `longest`.
+    func time(toCarry bytes: Double) -> Interval {
+        Interval(seconds: min(max(bytes, 0) / bytesPerSecond, Self.longest.seconds))
+    }
+
+    /// How many bytes the link carries in `time`.
+    func bytes(in time: Interval) -> Double { time.seconds * bytesPerSecond }
+
+    /// Clamps the rate to a range in which the arithmetic works.
+    private static func bytesPerSecond(_ bitRate: BitRate) -> Double {
+        Double(min(max(bitRate.bitsPerSecond, 1_000), 100_000_000_000)) / 8
+    }
+}
+
+extension Interval {
+    /// A length of `seconds`, which are few.
+    init(seconds: Double) { self.init(nanoseconds: Int64(seconds * 1e9)) }
 }

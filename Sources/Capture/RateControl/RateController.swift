@@ -17,14 +17,20 @@ public enum PictureKind: String, Sendable {
 ///
 /// A picture starts when the link has carried the pictures before it (`start`). Its quantizer is decided when the work
 /// is known, that is, after the screen was grabbed, compared, and searched for motion (`decide`). It is the finest
-/// whose expected size the link carries in the picture's time (`PictureBudget`). The expected size is the number of
-/// macroblocks left to code times the cost of a macroblock, learned from earlier pictures (`CodingCosts`).
+/// whose expected size the link carries in the picture's time (`limit`). The expected size is the number of macroblocks
+/// left to code times the cost of a macroblock, learned from earlier pictures (`CodingCosts`).
 ///
 /// The value has no clock: `now` is an argument, on the caller's monotonic clock. Two threads must not use it at once.
 public struct RateController: Sendable {
     /// The bit rate that the link may carry; a new rate applies from the next picture.
     public var bitRate: BitRate {
-        didSet { adoptBitRate() }
+        didSet {
+            if bitRate == oldValue { return }
+            debt.pay(until: latest)
+            debt.change(to: bitRate)
+            // The quantizer that suited the old rate says nothing about the new one.
+            lastQuantizer = nil
+        }
     }
     /// The minimum time between two pictures.
     public var period: Interval
@@ -32,22 +38,39 @@ public struct RateController: Sendable {
     /// The finest quantizer that is worth its bytes: visually lossless.
     private let finest: Int
     private let constantQuantizer: Int?
-    /// The bytes that the link carries in a second.
-    private var bytesPerSecond: Double
-    private var debt = LinkDebt()
+    private var debt: LinkDebt
     private var costs = CodingCosts()
-    private var pace = ChangePace()
     private var latest = MonotonicTime.zero
-    private var record = DecisionRecord()
+    /// When the first change came that is in no picture yet. Time that a picture waits is thus no rest.
+    private var changedSince: MonotonicTime?
+    /// When the picture that is being taken started, and when the last one of a change did.
+    private var started = MonotonicTime.zero
+    private var lastChange: MonotonicTime?
+    /// How far apart changes usually are in the motion that goes on; newer ones count more.
+    private var usualInterval = Interval.zero
+    /// The quantizer of the last picture of the motion that goes on.
+    private var lastQuantizer: Int?
+    private var lastEvent = Event.nothing
 
-    /// The longest that a change is held back. Viewers don't put up with a screen that stands still for longer while it
-    /// changes, so after this a picture is sent, however coarse it is.
-    private static let patience = Interval.seconds(2)
-    /// The largest debt that a key frame may start with, and the longest that it is held back; a viewer that waits for
-    /// one sees nothing at all.
-    private static let keyFramePatience = Interval.milliseconds(300)
-    /// The largest debt that is recorded, so that the picture never stops for good.
-    static let longestDebt = Interval.seconds(10)
+    /// A motion is over after this long without a change.
+    private static let rest = Interval.milliseconds(250)
+    /// How long a key frame and the first picture after a rest may occupy the link at the finest quantizer.
+    private static let page = Interval.milliseconds(40)
+    /// In motion, text is readable up to this quantizer.
+    private static let readable = 40
+    /// Each so many quantizers coarser, a page may take twice as long, and a picture of a motion that isn't readable.
+    private static let stepsToDouble = 4.0
+    /// The part of the link time that the last second left unused that a picture of a motion may take more.
+    private static let partsOfUnused: Int64 = 8
+    /// No viewer tolerates fewer than ten pictures a second: the longest time between two that anything counts with.
+    private static let longestTurn = Interval.milliseconds(100)
+    /// In motion, a quantizer finer than this gains nothing visible, and one that is finer than the last picture's by
+    /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
+    private static let finestInMotion = 20
+    private static let finerStep = 2
+    private static let caution = 4.0
+    /// How many others a picture may make late, in periods, before it is coded again.
+    private static let mostLate: Int64 = 2
 
     /// Creates a controller for `bitRate` whose pictures come at least `period` apart.
     ///
@@ -60,7 +83,7 @@ public struct RateController: Sendable {
         self.period = period
         self.finest = Quantizer.clamped(finest)
         self.constantQuantizer = constantQuantizer.map(Quantizer.clamped)
-        bytesPerSecond = Self.bytesPerSecond(bitRate)
+        debt = LinkDebt(bitRate)
     }
 
     /// When a key frame or a change that is due at `now` may start: `now`, or the time at which to ask again. Changes
@@ -68,45 +91,42 @@ public struct RateController: Sendable {
     public mutating func start(_ kind: PictureKind, now: MonotonicTime) -> MonotonicTime {
         let now = advance(to: now)
         if constantQuantizer != nil { return now }
-        let since = pace.noticeChange(now)
-        let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
-        let bearable = kind == .keyFrame ? Self.keyFramePatience : PictureBudget.basis(period)
-        if owed <= bearable { return now }
-        let patient = since + (kind == .keyFrame ? Self.keyFramePatience : Self.patience)
-        // Where even the coarsest pictures are more than the link carries, patience alone would pile them up.
-        if now >= patient, owed <= Self.longestDebt / 2 { return now }
-        let free = now + (owed - bearable)
-        let until = max(now + .milliseconds(1), patient > now ? min(free, patient) : free)
-        record.wait(kind, until: until, debt: owed)
+        started = now
+        changedSince = changedSince ?? now
+        let owed = debt.time(at: now)
+        if owed <= turn { return now }
+        let until = free(of: owed, now)
+        lastEvent = .waited(kind, until: until, debt: owed)
         return until
     }
 
     /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code: neither
-    /// unchanged nor moved. `isMoved` tells whether all the others are taken from the previous picture by moving it,
-    /// and `isApart` whether it is only a small part of what has changed. `rest` has, for each quantizer, how many
-    /// other macroblocks would be coded as well, because they are coarser.
+    /// unchanged nor moved. `difference` is by how much their samples differ from the previous picture on average, if
+    /// that is known. `isApart` tells whether they are only a small part of what has changed. `rest` has, for each
+    /// quantizer, how many other macroblocks would be coded as well, because they are coarser.
     public mutating func decide(
-        _ kind: PictureKind, macroblocks: Int, rest: [Int] = [], isMoved: Bool = false, isApart: Bool = false,
+        _ kind: PictureKind, macroblocks: Int, difference: Double? = nil, rest: [Int] = [], isApart: Bool = false,
         now: MonotonicTime
     ) -> Decision {
         let now = advance(to: now)
-        let isFirst = kind == .change && pace.isFirst
+        let isFirst = lastChange.map { (changedSince ?? now) - $0 >= Self.rest } ?? true
         let sort: CodingCosts.Sort =
             switch kind {
             case .keyFrame: .keyFrame
+            case .change: isFirst ? .first : .change
             case .refinement: .refinement
-            case .change: isMoved ? .restOfMoved : isFirst ? .first : .change
             }
         var decision = Decision(kind: kind, macroblocks: macroblocks, quantizer: finest, sort: sort)
+        decision.difference = difference.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
         decision.isApart = isApart
-        decision.debt = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
+        decision.debt = debt.time(at: now)
         if let constantQuantizer {
             // All later pictures are predicted from a key frame, so it is coded finer: 3 quantizers make the step size
             // smaller by the factor 1.4 that encoders commonly use.
             decision.quantizer = kind == .keyFrame ? max(0, constantQuantizer - 3) : constantQuantizer
         } else if macroblocks > 0 {
-            if kind != .refinement { choose(for: &decision, rest, isFirst: isFirst, now) }
-            decision.expected = costs.expected(sort, decision.macroblocks, decision.quantizer)
+            if sort == .change { decision.budget = budget(now) }
+            choose(for: &decision, rest)
         }
         return decision
     }
@@ -118,53 +138,54 @@ public struct RateController: Sendable {
             sort: kind == .keyFrame ? .keyFrame : kind == .refinement ? .refinement : .change)
     }
 
-    private func choose(for decision: inout Decision, _ rest: [Int], isFirst: Bool, _ now: MonotonicTime) {
-        var budget = PictureBudget(period: period)
-        if decision.kind == .change, !isFirst {
-            budget.setMotion(
-                usualInterval: pace.usualInterval, unused: debt.unused(at: now), debt: decision.debt)
-        }
-        decision.budget = budget.motion
+    /// Chooses the finest quantizer at which the picture fits.
+    private func choose(for decision: inout Decision, _ rest: [Int]) {
         let macroblocks = decision.macroblocks
-        func work(_ quantizer: Int) -> Int {
-            rest.indices.contains(quantizer)
-                ? macroblocks.addingReportingOverflow(rest[quantizer]).partialValue : macroblocks
+        let bold = decision.budget == nil ? finest : boldQuantizer
+        for quantizer in finest...Quantizer.coarsest {
+            let more = rest.indices.contains(quantizer) ? rest[quantizer] : 0
+            decision.macroblocks = macroblocks.addingReportingOverflow(more).partialValue
+            decision.quantizer = quantizer
+            let bytes = costs.expected(decision.sort, decision.macroblocks, decision.difference, at: quantizer)
+            decision.expected = bytes
+            let factor = quantizer < bold ? Self.caution : 1
+            if debt.time(toCarry: bytes * factor) <= limit(quantizer, decision.budget) { return }
         }
-        func fits(_ quantizer: Int, times factor: Double) -> Bool {
-            linkTime(factor * costs.expected(decision.sort, work(quantizer), quantizer))
-                <= budget.limit(quantizer)
-        }
-        func finest(from first: Int, times factor: Double = 1) -> Int {
-            (first..<Quantizer.coarsest).first { fits($0, times: factor) } ?? Quantizer.coarsest
-        }
-        guard budget.motion != nil else {
-            decision.quantizer = finest(from: self.finest)
-            decision.macroblocks = work(decision.quantizer)
-            return
-        }
-        let isLarge = decision.macroblocks >= PictureBudget.large || decision.sort == .restOfMoved
-        decision.quantizer = finest(from: isLarge ? max(self.finest, PictureBudget.motionFloor) : self.finest)
-        // A picture that fits even if it costs several times as much needs no caution.
-        decision.isSafe = fits(decision.quantizer, times: PictureBudget.caution)
-        if !decision.isSafe, let least = pace.finestQuantizer, decision.quantizer < least {
-            decision.quantizer = min(least, finest(from: decision.quantizer, times: PictureBudget.caution))
-        }
-        decision.macroblocks = work(decision.quantizer)
+    }
+
+    /// Finer than this, a picture of a motion has to fit several times over.
+    private var boldQuantizer: Int { max(Self.finestInMotion, (lastQuantizer ?? 0) - Self.finerStep) }
+
+    /// How long a picture of a motion may occupy the link: until the next one usually comes, and a part of the time
+    /// that the last second left unused. A single large change among small ones is thus sharp, and a film uses all of
+    /// the link. What is owed is paid back bit by bit.
+    private func budget(_ now: MonotonicTime) -> Interval {
+        max(usualInterval, period) + debt.unused(at: now) / Self.partsOfUnused - debt.time(at: now) / 2
+    }
+
+    /// How long a picture of `quantizer` may occupy the link. In a motion with `budget`, the frame rate stays as long
+    /// as text is readable; coarser pictures save little, so it falls as well. After a rest, somebody has turned a page
+    /// and wants to see it sharp rather than at once.
+    private func limit(_ quantizer: Int, _ budget: Interval?) -> Interval {
+        let (time, steps) = budget == nil ? (Self.page, finest) : (turn, Self.readable)
+        let beyond = max(0, quantizer - steps)
+        let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
+        // What turns out twice as large as expected is still paid back.
+        guard let budget else { return min(longer, LinkDebt.longest / 2) }
+        return beyond == 0 ? budget : max(budget, longer)
     }
 
     /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of
     /// a motion that makes two others late shows another scene.
     public mutating func coarser(than decision: Decision, byteCount: Int) -> Int? {
-        guard let budget = decision.budget, decision.sort == .change else { return nil }
-        let basis = PictureBudget.basis(period)
-        let time = linkTime(Double(byteCount))
+        guard let budget = decision.budget, decision.quantizer < Quantizer.coarsest else { return nil }
+        let time = debt.time(toCarry: Double(byteCount))
         // What was expected to be so large is the best that the link allows.
-        let isSurprise = Double(byteCount) > 2 * (decision.expected ?? 0)
-        guard isSurprise, time > budget + basis * 2, decision.quantizer < Quantizer.coarsest else { return nil }
-        costs.learn(
-            decision.sort, macroblocks: decision.macroblocks, quantizer: decision.quantizer, bytes: Double(byteCount))
-        let factor = time.seconds / max(budget, basis * 2).seconds
-        return Quantizer.clamped(decision.quantizer + costs.steps(toDivideBy: factor))
+        let planned = max(budget, debt.time(toCarry: decision.expected ?? 0))
+        guard time > planned + turn * Self.mostLate else { return nil }
+        learn(decision, at: decision.quantizer, Double(byteCount))
+        let factor = time.seconds / max(planned, turn * Self.mostLate).seconds
+        return Quantizer.clamped(decision.quantizer + CodingCosts.steps(toDivideBy: factor))
     }
 
     /// Records the result of a picture that was coded as `decision` says, or at another `quantizer`.
@@ -172,12 +193,23 @@ public struct RateController: Sendable {
         let now = advance(to: now)
         let bytes = Double(min(max(byteCount, 0), 1 << 40))
         let quantizer = Quantizer.clamped(quantizer)
-        record.coded(decision, quantizer: quantizer, byteCount: byteCount)
-        debt.pay(until: now, bytesPerSecond: bytesPerSecond)
-        debt.add(bytes, bytesPerSecond: bytesPerSecond)
+        lastEvent = .coded(decision, quantizer: quantizer, byteCount: byteCount)
+        debt.pay(until: now)
+        debt.add(bytes)
         guard decision.macroblocks > 0, !decision.isApart else { return }
-        costs.learn(decision.sort, macroblocks: decision.macroblocks, quantizer: quantizer, bytes: bytes)
-        if decision.kind != .refinement { pace.coded(decision, quantizer: quantizer) }
+        learn(decision, at: quantizer, bytes)
+        if decision.kind == .refinement { return }
+        if decision.kind == .change {
+            let interval = lastChange.map { (changedSince ?? started) - $0 } ?? .zero
+            usualInterval = decision.budget == nil ? .zero : (usualInterval + min(interval, Self.longestTurn)) / 2
+            lastChange = started
+        }
+        lastQuantizer = decision.sort == .first ? nil : max(quantizer, boldQuantizer)
+        changedSince = nil
+    }
+
+    private mutating func learn(_ decision: Decision, at quantizer: Int, _ bytes: Double) {
+        costs.learn(decision.sort, decision.macroblocks, decision.difference, at: quantizer, bytes: bytes)
     }
 
     /// How many macroblocks one picture of refinement to the finest quantizer may code now; 0 if it may code none yet,
@@ -185,13 +217,17 @@ public struct RateController: Sendable {
     public func refinementAllowance(now: MonotonicTime) -> (macroblocks: Int, waitUntil: MonotonicTime) {
         if constantQuantizer != nil { return (0, .distantFuture) }
         let now = max(now, latest)
-        let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
-        let bearable = PictureBudget.basis(period)
-        if owed > bearable { return (0, now + max(owed - bearable, .milliseconds(1))) }
-        // In motion, a change is about to come: only what the link has to spare.
-        let spare = pace.isResting(now) ? .seconds(1) : max(bearable, debt.unused(at: now) / 4)
-        let room = min(PictureBudget.refinement, spare).seconds * bytesPerSecond
-        return (max(PictureBudget.fewestRefined, costs.refinable(in: room, quantizer: finest)), now)
+        let owed = debt.time(at: now)
+        if owed > turn { return (0, free(of: owed, now)) }
+        // A change may come at any time, and soon in a motion.
+        let room = debt.bytes(in: min(budget(now), Self.longestTurn))
+        let each = costs.expected(.refinement, 1, at: finest)
+        return (max(1, Int(min(room / each, 1e9))), now)
+    }
+
+    /// How long the link needs to refine so many macroblocks to the finest quantizer; at most `LinkDebt.longest`.
+    public func refinementTime(macroblocks: Int) -> Interval {
+        debt.time(toCarry: costs.expected(.refinement, macroblocks, at: finest))
     }
 
     /// How many bytes so many macroblocks of a change are expected to have at `quantizer`; `isMoved` tells whether they
@@ -201,32 +237,19 @@ public struct RateController: Sendable {
     }
 
     /// One line of text about the last decision and its result; built on demand.
-    public var lastDecisionDescription: String { record.description }
+    public var lastDecisionDescription: String { lastEvent.description }
+
+    /// The debt that a picture may start with: one period.
+    private var turn: Interval { min(max(period, .milliseconds(1)), Self.longestTurn) }
+
+    /// When so little is owed that a picture may start.
+    private func free(of owed: Interval, _ now: MonotonicTime) -> MonotonicTime {
+        now + max(owed - turn, .milliseconds(1))
+    }
 
     /// Treats a clock that runs backwards as one that stands still.
     private mutating func advance(to now: MonotonicTime) -> MonotonicTime {
         latest = max(latest, now)
         return latest
-    }
-
-    private mutating func adoptBitRate() {
-        let new = Self.bytesPerSecond(bitRate)
-        guard new != bytesPerSecond else { return }
-        debt.pay(until: latest, bytesPerSecond: bytesPerSecond)
-        bytesPerSecond = new
-        debt.limit(bytesPerSecond: new)
-        // The quantizers that suited the old rate say nothing about the new one.
-        pace.forgetQuantizer()
-    }
-
-    /// Clamps the rate to a range in which the arithmetic works.
-    private static func bytesPerSecond(_ bitRate: BitRate) -> Double {
-        Double(min(max(bitRate.bitsPerSecond, 1_000), 100_000_000_000)) / 8
-    }
-
-    /// How long the link needs to carry `bytes`, at most `longestDebt`.
-    private func linkTime(_ bytes: Double) -> Interval {
-        let seconds = min(max(bytes, 0) / bytesPerSecond, Self.longestDebt.seconds)
-        return Interval(nanoseconds: Int64(seconds * 1e9))
     }
 }

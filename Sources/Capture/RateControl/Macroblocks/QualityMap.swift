@@ -173,6 +173,7 @@ public struct QualityMap: Sendable {
     ///
     /// - Returns: Whether any were deactivated.
     public mutating func deactivateVideo(coarserThan quantizer: Int, leaving most: Int, now: MonotonicTime) -> Bool {
+        if coarserCount(than: quantizer) == 0 { return false }
         let time = Self.milliseconds(max(now, latest))
         // What changes within the bounds of the video is a part of it that stood still for a moment.
         var video = ActiveMacroblocks(grid: grid)
