@@ -161,6 +161,25 @@ class Dragged(Scene):
                      "while :; do xdotool %s; done" % steps)
 
 
+class Alternating(Scene):
+    """Windows over all of the screen, of which one after the other is raised, once a second."""
+
+    needs = {"mupdf": "mupdf", "xterm": "xterm", "xdotool": "xdotool"}
+    paints = 1
+
+    def start(self, actors):
+        book = os.path.join(actors.folder, "book.pdf")
+        write_book(book)
+        text = write_lines(actors, 200)
+        actors.start("xterm", "-T", "text", "-fn", "fixed", "-e", "sh", "-c", "sleep 2; cat %s; sleep 1000" % text)
+        actors.start("mupdf", book)
+        windows = ["search --name text", "search --class mupdf"]
+        place = "windowmove %@ 0 0 windowsize %@ 100% 100%"
+        actors.start("sh", "-c", "sleep 1.5; %s; while :; do %s; done" % (
+            "; ".join("xdotool %s %s" % (window, place) for window in windows),
+            "; ".join("xdotool %s windowraise %%@; sleep 1" % window for window in windows)))
+
+
 def xterm(actors, geometry, *arguments):
     """Starts an xterm whose columns and rows are of a known size."""
     actors.start("xterm", "-geometry", geometry, "-fn", "fixed", "-b", "0", "+sb", *arguments)

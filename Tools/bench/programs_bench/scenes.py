@@ -5,7 +5,7 @@ import sys
 
 from .films import BIKES, BUNNY, FACE, Call, Films, Letterbox, Noise
 from .pages import Slides, Wheel
-from .scene import Clock, Columns, Dragged, Game, Hack, Keys, Own, Terminal
+from .scene import FULL_HD, Alternating, Clock, Columns, Dragged, Game, Hack, Keys, Own, Terminal
 
 LOG = (sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "build_log.py"))
 IN_XTERM = ("xterm", "-geometry", "213x55+0+0", "-fn", "fixed", "-b", "0", "-e")
@@ -20,6 +20,8 @@ SCENES = {scene.name: scene for scene in [
     Columns("two-logs", *LOG),
     Dragged("dragging", is_held_out=True),
     Dragged("dragging-over-log", *LOG, is_held_out=True),
+    Alternating("windows"),
+    Alternating("windows-full-hd", FULL_HD, is_held_out=True),
     Clock("clock", is_held_out=True),
     Wheel("page", is_held_out=True),
     Slides("slides", is_held_out=True),
