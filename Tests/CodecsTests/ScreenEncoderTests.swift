@@ -70,6 +70,52 @@ struct ScreenEncoderTests {
         }
     }
 
+    @Test(
+        "what FFmpeg decodes after returns to kept pictures is what the encoder believes viewers to have",
+        arguments: [(320, 272), (640, 368), (1280, 720), (1920, 1080)])
+    func returns(side: (Int, Int)) throws {
+        let canvas = TestCanvas(width: side.0, height: side.1, chroma: .yuv420, seed: 9)
+        let encoder = try makeEncoder(canvas)
+        let places = encoder.keptPictures
+        #expect(places == (side.0 < 1920 ? 3 : 1))
+        var random = SeededRandom(seed: UInt64(side.0))
+        var stream: [UInt8] = []
+        var expected: [UInt8] = []
+        // What the places hold: the samples that viewers see, and the canvas.
+        var kept = [[UInt8]?](repeating: nil, count: places)
+        var last: [UInt8] = []
+        for index in 0..<40 {
+            let isIDR = index == 0 || index == 25
+            var activity = canvas.change(random.next() % 4 == 0 ? 9 : 1, &random)
+            activity.protectsRest = true
+            var recalled: Int?
+            if isIDR {
+                kept = Array(repeating: nil, count: places)
+            } else if index % 3 != 2 {
+                recalled = kept.indices.filter { kept[$0] != nil }.randomElement(using: &random)
+                let place = random.next() % 3 == 0 ? nil : Int(random.next() % UInt64(places))
+                if recalled != nil, index % 2 == 0 { activity = canvas.none }
+                try encoder.turn(keeping: place, recalling: recalled)
+                let samples = recalled.flatMap { kept[$0] }
+                if let place { kept[place] = last }
+                if let samples { last = samples }
+            }
+            let picture = try encoder.encode(
+                canvas.planes, activity, quantizer: encoder.usesBands(activity) ? 20 : 34, isRandomAccess: isIDR,
+                time: MediaTime(ticks: Int64(index) * 3000))
+            for unit in picture { stream += [0, 0, 0, 1] + unit }
+            let seen = encoder.reconstructedPicture(width: canvas.evenWidth, height: canvas.evenHeight)
+            if activity.count == 0 { #expect(seen == last, "picture \(index)") }
+            last = seen
+            expected += seen
+        }
+        let folder = try TemporaryFolder()
+        let decoded = try FFmpeg.decode(folder.write("turns.264", stream), to: "yuv420p", input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+        #expect(decoded.bytes == expected)
+        #expect(throws: VideoEncodingError.self) { try encoder.turn(keeping: nil, recalling: places) }
+    }
+
     @Test("a coarser quantizer saves bytes, up to the coarsest")
     func coarsestQuantizers() throws {
         let canvas = TestCanvas(width: 320, height: 272, chroma: .yuv420, seed: 11)

@@ -22,6 +22,31 @@ struct ParameterSetTests {
         #expect(sps.usability?.timing?.unitsInTick == 1)
     }
 
+    @Test("an SPS can ask decoders to keep more frames, and says all else as before")
+    func keepsMore() throws {
+        let old = try SequenceParameterSet(nalUnit: Samples.baselineSPS[...])
+        for count in 1...4 {
+            let edited = try #require(
+                SequenceParameterSet.nalUnit(Samples.baselineSPS, withReferenceFrames: count))
+            let new = try SequenceParameterSet(nalUnit: edited[...])
+            #expect(new.maximumReferenceFrames == count)
+            #expect(new.usability?.maximumBufferedPictures == max(count, old.maximumReferenceFrames))
+            #expect(new.size == old.size && new.usability?.timing == old.usability?.timing)
+            #expect(new.usability?.maximumReorderedPictures == 0)
+        }
+        #expect(SequenceParameterSet.nalUnit(Samples.baselineSPS, withReferenceFrames: 3) == Samples.baselineSPS)
+        // Of these, decoders of the level needn't keep so many, or the fields are elsewhere.
+        #expect(SequenceParameterSet.nalUnit(Samples.baselineSPS, withReferenceFrames: 5) == nil)
+        #expect(SequenceParameterSet.nalUnit(Samples.highSPS, withReferenceFrames: 2) == nil)
+        var small = Samples.baselineSPS
+        small[3] = 11
+        #expect(SequenceParameterSet.nalUnit(small, withReferenceFrames: 2) == nil)
+        for count in 0..<Samples.baselineSPS.count {
+            let cut = Array(Samples.baselineSPS.prefix(count))
+            #expect(SequenceParameterSet.nalUnit(cut, withReferenceFrames: 2) == nil)
+        }
+    }
+
     @Test("a High SPS tells that pictures are reordered")
     func high() throws {
         let sps = try SequenceParameterSet(nalUnit: Samples.highSPS[...])

@@ -130,6 +130,16 @@ final class PictureCoder {
             kind, macroblocks: count, difference: difference, rest: rest, isApart: isApart, now: now)
     }
 
+    /// Has viewers keep the previous picture, and go on from an earlier one. Returns what differs from that; nil if
+    /// they go on from the previous picture.
+    func turn(_ turn: PictureMemory.Turn, at now: MonotonicTime) throws(CaptureError) -> PictureMotion? {
+        do { try encoder.turn(keeping: turn.kept, recalling: turn.recalled) } catch { throw .encoder(error) }
+        guard let motion = turn.motion else { return nil }
+        quality.recall(turn.quantizers, now: now)
+        quality.activateAll()
+        return motion
+    }
+
     /// Whether to leave out the rest of the picture by coding bands, because more macroblocks of it would be coded
     /// again than have changed.
     private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.activeCount }

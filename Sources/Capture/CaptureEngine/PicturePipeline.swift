@@ -13,6 +13,7 @@ final class PicturePipeline {
     private let canvas: PictureCanvas
     private let reader: ScreenReader
     private var search: MotionSearch
+    private var memory: PictureMemory
     // Whether the canvas holds the screen as viewers were last sent it; false after a slate, and after the screen
     // refused to hand out pixels half-way.
     private var isCanvasSent = false
@@ -36,6 +37,7 @@ final class PicturePipeline {
         coder = try PictureCoder(canvas, configuration, onWarning: onWarning)
         let grid = coder.quality.grid
         search = MotionSearch(columns: grid.columns, rows: grid.rows, reach: coder.encoder.farthestMotion)
+        memory = PictureMemory(columns: grid.columns, rows: grid.rows, places: coder.encoder.keptPictures)
     }
 
     /// The size of the pictures.
@@ -71,7 +73,7 @@ final class PicturePipeline {
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         isCanvasSent = false
         guard try readOwed(isKeyFrame: isKeyFrame, since: captureTime, &statistics) else { return .nothing }
-        let motion = compares ? findMotion(rate, &statistics) : nil
+        let motion = compares ? try findMotion(rate, at: captureTime, &statistics) : nil
         let decision = coder.decide(kind, motion, at: captureTime, &rate)
         lastQuantizer = decision.quantizer
         isCanvasEmpty = false
@@ -81,7 +83,12 @@ final class PicturePipeline {
         let damage = owed.bounds
         owed = DamagedArea()
         return .picture(
-            try coder.encode(decision, damage: damage, motion: motion, captureTime, &rate, &statistics))
+            try encoded(coder.encode(decision, damage: damage, motion: motion, captureTime, &rate, &statistics)))
+    }
+
+    private func encoded(_ picture: PictureCoder.Picture) -> PictureCoder.Picture {
+        if picture.encoded.isRandomAccess { memory.removeAll() }
+        return picture
     }
 
     /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once,
@@ -99,7 +106,8 @@ final class PicturePipeline {
         owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).inactive > 0 }, in: canvas.size)
         let decision = coder.decide(.change, nil, isApart: true, at: captureTime, &rate)
         return .picture(
-            try coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics))
+            try encoded(
+                coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics)))
     }
 
     /// Reads what is owed into the canvas, and with it what is painted meanwhile: without its other parts, the picture
@@ -136,17 +144,23 @@ final class PicturePipeline {
         return true
     }
 
-    /// Compares what was read with the previous picture; nil if there is none.
-    private func findMotion(_ rate: RateController, _ statistics: inout CaptureStatistics) -> PictureMotion? {
+    /// Compares what was read with the previous picture, or with an earlier one if the screen has returned to that; nil
+    /// if there is none.
+    private func findMotion(
+        _ rate: RateController, at now: MonotonicTime, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> PictureMotion? {
         guard let previous = canvas.previous else { return nil }
         let begin = MonotonicTime.now()
         defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
-        return search.find(
+        let motion = search.find(
             in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active
         ) { [lastQuantizer] left, changed in
             rate.expectedBytes(macroblocks: left, quantizer: lastQuantizer, isMoved: true)
                 < rate.expectedBytes(macroblocks: changed, quantizer: lastQuantizer, isMoved: false)
         }
+        guard let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.quantizers, at: now)
+        else { return motion }
+        return try coder.turn(turn, at: now) ?? motion
     }
 
     /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for
@@ -173,7 +187,7 @@ final class PicturePipeline {
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         let decision = rate.given(
             .keyFrame, macroblocks: coder.quality.activeCount, quantizer: Self.slateQuantizer)
-        return try coder.encode(decision, damage: whole, now, &rate, &statistics)
+        return try encoded(coder.encode(decision, damage: whole, now, &rate, &statistics))
     }
 
     /// Fine enough for large letters on plain grey, while the picture still takes only a few kilobytes.

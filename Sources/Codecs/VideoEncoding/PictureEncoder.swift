@@ -22,6 +22,15 @@ public protocol PictureEncoder: AnyObject {
     /// must not be finer than that of the rest.
     func usesBands(_ activity: borrowing PictureActivity) -> Bool
 
+    /// The number of pictures besides the previous one that viewers can keep, to be predicted from later.
+    var keptPictures: Int { get }
+    /// Says that the next picture, which isn't a key frame nor encoded by moving, follows a turn.
+    ///
+    /// Viewers keep the previous picture in place `kept` of `keptPictures`, until another one is kept there or a key
+    /// frame clears all places. The picture is predicted from the one in place `recalled`, which may be the same place,
+    /// instead of from the previous picture: what isn't active shows what was there.
+    func turn(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
+
     /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
     var farthestMotion: Int { get }
     /// Whether a picture with this motion can be encoded by moving. If not, it is encoded without the motion.

@@ -13,7 +13,8 @@ public import VideoEncoding
 ///
 /// All of them share one reference picture, which belongs to the whole picture's encoder. Before a band is encoded, its
 /// surroundings are copied from there into the band encoder's reference, and afterwards its reconstruction is copied
-/// back. `MovedPictureCoder` moves samples within it.
+/// back. `MovedPictureCoder` moves samples within it, and `KeptPictures` replaces it when the screen shows again what
+/// it showed before.
 ///
 /// Not thread-safe: use it from one thread at a time.
 public final class ScreenEncoder: PictureEncoder {
@@ -24,6 +25,9 @@ public final class ScreenEncoder: PictureEncoder {
     private let band: BandEncoder?
     private let editing: SliceEditing?
     private let moving: MovedPictureCoder?
+    private let kept: KeptPictures
+    // The turn that the next picture follows: the place in which the previous one is kept, and the one to go on from.
+    private var pendingTurn: (kept: Int?, recalled: Int?)?
     private var frameNumber: UInt32 = 0
     // The frame number of the whole picture's encoder, which isn't aware of pictures that were encoded in other ways.
     private var wholeFrameNumber: UInt32 = 0
@@ -47,7 +51,9 @@ public final class ScreenEncoder: PictureEncoder {
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
     ) throws(VideoEncodingError) {
-        whole = try X264Encoder(configuration, onWarning: onWarning)
+        var own = configuration
+        own.referenceFrames = 1 + KeptPictures.count(configuration)
+        whole = try X264Encoder(own, onWarning: onWarning)
         columns = (configuration.encodedSize.width + 15) / 16
         rows = (configuration.encodedSize.height + 15) / 16
         skipped = .allocate(capacity: columns * rows)
@@ -57,6 +63,7 @@ public final class ScreenEncoder: PictureEncoder {
             PictureParameterSet(nalUnit: whole.pictureParameterSet[...])
         )
         editing = sets.flatMap { SliceEditing($0.0, $0.1) }
+        kept = KeptPictures(whole.configuration)
         let hasBands = rows >= 2 * BandEncoder.rows && editing != nil
         band = hasBands ? try BandEncoder(configuration, like: whole, onWarning: onWarning) : nil
         let (columns, rows) = (columns, rows)
@@ -84,8 +91,26 @@ public final class ScreenEncoder: PictureEncoder {
     public var farthestMotion: Int { moving?.farthest ?? 0 }
 
     public func moves(_ motion: borrowing PictureMotion) -> Bool {
-        guard let moving, hasIDR, motion.states.count == columns * rows else { return false }
+        guard let moving, hasIDR, pendingTurn == nil, motion.states.count == columns * rows else { return false }
         return moving.reaches(motion)
+    }
+
+    public var keptPictures: Int { editing == nil ? 0 : kept.count }
+
+    public func turn(keeping place: Int?, recalling recalled: Int?) throws(VideoEncodingError) {
+        guard hasIDR, pendingTurn == nil, keptPictures > 0, let reference = whole.reconstruction else {
+            throw .notEncoded(reason: "a turn without a picture before it")
+        }
+        try kept.turn(keeping: place, recalling: recalled, reference)
+        pendingTurn = (place, recalled)
+    }
+
+    /// Begins a P picture in the stream that decoders get.
+    private func beginPicture(_ editing: SliceEditing) {
+        frameNumber = editing.frameNumber(after: frameNumber)
+        editing.references = kept.next(keeping: pendingTurn?.kept, recalling: pendingTurn?.recalled)
+        pendingTurn = nil
+        assembly.removeAll()
     }
 
     /// The result is a P picture of one slice.
@@ -95,8 +120,7 @@ public final class ScreenEncoder: PictureEncoder {
         guard moves(motion), !planes.isInterleaved, let moving, let editing, let reference = whole.reconstruction else {
             throw .notEncoded(reason: "a picture that can't be made by moving")
         }
-        frameNumber = editing.frameNumber(after: frameNumber)
-        assembly.removeAll()
+        beginPicture(editing)
         moving.encode(
             planes, reference: reference, motion: &motion, quantizer: quantizer, frameNumber: frameNumber,
             to: &assembly.bytes)
@@ -124,8 +148,7 @@ public final class ScreenEncoder: PictureEncoder {
             return picture
         }
         if activity.count > 0 { markSkipped(activity.isActive) }
-        frameNumber = editing.frameNumber(after: frameNumber)
-        assembly.removeAll()
+        beginPicture(editing)
         var next = 0
         if activity.count > 0 {
             band.beginPicture()
@@ -201,22 +224,24 @@ public final class ScreenEncoder: PictureEncoder {
         let picture = try whole.encode(planes, request, time: time)
         if picture.isRandomAccess {
             hasIDR = true
+            kept.clear()
+            pendingTurn = nil
             frameNumber = 0
             wholeFrameNumber = 0
             return picture
         }
         guard let editing else { return picture }
-        frameNumber = editing.frameNumber(after: frameNumber)
+        beginPicture(editing)
         wholeFrameNumber = editing.frameNumber(after: wholeFrameNumber)
-        return frameNumber == wholeFrameNumber ? picture : try renumber(picture, editing)
+        let isRight = frameNumber == wholeFrameNumber && editing.references == SliceReferences()
+        return isRight ? picture : try renumber(picture, editing)
     }
 
     /// The same picture with this encoder's frame number, which differs from x264's after pictures in bands or by
-    /// moving.
+    /// moving, and with what it refers to.
     private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(VideoEncodingError)
         -> EncodedPicture
     {
-        assembly.removeAll()
         for unit in picture {
             let prefix = Array(unit.prefix(SliceEditing.prefixCount))
             if let edited = editing.prefix(prefix, withFrameNumber: frameNumber) {

@@ -21,6 +21,9 @@ public struct X264Configuration: Sendable {
     /// Ten times the level, as in 31; nil for the lowest that the pictures fit in.
     public var level: Int?
 
+    /// The number of frames that the SPS has decoders keep for reference. libx264 itself refers to the previous one.
+    var referenceFrames = 1
+
     /// An H.264 profile (ITU-T H.264 annex A.2).
     public enum Profile: Sendable {
         case constrainedBaseline, main, high

@@ -60,7 +60,11 @@ public final class X264Encoder {
         self.configuration = configuration
         self.handle = handle
         self.log = log
-        sequenceParameterSet = Array(sequence)
+        let frames = configuration.referenceFrames
+        let edited =
+            frames > 1 ? SequenceParameterSet.nalUnit(Array(sequence), withReferenceFrames: frames) : nil
+        if edited == nil { self.configuration.referenceFrames = 1 }
+        sequenceParameterSet = edited ?? Array(sequence)
         pictureParameterSet = Array(picture)
     }
 

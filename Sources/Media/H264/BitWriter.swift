@@ -47,15 +47,16 @@ struct BitWriter {
     /// stream that `SliceEditing` can edit. If `quantizer` is nil, the slice uses the stream's initial one.
     mutating func predictedSliceHeader(
         _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, firstMacroblock: Int, frameNumber: UInt32,
-        quantizer: Int? = nil
+        quantizer: Int? = nil, references: SliceReferences = SliceReferences()
     ) {
         unsignedExpGolomb(UInt32(clamping: firstMacroblock))
         // slice_type 5: P, like all slices of this picture.
         unsignedExpGolomb(5)
         unsignedExpGolomb(UInt32(picture.id))
         bits(frameNumber, count: sequence.frameNumberBits)
-        // num_ref_idx_active_override_flag, ref_pic_list_modification_flag_l0, adaptive_ref_pic_marking_mode_flag.
-        bits(0, count: 3)
+        // num_ref_idx_active_override_flag
+        flag(false)
+        self.references(references)
         // slice_qp_delta, then disable_deblocking_filter_idc 1.
         signedExpGolomb(Int32(clamping: (quantizer ?? picture.initialQuantizer) - picture.initialQuantizer))
         unsignedExpGolomb(1)
@@ -67,17 +68,48 @@ struct BitWriter {
         if pendingCount > 0 { bits(0, count: 8 - pendingCount) }
     }
 
-    /// Appends a NAL unit to `target`: `header`, and then the written bytes with emulation prevention.
-    func append(header: UInt8, to target: inout [UInt8]) {
+    /// Appends a NAL unit to `target`: `header`, and then the written bytes with emulation prevention. Returns the
+    /// number of zeros at its end.
+    @discardableResult
+    func append(header: UInt8, to target: inout [UInt8]) -> Int {
         target.append(header)
         var zeros = 0
-        for byte in bytes {
-            if zeros >= 2, byte <= 3 {
-                target.append(3)
-                zeros = 0
+        for byte in bytes { Self.append(byte, after: &zeros, to: &target) }
+        return zeros
+    }
+
+    /// Appends a NAL unit to `target`: `header`, the written bits, and then all of `payload`, which has emulation
+    /// prevention, from bit `start` of its RBSP on. Whole slices are copied this way, so there is no copy in between.
+    func append(header: UInt8, payload: ArraySlice<UInt8>, from start: Int, to target: inout [UInt8]) {
+        var zeros = append(header: header, to: &target)
+        var (bits, count) = (pending, pendingCount)
+        var (left, sourceZeros) = (start, 0)
+        for byte in payload {
+            if sourceZeros >= 2, byte == 3 {
+                sourceZeros = 0
+                continue
             }
-            target.append(byte)
-            zeros = byte == 0 ? zeros + 1 : 0
+            sourceZeros = byte == 0 ? sourceZeros + 1 : 0
+            let skipped = min(left, 8)
+            left -= skipped
+            bits = bits << UInt64(8 - skipped) | UInt64(byte) & (0xFF >> UInt64(skipped))
+            count += 8 - skipped
+            if count < 8 { continue }
+            count -= 8
+            Self.append(UInt8(truncatingIfNeeded: bits >> UInt64(count)), after: &zeros, to: &target)
         }
+        // What comes after the stop bit isn't needed.
+        let last = UInt8(truncatingIfNeeded: bits << UInt64(8 - count)) & ~(0xFF >> UInt8(count))
+        if last != 0 { Self.append(last, after: &zeros, to: &target) }
+    }
+
+    @inline(__always)
+    private static func append(_ byte: UInt8, after zeros: inout Int, to target: inout [UInt8]) {
+        if zeros >= 2, byte <= 3 {
+            target.append(3)
+            zeros = 0
+        }
+        target.append(byte)
+        zeros = byte == 0 ? zeros + 1 : 0
     }
 }

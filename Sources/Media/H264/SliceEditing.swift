@@ -5,16 +5,17 @@
 /// slices of its picture only through the deblocking filter, and CAVLC data doesn't depend on its bit position. All the
 /// encoders must have the same previous picture, because the slices refer to it.
 ///
-/// The stream must have progressive frames, CAVLC, one reference frame, output order equal to decoding order
+/// The stream must have progressive frames, CAVLC, one reference for each slice, output order equal to decoding order
 /// (pic_order_cnt_type 2) and no deblocking. Not thread-safe: it reuses its memory for every slice.
 public final class SliceEditing {
     private let sequence: SequenceParameterSet
     private let picture: PictureParameterSet
+    /// What the slices of the picture refer to, all of them alike.
+    public var references = SliceReferences()
     // Reused so that a picture needs no allocation.
     private var writer = BitWriter(reserving: 1 << 14)
-    private var source: [UInt8] = []
 
-    /// The number of bytes at the front of a slice that `prefix(_:withFrameNumber:)` looks at, at most.
+    /// The number of bytes at the front of a slice that hold what is edited, at most.
     public static let prefixCount = 16
 
     /// Creates an editor for the stream with these parameter sets; nil if it can't edit this kind of stream.
@@ -22,12 +23,11 @@ public final class SliceEditing {
         guard Self.edits(sequence, picture) else { return nil }
         self.sequence = sequence
         self.picture = picture
-        source.reserveCapacity(1 << 14)
     }
 
     static func edits(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) -> Bool {
         sequence.isFrameOnly && !sequence.hasSeparateColourPlanes && sequence.pictureOrderCountType == 2
-            && sequence.maximumReferenceFrames == 1 && !picture.usesCABAC && picture.sliceGroups == 1
+            && picture.defaultReferences0 == 1 && !picture.usesCABAC && picture.sliceGroups == 1
             && !picture.hasRedundantPictures && picture.hasDeblockingControl
     }
 
@@ -41,7 +41,8 @@ public final class SliceEditing {
         firstMacroblock: Int, count: Int, frameNumber: UInt32, to target: inout [UInt8]
     ) {
         writer.removeAll()
-        writer.predictedSliceHeader(sequence, picture, firstMacroblock: firstMacroblock, frameNumber: frameNumber)
+        writer.predictedSliceHeader(
+            sequence, picture, firstMacroblock: firstMacroblock, frameNumber: frameNumber, references: references)
         // mb_skip_run
         writer.unsignedExpGolomb(UInt32(clamping: count))
         writer.trailingBits()
@@ -55,36 +56,32 @@ public final class SliceEditing {
         to target: inout [UInt8]
     ) throws(H264Error) {
         guard let header = nalUnit.first else { throw .truncated }
-        source.removeAll(keepingCapacity: true)
-        EmulationPrevention.remove(from: nalUnit[...].dropFirst(), into: &source)
-        var reader = BitReader(source)
+        var reader = BitReader(EmulationPrevention.removed(from: nalUnit.prefix(Self.prefixCount).dropFirst()))
+        let length = reader.count
         _ = try reader.unsignedExpGolomb()
         let type = try reader.unsignedExpGolomb("slice_type", atMost: 9)
         let set = try reader.unsignedExpGolomb("pic_parameter_set_id", atMost: 255)
         guard type % 5 == 0 else { throw .outOfRange(element: "slice_type", value: Int64(type)) }
         _ = try reader.bits(origin.sequence.frameNumberBits)
+        // num_ref_idx_active_override_flag, ref_pic_list_modification_flag_l0, adaptive_ref_pic_marking_mode_flag.
+        let flags = try reader.bits(3)
+        guard flags == 0 else { throw .outOfRange(element: "the references of a slice", value: Int64(flags)) }
         writer.removeAll()
         writer.unsignedExpGolomb(UInt32(clamping: firstMacroblock))
         writer.unsignedExpGolomb(5)
         writer.unsignedExpGolomb(UInt32(set))
         writer.bits(frameNumber, count: sequence.frameNumberBits)
-        // The stop bit is the lowest set bit of the last byte that isn't 0. Everything before it is copied bit for bit.
-        guard let last = source.lastIndex(where: { $0 != 0 }) else { throw .truncated }
-        var left = reader.count - (source.count - 1 - last) * 8 - source[last].trailingZeroBitCount - 1
-        while left >= 32 {
-            writer.bits(try reader.bits(32), count: 32)
-            left -= 32
-        }
-        guard left >= 0 else { throw .truncated }
-        writer.bits(try reader.bits(left), count: left)
-        writer.trailingBits()
-        writer.append(header: header, to: &target)
+        writer.flag(false)
+        writer.references(references)
+        writer.append(header: header, payload: nalUnit.dropFirst(), from: length - reader.count, to: &target)
     }
 
-    /// The first bytes of a P slice's NAL unit with another frame number. Nil if emulation prevention would change
-    /// their number. `prefix` has at most `prefixCount` bytes.
+    /// The first bytes of a P slice's NAL unit with another frame number. Nil if emulation prevention or `references`
+    /// would change their number. `prefix` has at most `prefixCount` bytes.
     public func prefix(_ prefix: [UInt8], withFrameNumber number: UInt32) -> [UInt8]? {
-        guard let header = prefix.first, prefix.count > 8, Self.isPlain(prefix) else { return nil }
+        guard let header = prefix.first, prefix.count > 8, references == SliceReferences(), Self.isPlain(prefix) else {
+            return nil
+        }
         var reader = BitReader(Array(prefix.dropFirst()))
         var writer = BitWriter(reserving: prefix.count)
         do {

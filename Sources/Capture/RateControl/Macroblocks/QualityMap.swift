@@ -24,7 +24,7 @@ public struct QualityMap: Sendable {
 
     private var selected: ActiveMacroblocks
     /// The current quantizer of each macroblock; 0 before the first picture, so that nothing is refined then.
-    private var quantizers: [UInt8]
+    public private(set) var quantizers: [UInt8]
     /// The quantizers before a picture was moved; scratch space of `moved`.
     private var before: [UInt8] = []
     /// When each macroblock last changed, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
@@ -142,6 +142,22 @@ public struct QualityMap: Sendable {
                 // What moves as a whole is a page or a window, not a video.
                 busySince[index] = time
             }
+        }
+    }
+
+    /// Records that viewers return to an earlier picture, whose quantizers were `quantizers`.
+    public mutating func recall(_ quantizers: [UInt8], now: MonotonicTime) {
+        guard quantizers.count == grid.count else { return }
+        latest = max(latest, now)
+        let time = Self.milliseconds(latest)
+        for level in counts.indices { counts[level] = 0 }
+        for (index, quantizer) in quantizers.enumerated() {
+            let quantizer = min(quantizer, UInt8(Quantizer.coarsest))
+            self.quantizers[index] = quantizer
+            counts[Int(quantizer)] += 1
+            changes[index] = time
+            // What comes back as a whole is a page or a window, not a video.
+            busySince[index] = time
         }
     }
 

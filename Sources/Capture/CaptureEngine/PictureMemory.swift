@@ -1,0 +1,123 @@
+import MediaTypes
+import VideoEncoding
+
+/// The pictures that viewers' decoders keep, so that a return to a window, a page or a workspace that was visible a
+/// moment ago costs next to nothing.
+///
+/// When much of the screen changes after a rest, the picture before is kept. When the screen then shows what is kept,
+/// the picture is predicted from that, and only what differs from it is coded. A macroblock counts as the same if all
+/// of its samples are.
+///
+/// The value has no clock.
+struct PictureMemory {
+    private struct Kept {
+        var hashes: [UInt64]
+        var quantizers: [UInt8]
+        /// The number of the turn in which it was last kept or recalled.
+        var lastUse: Int
+    }
+
+    /// What to do at a turn.
+    struct Turn {
+        /// The place in which to keep the picture before, and the one to go on from.
+        var kept: Int?
+        var recalled: Int?
+        /// If a picture is recalled: how finely it was coded, and what differs from it.
+        var quantizers: [UInt8] = []
+        var motion: PictureMotion?
+    }
+
+    private let count: Int
+    private let hashes: MacroblockHashes
+    private var places: [Kept?]
+    /// The place of the picture that the screen has gone on from.
+    private var current: Int?
+    private var turns = 0
+    private var lastLarge = MonotonicTime.zero
+
+    /// A picture that stood for less time is one of a motion, which nobody returns to.
+    private static let rest = Interval.milliseconds(250)
+    /// The macroblocks that are looked at before all are.
+    private static let samples = 32
+
+    /// Creates a memory of `places` pictures of `columns` by `rows` macroblocks.
+    init(columns: Int, rows: Int, places: Int) {
+        count = columns * rows
+        hashes = MacroblockHashes(columns: columns, rows: rows)
+        self.places = Array(repeating: nil, count: places)
+    }
+
+    /// Forgets all pictures, because a key frame clears viewers' memory as well.
+    mutating func removeAll() {
+        for place in places.indices { places[place] = nil }
+        current = nil
+    }
+
+    /// Decides what to keep and what to recall before a picture is coded; nil if it is no turn.
+    ///
+    /// - Parameters:
+    ///   - previous: The picture before, all of which viewers have.
+    ///   - motion: What differs from it.
+    ///   - quantizers: How finely the picture before was coded.
+    mutating func turn(
+        to picture: SourcePlanes, from previous: SourcePlanes, _ motion: borrowing PictureMotion, _ quantizers: [UInt8],
+        at now: MonotonicTime
+    ) -> Turn? {
+        // Fewer changes cost little, and mustn't push out a page.
+        guard !places.isEmpty, motion.codedCount + motion.movedCount >= count / 8 else { return nil }
+        defer { lastLarge = now }
+        guard motion.codedCount >= count / 8 else { return nil }
+        let found = recall(picture, motion)
+        // What has moved is coded from the previous picture, which is about as cheap.
+        guard found != nil || motion.movedCount == 0 && now - lastLarge >= Self.rest else { return nil }
+        turns += 1
+        var turn = Turn()
+        if let found {
+            turn.recalled = found.place
+            turn.motion = found.motion
+            turn.quantizers = places[found.place]?.quantizers ?? []
+            places[found.place]?.lastUse = turns
+        }
+        let place = current ?? places.firstIndex { $0 == nil } ?? found?.place ?? oldest
+        places[place] = Kept(hashes: hashes.all(of: previous), quantizers: quantizers, lastUse: turns)
+        turn.kept = place
+        current = found?.place == place ? nil : found?.place
+        return turn
+    }
+
+    private var oldest: Int {
+        places.indices.min { (places[$0]?.lastUse ?? 0) < (places[$1]?.lastUse ?? 0) } ?? 0
+    }
+
+    /// Finds the place whose picture differs least from `picture`, if less than half is left to code.
+    private func recall(_ picture: SourcePlanes, _ motion: borrowing PictureMotion) -> (
+        place: Int, motion: PictureMotion
+    )? {
+        let candidates = places.indices.filter { isLikely($0, picture, motion) }
+        if candidates.isEmpty { return nil }
+        let now = hashes.all(of: picture)
+        var best: (place: Int, motion: PictureMotion)?
+        for place in candidates {
+            guard let kept = places[place] else { continue }
+            var left = PictureMotion(x: 0, y: 0, macroblocks: count)
+            for index in 0..<count where now[index] != kept.hashes[index] {
+                left.states[index] = PictureMotion.State.coded.rawValue
+                left.codedCount += 1
+            }
+            if left.codedCount < best?.motion.codedCount ?? (motion.codedCount / 2) { best = (place, left) }
+        }
+        return best
+    }
+
+    /// Whether some of the macroblocks that have changed are as they were in a kept picture.
+    private func isLikely(_ place: Int, _ picture: SourcePlanes, _ motion: borrowing PictureMotion) -> Bool {
+        guard let kept = places[place] else { return false }
+        let step = max(1, motion.codedCount / Self.samples)
+        var (seen, same) = (0, 0)
+        for index in 0..<count where motion.states[index] == PictureMotion.State.coded.rawValue {
+            seen += 1
+            if seen % step == 0, hashes.hash(index, of: picture) == kept.hashes[index] { same += 1 }
+        }
+        return same * 4 >= Self.samples
+    }
+}
