@@ -22,7 +22,7 @@ def parse(arguments):
         "processor time includes RTP and encryption, which the share's host does.",
         epilog="examples:\n"
         "  Tools/bench/programs --programs before=/tmp/before --programs after=.build/release --runs 3\n"
-        "  Tools/bench/programs --beside webrtcbin --runs 3 --seconds 2 --check    all limits, in twenty minutes\n\n"
+        "  Tools/bench/programs --beside webrtcbin --runs 2 --seconds 2 --check    all limits, in twenty minutes\n\n"
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice.")
     parser.add_argument("--scenes", default="all", metavar="LIST",

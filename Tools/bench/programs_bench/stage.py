@@ -53,8 +53,8 @@ class Actors:
 
 
 def run(scene, sender, options, folder, rates=()):
-    """The figures of one run of a sender. With `rates`, bit rates that are lower than what it has sent, it goes on at
-    the lowest of them, and `points` has what PSNR it reaches at which bit rate."""
+    """The figures of one run of a sender. If it sends more than the lowest of `rates`, in bits a second, it goes on at
+    that; `points` has its PSNR by Mbit/s."""
     os.makedirs(folder, exist_ok=True)
     with Display(scene.size, folder, ["-fbdir", folder]) as display:
         actors, watcher = Actors(display, folder), None
@@ -78,7 +78,7 @@ def run(scene, sender, options, folder, rates=()):
 
 
 def _measure(scene, options, folder, sender, watcher, actors, rates):
-    framebuffer, moments = Framebuffer(folder, scene.size), []
+    framebuffer = Framebuffer(folder, scene.size)
     actors.require_running()
     before = thread_times(sender.pid)
     window, moving = _watch(framebuffer, options.seconds)
@@ -97,15 +97,14 @@ def _measure(scene, options, folder, sender, watcher, actors, rates):
         actors.signal(signal.SIGCONT)
         sender.set_rate(min(lower))
         time.sleep(SETTLING)
-        second, again = _watch(framebuffer, options.seconds)
+        second, again = _watch(framebuffer, options.seconds / 2)
         time.sleep(0.05)
         received = sender.pictures(watcher.times)
     data = sender.stream()[0]
     path = os.path.join(folder, "seen.264")
     with open(path, "wb") as file:
         file.write(data)
-    moments = [*moving, *again, rest]
-    figures.rate_moments(path, scene.size, received, options.bit_rate, moments, sender.matrix)
+    figures.rate_moments(path, scene.size, received, options.bit_rate, [*moving, *again, rest], sender.matrix)
     found["psnr"] = figures.mean_psnr(moving)
     found["psnr_after"] = rest.best or 0.0
     if rates:
