@@ -82,8 +82,10 @@ def parse(arguments):
         viewers = [int(one) for one in given.viewers.split(",")]
     except ValueError:
         viewers = []
-    if len(viewers) < 2 or viewers[0] < 1 or any(one >= next for one, next in zip(viewers, viewers[1:])):
-        parser.error("--viewers %s: at least two numbers that rise, like 1,10,100" % given.viewers)
+    # What a further one costs takes two numbers.
+    fewest = 1 if given.way == ["reports"] else 2
+    if len(viewers) < fewest or viewers[0] < 1 or any(one >= next for one, next in zip(viewers, viewers[1:])):
+        parser.error("--viewers %s: at least %d numbers that rise, like 1,10,100" % (given.viewers, fewest))
     if not 1 <= given.seconds <= 600:
         parser.error("--seconds %g: from 1 to 600" % given.seconds)
     if given.runs < 1:
@@ -134,6 +136,8 @@ def tell(way, results):
     words = table(columns, lines)
     where, time, memory = ("Janus", "server", "server_memory") if has_server else ("the host", "host", "memory")
     for scene, rows in results.items():
+        if len(rows) < 2:
+            continue
         more = derive(rows)
         words += ["", "%s: each further viewer costs %s %.2f ms/s and %.0f KiB%s." % (
             scene, where, more[time], more[memory],
