@@ -14,7 +14,9 @@ final class MacroblockCoder {
     var planes: SourcePlanes?
     var reference: ReconstructedPicture?
     private var kept: KeptRows?
-    private var offsets: [(x: Int, y: Int)] = []
+    private var x = 0
+    private var y = 0
+    private var second: (x: Int, y: Int)?
     private var quantizer: Int?
     var inter = BlockTransform(quantizer: 26, isPredictedWithin: false)
     var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
@@ -48,13 +50,13 @@ final class MacroblockCoder {
 
     /// Begins a picture. Its pointers are used until its last macroblock.
     func begin(
-        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: KeptRows, offsets: [(x: Int, y: Int)],
-        quantizer: Int, chromaOffset: Int
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: KeptRows, x: Int, y: Int,
+        second: (x: Int, y: Int)?, quantizer: Int, chromaOffset: Int
     ) {
         self.planes = planes
         self.reference = reference
         self.kept = kept
-        self.offsets = offsets
+        (self.x, self.y, self.second) = (x, y, second)
         if self.quantizer == quantizer { return }
         self.quantizer = quantizer
         let chroma = BlockTransform.chromaQuantizer(quantizer, offset: chromaOffset)
@@ -158,9 +160,13 @@ final class MacroblockCoder {
     /// same place, or, if neither is good, above or below it, where the background may be the same.
     private func nearest(_ planes: SourcePlanes, _ column: Int, _ row: Int, lines: Range<Int>) -> Source {
         var best = Source(x: 0, y: 0, difference: difference(planes, column, row, 0, 0, lines))
-        for (x, y) in offsets where reaches(column, row, x, y) {
+        if reaches(column, row, x, y) {
             let moved = difference(planes, column, row, x, y, lines)
             if moved <= best.difference { best = Source(x: x, y: y, difference: moved) }
+        }
+        if let second, best.difference > 0, reaches(column, row, second.x, second.y) {
+            let moved = difference(planes, column, row, second.x, second.y, lines)
+            if moved < best.difference { best = Source(x: second.x, y: second.y, difference: moved) }
         }
         if best.difference <= intraBias { return best }
         for distance in stride(from: 2, through: Self.searchedRows, by: 2) {

@@ -65,8 +65,8 @@ final class MovedPictureCoder {
     ) {
         writer.begin(frameNumber: frameNumber, quantizer: quantizer)
         coder.begin(
-            planes, reference, kept, offsets: [(motion.x, motion.y)] + (motion.second.map { [$0] } ?? []),
-            quantizer: quantizer, chromaOffset: writer.chromaQuantizerOffset)
+            planes, reference, kept, x: motion.x, y: motion.y, second: motion.second, quantizer: quantizer,
+            chromaOffset: writer.chromaQuantizerOffset)
         // Rows copied straight up from below haven't been overwritten yet. Encoded macroblocks may also refer to rows
         // above.
         let second = motion.second ?? (0, 0)
@@ -89,7 +89,8 @@ final class MovedPictureCoder {
                     let (x, y) = isApart ? second : (motion.x, motion.y)
                     if x & 1 == 0, y & 1 == 0 {
                         copy(column..<end, row, x, y, reference)
-                        for _ in column..<end { writer.copy(MacroblockCoder.vector(x, y)) }
+                        let vector = MacroblockCoder.vector(x, y)
+                        for _ in column..<end { writer.copy(vector) }
                     } else {
                         // The state after it is that of a blurred one.
                         for column in column..<end where !coder.codeMoved(column, row, x, y, &writer) {
