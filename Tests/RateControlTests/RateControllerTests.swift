@@ -54,8 +54,8 @@ struct RateControllerTests {
         for picture in 0..<20 {
             now = now + Self.period
             let decision = try controller.requiredDecision(.change, macroblocks: Self.screen, now: now)
-            #expect(picture < 8 ? decision.quantizer >= 20 : decision.quantizer == 20)
-            controller.coded(decision, quantizer: decision.quantizer, byteCount: 16_000, now: now)
+            #expect(picture < 12 ? decision.quantizer >= 20 : decision.quantizer == 20)
+            controller.coded(decision, quantizer: decision.quantizer, byteCount: 14_000, now: now)
         }
     }
 

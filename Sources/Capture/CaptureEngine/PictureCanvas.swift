@@ -66,10 +66,8 @@ final class PictureCanvas {
         for index in motion.states.indices where motion.states[index] == PictureMotion.State.coded.rawValue {
             let (line, column) = index.quotientAndRemainder(dividingBy: current.width / 16)
             let start = (line * 16 + row) * planes.lumaStride + column * 16
-            let new = UnsafeRawPointer(planes.luma + start).loadUnaligned(as: SIMD16<UInt8>.self)
-            let old = UnsafeRawPointer(previous.luma + start).loadUnaligned(as: SIMD16<UInt8>.self)
-            let change = SIMD16<Int16>(truncatingIfNeeded: new) &- SIMD16<Int16>(truncatingIfNeeded: old)
-            sum += Int(change.replacing(with: 0 &- change, where: change .< 0).wrappedSum())
+            // As a loop: with SIMD16<UInt8>, this takes ten times as long (1.7 ms for a 1920x1080 picture).
+            for sample in start..<start + 16 { sum += abs(Int(planes.luma[sample]) - Int(previous.luma[sample])) }
         }
         return Double(sum) / Double(motion.codedCount * 16)
     }

@@ -62,7 +62,7 @@ public struct RateController: Sendable {
     private static let stepsToDouble = 4.0
     /// The part of the link time that the last second left unused that a picture of a motion may take more.
     private static let partsOfUnused: Int64 = 8
-    /// No viewer tolerates fewer than ten pictures a second: the longest time between two that anything counts with.
+    /// No viewer tolerates fewer than ten pictures a second: the longest that a picture of a motion is meant to take.
     private static let longestTurn = Interval.milliseconds(100)
     /// In motion, a quantizer finer than this gains nothing visible, and one that is finer than the last picture's by
     /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
@@ -158,9 +158,10 @@ public struct RateController: Sendable {
 
     /// How long a picture of a motion may occupy the link: until the next one usually comes, and a part of the time
     /// that the last second left unused. A single large change among small ones is thus sharp, and a film uses all of
-    /// the link. What is owed is paid back bit by bit.
+    /// the link. What is owed is paid back, but at most by half a period, so that no single picture has to pay it.
     private func budget(_ now: MonotonicTime) -> Interval {
-        max(usualInterval, period) + debt.unused(at: now) / Self.partsOfUnused - debt.time(at: now) / 2
+        let time = max(usualInterval, period) + debt.unused(at: now) / Self.partsOfUnused
+        return max(min(time, Self.longestTurn) - debt.time(at: now), turn / 2)
     }
 
     /// How long a picture of `quantizer` may occupy the link. In a motion with `budget`, the frame rate stays as long
@@ -201,7 +202,7 @@ public struct RateController: Sendable {
         if decision.kind == .refinement { return }
         if decision.kind == .change {
             let interval = lastChange.map { (changedSince ?? started) - $0 } ?? .zero
-            usualInterval = decision.budget == nil ? .zero : (usualInterval + min(interval, Self.longestTurn)) / 2
+            usualInterval = decision.budget == nil ? .zero : (usualInterval + interval) / 2
             lastChange = started
         }
         lastQuantizer = decision.sort == .first ? nil : max(quantizer, boldQuantizer)
@@ -220,7 +221,7 @@ public struct RateController: Sendable {
         let owed = debt.time(at: now)
         if owed > turn { return (0, free(of: owed, now)) }
         // A change may come at any time, and soon in a motion.
-        let room = debt.bytes(in: min(budget(now), Self.longestTurn))
+        let room = debt.bytes(in: budget(now))
         let each = costs.expected(.refinement, 1, at: finest)
         return (max(1, Int(min(room / each, 1e9))), now)
     }
