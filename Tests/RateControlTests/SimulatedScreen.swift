@@ -148,13 +148,15 @@ struct SimulatedScreen {
             now = max(start, now + .microseconds(100))
             return
         }
+        var isMoved = false
         if case .scroll = activity {
             // The rows that have come into view, and those at the edge.
             let gap = max(now - (lastShown ?? movesSince - Self.period), Self.period)
             let rows = min(Int(12 * gap.seconds / Self.period.seconds) / 16 + 2, Self.grid.rows)
-            macroblocks = rows * 16 < 400 ? rows * Self.grid.columns : Self.grid.count
+            isMoved = rows * 16 < 400
+            macroblocks = isMoved ? rows * Self.grid.columns : Self.grid.count
         }
-        let decision = controller.decide(.change, macroblocks: macroblocks, now: now)
+        let decision = controller.decide(.change, macroblocks: macroblocks, isMoved: isMoved, now: now)
         finish(decision, decision.quantizer, size(activity, decision.quantizer, macroblocks))
         lastShown = now
         isWaiting = false

@@ -115,7 +115,8 @@ final class PictureCoder {
         let difference = motion.flatMap { canvas.difference(of: $0) }
         if let motion {
             if encoder.moves(motion) {
-                return rate.decide(kind, macroblocks: motion.codedCount, difference: difference, now: now)
+                return rate.decide(
+                    kind, macroblocks: motion.codedCount, difference: difference, isMoved: true, now: now)
             }
             quality.deactivateUnchanged(motion.states)
         }

@@ -1,9 +1,9 @@
 /// What a macroblock costs, for each sort of picture: learned from the pictures that were coded.
 ///
 /// A cost is the bytes of a macroblock, the quantizer at which they were seen, and how much the picture differed from
-/// the one before. After each picture it becomes the geometric mean of the old cost and the one observed. It thus
-/// follows a change of scene by the factor 5 within three to five pictures, in both directions, and nothing has to be
-/// recognised as a film, a scroll or a log.
+/// the one before. After each picture it becomes the geometric mean of the old cost and the one observed, which count
+/// by their macroblocks. It thus follows a change of scene by the factor 5 within three to five pictures, in both
+/// directions, and nothing has to be recognised as a film, a scroll or a log.
 struct CodingCosts: Sendable {
     /// The sorts of pictures; the raw values are indices.
     enum Sort: Int, Sendable {
@@ -12,6 +12,8 @@ struct CodingCosts: Sendable {
         case first
         /// A change that follows another one.
         case change
+        /// What is left to code of a picture that is mostly the previous one, moved.
+        case restOfMoved
         case refinement
     }
 
@@ -21,6 +23,8 @@ struct CodingCosts: Sendable {
         var quantizer = 28
         var bytes: Double
         var difference: Double?
+        /// How many macroblocks it was seen at, roughly.
+        var macroblocks = 0.0
         var slope = CodingCosts.usualSlope
         /// What the last picture had at `quantizer`.
         var seen: Double?
@@ -34,15 +38,18 @@ struct CodingCosts: Sendable {
 
         func bytes(at quantizer: Int) -> Double { bytes - slope * Double(quantizer - self.quantizer) }
 
-        mutating func learn(_ new: Double, at quantizer: Int, _ difference: Double?) {
+        mutating func learn(_ new: Double, _ macroblocks: Double, at quantizer: Int, _ difference: Double?) {
+            // A clock says little about the film beside it.
+            let weight = macroblocks / (macroblocks + self.macroblocks)
             let new = new - cut(difference)
             let steps = Double(quantizer - self.quantizer)
             if let seen, steps != 0 {
                 let slopes = CodingCosts.slopes
-                slope += (min(max((seen - new) / steps, slopes.lowerBound), slopes.upperBound) - slope) / 4
+                slope += (min(max((seen - new) / steps, slopes.lowerBound), slopes.upperBound) - slope) * weight / 2
             }
             let known = bytes(at: quantizer)
-            bytes = (known + new) / 2
+            bytes = known + (new - known) * weight
+            self.macroblocks = (self.macroblocks + macroblocks) / 2
             self.quantizer = quantizer
             if let difference { self.difference = ((self.difference ?? difference) + difference) / 2 }
             seen = new
@@ -56,7 +63,7 @@ struct CodingCosts: Sendable {
     /// A picture shows another scene if it differs more than three times as much from the one before as usual.
     private static let cut = 1.5
     /// The bytes of a macroblock at QP 28, by the index of the sort, until they are learned: pictures of text.
-    private static let estimates = [36.0, 14, 10, 11]
+    private static let estimates = [36.0, 14, 10, 20, 11]
 
     private var costs = Self.estimates.map { Cost(bytes: Self.logarithm($0)) }
 
@@ -70,11 +77,12 @@ struct CodingCosts: Sendable {
 
     /// Learns that a picture of `sort` with so many macroblocks had `bytes` at `quantizer`.
     mutating func learn(_ sort: Sort, _ macroblocks: Int, _ difference: Double?, at quantizer: Int, bytes: Double) {
-        let new = Self.logarithm(max(bytes, 1) / Double(max(macroblocks, 1)))
+        let macroblocks = Double(max(macroblocks, 1))
+        let new = Self.logarithm(max(bytes, 1) / macroblocks)
         // Refinement must not hold up a change: it is taken to cost at least what text does.
         let text = Cost(bytes: Self.logarithm(Self.estimates[sort.rawValue])).bytes(at: quantizer)
         costs[sort.rawValue].learn(
-            sort == .refinement ? max(new, text) : new, at: quantizer, difference.map(Self.logarithm))
+            sort == .refinement ? max(new, text) : new, macroblocks, at: quantizer, difference.map(Self.logarithm))
         // A page without prediction costs about as much as one after a rest.
         let first = Sort.first.rawValue
         if sort == .keyFrame, costs[first].seen == nil {

@@ -102,18 +102,19 @@ public struct RateController: Sendable {
 
     /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code: neither
     /// unchanged nor moved. `difference` is by how much their samples differ from the previous picture on average, if
-    /// that is known. `isApart` tells whether they are only a small part of what has changed. `rest` has, for each
-    /// quantizer, how many other macroblocks would be coded as well, because they are coarser.
+    /// that is known. `isMoved` tells whether all the others are taken from the previous picture by moving it, and
+    /// `isApart` whether they are only a small part of what has changed. `rest` has, for each quantizer, how many other
+    /// macroblocks would be coded as well, because they are coarser.
     public mutating func decide(
-        _ kind: PictureKind, macroblocks: Int, difference: Double? = nil, rest: [Int] = [], isApart: Bool = false,
-        now: MonotonicTime
+        _ kind: PictureKind, macroblocks: Int, difference: Double? = nil, rest: [Int] = [], isMoved: Bool = false,
+        isApart: Bool = false, now: MonotonicTime
     ) -> Decision {
         let now = advance(to: now)
         let isFirst = lastChange.map { (changedSince ?? now) - $0 >= Self.rest } ?? true
         let sort: CodingCosts.Sort =
             switch kind {
             case .keyFrame: .keyFrame
-            case .change: isFirst ? .first : .change
+            case .change: isMoved ? .restOfMoved : isFirst ? .first : .change
             case .refinement: .refinement
             }
         var decision = Decision(kind: kind, macroblocks: macroblocks, quantizer: finest, sort: sort)
@@ -125,7 +126,7 @@ public struct RateController: Sendable {
             // smaller by the factor 1.4 that encoders commonly use.
             decision.quantizer = kind == .keyFrame ? max(0, constantQuantizer - 3) : constantQuantizer
         } else if macroblocks > 0 {
-            if sort == .change { decision.budget = budget(now) }
+            if kind == .change, !isFirst { decision.budget = budget(now) }
             choose(for: &decision, rest)
         }
         return decision
@@ -205,7 +206,7 @@ public struct RateController: Sendable {
             usualInterval = decision.budget == nil ? .zero : (usualInterval + interval) / 2
             lastChange = started
         }
-        lastQuantizer = decision.sort == .first ? nil : max(quantizer, boldQuantizer)
+        lastQuantizer = decision.kind == .change && decision.budget == nil ? nil : max(quantizer, boldQuantizer)
         changedSince = nil
     }
 
