@@ -16,7 +16,7 @@ BYTES_SHARE = 1.05
 #: Milliseconds from capture to the last NAL unit: median, and 95 of 100.
 LATENCY = {"typing": (2.5, 3.5), "scroll": (3.8, 5.0)}
 SETTLING = 4.0
-#: Bytes of each second after the first, as a share of the rate that was asked for.
+#: Bytes of each second after the first, as a share of the rate that was asked for; or one picture more than the rate.
 RATE_SHARE = 1.10
 RATES = (500_000, 1_000_000, 2_000_000, 8_000_000)
 #: Seconds until the picture is sharp after a scroll, by bit rate; sharp is this SSIM.
