@@ -155,8 +155,8 @@ final class PicturePipeline {
         let motion = search.find(
             in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active
         ) { [lastQuantizer] left, changed in
-            rate.expectedBytes(macroblocks: left, quantizer: lastQuantizer, isNew: true)
-                < rate.expectedBytes(macroblocks: changed, quantizer: lastQuantizer, isNew: false)
+            rate.expectedBytes(macroblocks: left, quantizer: lastQuantizer, isMoved: true)
+                < rate.expectedBytes(macroblocks: changed, quantizer: lastQuantizer, isMoved: false)
         }
         guard let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.quantizers, at: now)
         else { return motion }

@@ -232,10 +232,10 @@ public struct RateController: Sendable {
         debt.time(toCarry: costs.expected(.refinement, macroblocks, at: finest))
     }
 
-    /// How many bytes so many macroblocks of a change are expected to have at `quantizer`; `isNew` tells whether nothing
-    /// like them was in the previous picture, as in what moving that leaves.
-    public func expectedBytes(macroblocks: Int, quantizer: Int, isNew: Bool) -> Double {
-        costs.expected(isNew ? .first : .change, macroblocks, at: quantizer)
+    /// How many bytes so many macroblocks of a change are expected to have at `quantizer`; `isMoved` tells whether they
+    /// are what moving the previous picture leaves.
+    public func expectedBytes(macroblocks: Int, quantizer: Int, isMoved: Bool) -> Double {
+        costs.expected(isMoved ? .restOfMoved : .change, macroblocks, at: quantizer)
     }
 
     /// One line of text about the last decision and its result; built on demand.
