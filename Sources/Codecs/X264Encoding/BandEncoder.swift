@@ -30,6 +30,8 @@ final class BandEncoder {
         let columns = (configuration.encodedSize.width + 15) / 16
         width = columns * 16
         own.size = PictureSize(width: width, height: Self.rows * 16)
+        // Nothing in a band moves farther than the band is high, except sideways.
+        own.longestVector = Self.rows * 16
         chroma = configuration.chroma
         covered = CoveredRows(width: width)
         encoder = try X264Encoder(own, onWarning: onWarning)

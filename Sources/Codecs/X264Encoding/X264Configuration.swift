@@ -24,6 +24,9 @@ public struct X264Configuration: Sendable {
     /// The number of frames that the SPS has decoders keep for reference. libx264 itself refers to the previous one.
     var referenceFrames = 1
 
+    /// The longest motion vector in samples; nil for the longest of the level, for which libx264 has large tables.
+    var longestVector: Int?
+
     /// An H.264 profile (ITU-T H.264 annex A.2).
     public enum Profile: Sendable {
         case constrainedBaseline, main, high
@@ -106,6 +109,7 @@ public struct X264Configuration: Sendable {
         let hasCABAC = chroma == .yuv420 && profile != .constrainedBaseline
         parameters.b_cabac = hasCABAC ? 1 : 0
         parameters.analyse.b_transform_8x8 = hasCABAC && profile == .high ? 1 : 0
+        if let longestVector { parameters.analyse.i_mv_range = Int32(clamping: longestVector) }
         if let level { parameters.i_level_idc = Int32(clamping: level) }
         let name = chroma == .yuv420 ? profile.name : "high444"
         guard x264_param_apply_profile(&parameters, name) == 0 else { throw .failed("x264 doesn't know \(name)") }
