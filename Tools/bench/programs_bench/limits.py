@@ -13,10 +13,10 @@ SHARP = 45
 def checks(scene, label, figures):
     """The limits of a scene, and its medians."""
     title = "%s, %s: " % (scene.name, label)
-    found = [at_most(title + "freezes", figures["freezes"], 0, "")]
+    found = [at_most(title + "freezes", figures["freezes"], 0, "in all")]
     if scene.is_steady:
         found += [at_least(title + "frames", figures["fps"] / max(figures["painted"], 0.1), FRAMES, "of the painted"),
-                  at_most(title + "QP", figures["qp"], COARSEST, "")]
+                  at_most(title + "QP", figures["qp"], COARSEST, "on average")]
     if figures["qp"] <= COARSEST:
         found.append(at_most(title + "age, p95", figures["age_p95"], AGE, "ms"))
     if "beside" in figures:
