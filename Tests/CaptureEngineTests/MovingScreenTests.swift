@@ -67,7 +67,7 @@ struct MovingScreenTests {
             let shade = UInt32.random(in: 0..<16, using: &random) * 0x101010
             client.fill(PixelRectangle(x: 0, y: 0, width: size.width, height: size.height), color: shade)
             // The pauses are shorter than a picture takes, or longer.
-            poll(nil, 0, Int32.random(in: 0..<6, using: &random))
+            poll(nil, 0, Int32.random(in: 0..<4, using: &random))
             return host.count >= 60
         }
         capture.stop()

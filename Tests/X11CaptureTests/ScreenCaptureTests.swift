@@ -105,6 +105,33 @@ struct ScreenCaptureTests {
         }
     }
 
+    @Test("while programs paint, the changes and the pixels are taken at the same time")
+    func disturbedPicture() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let whole = PixelRectangle(x: 0, y: 0, width: 640, height: 480)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        let client = try DisplayClient(screen.name)
+        _ = try capture.takeEverything()
+        func blue(_ area: DamagedArea) throws -> Set<UInt8> {
+            var seen: Set<UInt8> = []
+            #expect(try capture.grab(area) { seen.insert($0.base.load(as: UInt8.self)) })
+            return seen
+        }
+        client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 10), color: 0x10)
+        let first = try changes(capture)
+        client.fill(whole, color: 0x20)
+        #expect(try blue(first) == [0x20])
+        #expect(capture.missesChanges)
+        let second = try capture.takeChanges()
+        #expect(second.rectangles == [whole])
+        client.fill(whole, color: 0x30)
+        #expect(try blue(second) == [0x20])
+        #expect(!capture.missesChanges)
+        let third = try changes(capture)
+        #expect(third.rectangles == [whole])
+        #expect(try blue(third) == [0x30])
+    }
+
     @Test(
         "without the Damage extension changes are found by comparing", arguments: [GrabMethod.memoryFile, .connection])
     func comparison(method: GrabMethod) throws {

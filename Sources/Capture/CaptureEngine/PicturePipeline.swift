@@ -131,7 +131,7 @@ final class PicturePipeline {
     }
 
     /// A program that paints without a pause would keep the picture from being coded.
-    private static let mostLooks = 5
+    private static let mostLooks = 3
 
     /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
     private func read(

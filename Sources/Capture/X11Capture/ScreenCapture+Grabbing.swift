@@ -40,6 +40,14 @@ extension ScreenCapture {
         }
     }
 
+    /// Whether programs paint so much that the changes and all pixels should be taken at the same time: something was
+    /// painted between them in the last picture, or while much was taken shortly before.
+    var isDisturbed: Bool {
+        if hidden != nil { return false }
+        let pixels = area.rectangles.reduce(0) { $0 + $1.width * $1.height }
+        return missesChanges || takesAtOnce > 0 && pixels * 2 >= size.width * size.height
+    }
+
     /// Finds the tiles that have changed; returns false if the server refused.
     func compare(_ place: CapturePlace) throws(X11CaptureError) -> Bool {
         guard var comparison = comparison.take() else { return true }
@@ -72,7 +80,7 @@ extension ScreenCapture {
             xcb_ungrab_server(connection.handle)
             place.drawable = hidden.composition.canvas
         }
-        if comparison != nil,
+        if comparison != nil || isKept,
             try grabber.handOutKept(rectangles, of: place, tracked.layout, { body($0) })
         {
             return grabber.lastRequest
@@ -86,7 +94,7 @@ extension ScreenCapture {
     ///
     /// The screen may have shrunk for a moment. An event with the news is then on its way, and restarts the count of
     /// refusals.
-    private func completes(_ body: () throws(X11CaptureError) -> Void) throws(X11CaptureError) -> Bool {
+    func completes(_ body: () throws(X11CaptureError) -> Void) throws(X11CaptureError) -> Bool {
         do {
             try body()
             return true

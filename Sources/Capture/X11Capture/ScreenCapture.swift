@@ -47,10 +47,12 @@ public final class ScreenCapture: ScreenSource {
     var drawn = DrawnPointer()
     // Kept so that a picture needs no allocation.
     var changes: [PixelRectangle] = []
-    private var area = DamagedArea()
+    var area = DamagedArea()
     // How many more pictures are taken at once, because something was painted while one was taken. After as many that
     // were not disturbed, the memory for that is given back.
     var takesAtOnce = -ScreenCapture.disturbed
+    // Whether the grabber has kept pixels of the same time as the changes that `takeChanges` has returned.
+    var isKept = false
     var isRefused = false
     var refusals = 0
 
@@ -156,11 +158,17 @@ public final class ScreenCapture: ScreenSource {
                 area.set(changes, in: size)
                 return area
             }
+            isKept = false
             // All requests are sent before the first reply is waited for.
             let isDamaged = damage?.isDamaged == true
             let needsPlace = drawsPointer && !pointer.isFollowed
             let question = isDamaged || needsPlace ? pointer.ask(tracked.window) : nil
+            let keepsAll = isDamaged && isDisturbed && grabber.makeRoom(whole, tracked.layout)
+            // Nobody paints between the two requests. They are sent in one piece.
+            if keepsAll { xcb_grab_server(connection.handle) }
             let asked = isDamaged ? damage?.ask() : nil
+            let all = keepsAll ? grabber.request(whole, of: place, tracked.layout) : nil
+            if keepsAll { xcb_ungrab_server(connection.handle) }
             if let question, try pointer.look(question, .now()) {
                 _ = try pointer.look(pointer.ask(tracked.window), .now())
             }
@@ -171,6 +179,10 @@ public final class ScreenCapture: ScreenSource {
                 try drain()
                 if damage?.isDamaged == true, let asked = damage?.ask() {
                     try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+                }
+            }
+            if let all {
+                isKept = try completes { () throws(X11CaptureError) in try grabber.keep(all, of: place, tracked.layout)
                 }
             }
             if comparison != nil, try !compare(place) {

@@ -48,7 +48,29 @@ extension ScreenGrabber {
         if bands.count == 1 { kept = (bands[0], place) }
     }
 
-    /// Hands out parts of what the last `grabAtOnce` has taken; returns false if that isn't there any more.
+    /// Makes the segment hold a rectangle, if there is memory for it; returns whether it does.
+    func makeRoom(_ rectangle: PixelRectangle, _ layout: PixelLayout) -> Bool {
+        makeRoom(layout.stride(width: rectangle.width) * rectangle.height)
+    }
+
+    /// Requests a rectangle for `keep`, without sending the request yet; nil if the segment has no room for it.
+    func request(_ rectangle: PixelRectangle, of place: CapturePlace, _ layout: PixelLayout) -> Band? {
+        guard let segment, segment.count >= layout.stride(width: rectangle.width) * rectangle.height else { return nil }
+        kept = nil
+        var bands: [Band] = []
+        var cutter = BandCutter([rectangle], layout)
+        request(&bands, from: 0, ..<segment.count, &cutter, segment, place, flushes: false)
+        return bands.first
+    }
+
+    /// Waits for the pixels of a band, for `handOutKept`.
+    func keep(_ band: Band, of place: CapturePlace, _ layout: PixelLayout) throws(X11CaptureError) {
+        try waitForReply(band)
+        if band.available != band.rectangle { segment?.pixels(of: band, layout).spread(band.available, layout) }
+        kept = (band, place)
+    }
+
+    /// Hands out parts of what the last `grabAtOnce` or `keep` has taken; returns false if that isn't there any more.
     func handOutKept(
         _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) -> Bool {

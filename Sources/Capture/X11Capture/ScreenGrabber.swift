@@ -26,7 +26,7 @@ final class ScreenGrabber {
     private(set) var segment: SharedSegment?
     /// The last request for pixels.
     var lastRequest: UInt32 = 0
-    /// What `grabAtOnce` has taken in one request, and where, as long as it is in the segment.
+    /// What `grabAtOnce` or `keep` has taken in one request, and where, as long as it is in the segment.
     var kept: (band: Band, place: CapturePlace)?
     private let bandBytes: Int
     private let mostBytes: Int
@@ -144,7 +144,7 @@ final class ScreenGrabber {
     /// is carried out between them.
     func request(
         _ bands: inout [Band], from start: Int, _ end: PartialRangeUpTo<Int>, _ cutter: inout BandCutter,
-        _ segment: SharedSegment, _ place: CapturePlace, isUndivided: Bool = false
+        _ segment: SharedSegment, _ place: CapturePlace, isUndivided: Bool = false, flushes: Bool = true
     ) {
         bands.removeAll(keepingCapacity: true)
         if isUndivided { xcb_grab_server(connection.handle) }
@@ -165,7 +165,7 @@ final class ScreenGrabber {
         }
         if isUndivided { xcb_ungrab_server(connection.handle) }
         // Without a flush, the requests would wait for the next one.
-        if !bands.isEmpty { xcb_flush(connection.handle) }
+        if !bands.isEmpty, flushes { xcb_flush(connection.handle) }
     }
 
     static func aligned(_ bytes: Int) -> Int { (bytes + 63) & ~63 }
