@@ -53,7 +53,7 @@ struct ReportedRate {
     private static let backOff = 0.85
     /// The last packets may have been lost, so they are no queue.
     private static let mayBeLost = 3
-    /// A queue that no peer's own delay explains, in milliseconds, if two decisions in a row find it.
+    /// A queue that a peer's own delay doesn't explain, in milliseconds, if it still grows.
     private static let certain = 400.0
     /// A source that sends less than this says nothing about the path, whatever it loses.
     private static let little = 300_000.0
@@ -68,8 +68,8 @@ struct ReportedRate {
     private var capacity: Double?
     /// The queue at the last decision, if it was a reason to lower the rate.
     private var lastQueue: Double?
-    /// Whether the queue was that long at the last decision.
-    private var isCertain = false
+    /// The queue at the last decision, whatever followed from it.
+    private var queueBefore = 0.0
     /// The round trip beyond the least one of the last 10 to 20 s, in milliseconds.
     private(set) var queue = 0.0
     /// What arrived between the last two decisions, in bits per second.
@@ -148,12 +148,11 @@ struct ReportedRate {
 
         delivered = sent * min(max(share, 0), 1)
         // A path that loses nothing of a source that sends little carries all of it. A peer that is busy answers late
-        // now and then, which looks like a queue for a moment; a real one stays, and grows beyond that.
-        let wasCertain = isCertain
-        isCertain = queue >= Self.certain
+        // now and then, which looks like a queue for a moment; a real one grows beyond that, until packets are lost.
+        let isGrowing = queueBefore >= Self.certain && queue > queueBefore + Self.long
+        queueBefore = queue
         let carriesAll =
-            sending.isApplicationLimited && lastQueue == nil && !(isCertain && wasCertain)
-            && window.lost <= window.covered / 100
+            sending.isApplicationLimited && lastQueue == nil && !isGrowing && window.lost <= window.covered / 100
         let isOurs = !sending.isApplicationLimited || window.outstanding >= Self.fewPackets || share < 0.85
         guard queue > Self.long, isOurs else {
             defer { lastQueue = nil }
