@@ -174,6 +174,25 @@ struct RateControllerTests {
         for bytes in [20_000.0, 100_000, 20_000] { #expect(try errors(of: bytes)[5...].allSatisfy { $0 < 1.3 }) }
     }
 
+    @Test("the few macroblocks of a window that moves teach little about the thousand of one that is coded")
+    func draggedWindow() throws {
+        var controller = Self.controller(4_000_000)
+        var now = MonotonicTime.zero
+        var worst = 1.0
+        for number in 0..<120 {
+            now = now + Self.period
+            while case let start = controller.start(.change, now: now), start > now { now = start }
+            let isWhole = number % 6 == 0
+            let decision = controller.decide(.change, macroblocks: isWhole ? 1_000 : 15, now: now)
+            // What a few cost says nothing about their quantizer.
+            let bytes = isWhole ? 44_000 * pow(1.06, Double(35 - decision.quantizer)) : number % 2 == 0 ? 300 : 2_000
+            controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
+            let expected = try #require(Self.expected(controller.lastDecisionDescription))
+            if isWhole, number > 24 { worst = max(worst, bytes / expected) }
+        }
+        #expect(worst < 1.5)
+    }
+
     /// The expected size in a line of the log.
     private static func expected(_ line: String) -> Double? {
         line.split(separator: " ").drop { $0 != "expected" }.dropFirst().first.flatMap { Double($0) }
