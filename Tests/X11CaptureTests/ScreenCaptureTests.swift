@@ -117,7 +117,7 @@ struct ScreenCaptureTests {
             #expect(try capture.grab(area) { seen.insert($0.base.load(as: UInt8.self)) })
             return seen
         }
-        client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 10), color: 0x10)
+        client.fill(whole, color: 0x10)
         let first = try changes(capture)
         client.fill(whole, color: 0x20)
         #expect(try blue(first) == [0x20])

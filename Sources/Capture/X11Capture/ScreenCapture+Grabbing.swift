@@ -40,12 +40,12 @@ extension ScreenCapture {
         }
     }
 
-    /// Whether programs paint so much that the changes and all pixels should be taken at the same time: something was
-    /// painted between them in the last picture, or while much was taken shortly before.
+    /// Whether programs paint so much that the changes and all pixels should be taken at the same time: the last picture
+    /// changed by half or more, and was disturbed, or one shortly before. Small changes are taken again sooner than all.
     var isDisturbed: Bool {
         if hidden != nil { return false }
         let pixels = area.rectangles.reduce(0) { $0 + $1.width * $1.height }
-        return missesChanges || takesAtOnce > 0 && pixels * 2 >= size.width * size.height
+        return (missesChanges || takesAtOnce > 0) && pixels * 2 >= size.width * size.height
     }
 
     /// Finds the tiles that have changed; returns false if the server refused.
