@@ -18,6 +18,8 @@ MOMENTS, BURST, BETWEEN = 8, 5, 0.007
 AFTER = 1.0
 #: Seconds from when motion goes on at another bit rate until quality is measured again.
 SETTLING = 1.0
+#: From this share of a rate on, another moment of the scene differs more than the rate does.
+SAME_RATE = 0.95
 
 
 class Actors:
@@ -92,7 +94,7 @@ def _measure(scene, options, folder, sender, watcher, actors, rates):
     found["share"] = found["mbit"] * 1e6 / options.bit_rate
     found["cpu"] = worked / (window[1] - window[0]) * 100
     found["memory"] = peak_memory(sender.pid) / 1024
-    lower, again = [rate for rate in rates if rate < found["mbit"] * 1e6], []
+    lower, again = [rate for rate in rates if rate < SAME_RATE * found["mbit"] * 1e6], []
     if lower:
         actors.signal(signal.SIGCONT)
         sender.set_rate(min(lower))
