@@ -26,7 +26,9 @@ struct ReportFaults {
         let fault: String? =
             if distance < 0 {
                 "they name the sequence number \(number), which was not sent"
-            } else if isUncovered, report.fractionLost == 0, stands(report, age: age, roundTripTime: roundTripTime, before: before) {
+            } else if isUncovered, report.fractionLost == 0,
+                stands(report, age: age, roundTripTime: roundTripTime, before: before)
+            {
                 "they stand still at the sequence number \(number)"
             } else {
                 nil
