@@ -131,8 +131,8 @@ extension EndToEndInBrowser {
                     text += picture.bytes[(row * size.width + area[0])..<(row * size.width + area[0] + area[2])]
                 }
                 pictures += 1
-                // By then it is as fine as it gets, with or without the film.
-                if pictures == 20 { settled = text }
+                // By then it is as fine as it gets, with or without the film: good at first, and then finer.
+                if pictures == 90 { settled = text }
                 if text == last { return }
                 last = text
                 first = first ?? text
@@ -145,7 +145,7 @@ extension EndToEndInBrowser {
             print("text beside a film: \(most) of 255 beside the first picture, \(mostSettled) once it was refined")
             #expect(mostSettled <= 0.5)
             // This much may change by refinement.
-            #expect(most <= 1)
+            #expect(most <= 1.5)
         }
 
         /// Returns the mean difference of two pictures of the same size, in sample values.

@@ -43,8 +43,10 @@ extension EndToEnd {
                 .split { $0 == " " || $0 == "\n" }.joined(separator: " ")
             for option in [
                 "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
-                "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",
-                "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory", "--capture-user",
+                "(default: 30)", "without it, 4M, and more", "127.0.0.1:8080)", "--monitor", "--window", "--region",
+                "--hide",
+                "--scale", "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory",
+                "--capture-user",
                 "--token-file", "--new-token", "--config", "--no-config", "--qr", "--no-qr", "--json",
                 "--admin-token-file", "--api-lan", "--sound", "(default: none)",
             ] {
