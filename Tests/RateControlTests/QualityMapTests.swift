@@ -251,6 +251,28 @@ struct QualityMapTests {
         #expect(map.refinementDue(to: 14) != nil)
     }
 
+    @Test("what moves and comes from where the picture is coarser is found, from the top on and up to a limit")
+    func coarselyMoved() {
+        var map = Self.coded(14)
+        map.activate([PixelRectangle(x: 0, y: 160, width: 1920, height: 16)])
+        map.coded(quantizer: 44, isChange: true, now: Self.at(10))
+        map.activate([PixelRectangle(x: 0, y: 0, width: 160, height: 320)])
+        var states = [UInt8](repeating: 2, count: Self.grid.count)
+        states[9 * 120] = 1
+        states[9 * 120 + 1] = 0
+        func found(_ quantizer: Int, atMost limit: Int, second: (x: Int, y: Int)? = nil) -> [Int] {
+            map.coarselyMoved(states: states, x: 0, y: 8, second: second, than: quantizer, atMost: limit)
+        }
+        // Rows 9 and 10 come, in part, from the coarse row 10; two of the first ten don't move.
+        let rows = Array(9 * 120 + 2..<9 * 120 + 10) + Array(10 * 120..<10 * 120 + 10)
+        #expect(found(40, atMost: 100) == rows)
+        #expect(found(40, atMost: 3) == Array(rows.prefix(3)))
+        #expect(found(44, atMost: 100).isEmpty && found(40, atMost: 0).isEmpty)
+        // What moves apart comes from another place.
+        states[0] = 4
+        #expect(found(40, atMost: 1, second: (0, 160)) == [0])
+    }
+
     @Test("absurd quantizers, counts and times are borne")
     func absurd() {
         var map = Self.coded(Int.max)

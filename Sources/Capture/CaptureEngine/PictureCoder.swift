@@ -107,6 +107,18 @@ final class PictureCoder {
     /// The most macroblocks that are coded apart from a video: two lines of text across the screen.
     private static let mostApart = 256
 
+    /// Has the parts of what moves that aren't readable coded anew, as far as the link has room: what goes on moving
+    /// never settles, and would stay as coarse as it began.
+    func sharpen(_ motion: inout PictureMotion, at now: MonotonicTime, _ rate: RateController) {
+        guard encoder.moves(motion) else { return }
+        let coarse = quality.coarselyMoved(
+            states: motion.states, x: motion.x, y: motion.y, second: motion.second, than: RateController.readable,
+            atMost: rate.refinementAllowance(now: now).macroblocks / 2)
+        for index in coarse { motion.states[index] = PictureMotion.State.coded.rawValue }
+        motion.codedCount += coarse.count
+        motion.movedCount -= coarse.count
+    }
+
     /// Decides how finely to code what is active, of which `motion` tells what is unchanged and what has moved.
     func decide(
         _ kind: PictureKind, _ motion: PictureMotion?, isApart: Bool = false, at now: MonotonicTime,

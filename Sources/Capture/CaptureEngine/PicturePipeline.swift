@@ -152,15 +152,19 @@ final class PicturePipeline {
         guard let previous = canvas.previous else { return nil }
         let begin = MonotonicTime.now()
         defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
-        let motion = search.find(
+        var motion = search.find(
             in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active
         ) { [lastQuantizer] left, changed in
             rate.expectedBytes(macroblocks: left, quantizer: lastQuantizer, isMoved: true)
                 < rate.expectedBytes(macroblocks: changed, quantizer: lastQuantizer, isMoved: false)
         }
-        guard let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.quantizers, at: now)
-        else { return motion }
-        return try coder.turn(turn, at: now) ?? motion
+        if let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.quantizers, at: now),
+            let recalled = try coder.turn(turn, at: now)
+        {
+            return recalled
+        }
+        coder.sharpen(&motion, at: now, rate)
+        return motion
     }
 
     /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for

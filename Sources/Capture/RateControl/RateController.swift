@@ -57,7 +57,7 @@ public struct RateController: Sendable {
     /// How long a key frame and the first picture after a rest may occupy the link at the finest quantizer.
     private static let page = Interval.milliseconds(40)
     /// In motion, text is readable up to this quantizer.
-    private static let readable = 40
+    public static let readable = 40
     /// Each so many quantizers coarser, a page may take twice as long, and a picture of a motion that isn't readable.
     private static let stepsToDouble = 4.0
     /// The part of the link time that the last second left unused that a picture of a motion may take more.

@@ -132,7 +132,7 @@ public struct QualityMap: Sendable {
                 var new = quantizer
                 if states[index] >= 2 {
                     let from = states[index] >= 4 ? second ?? (x, y) : (x, y)
-                    let source = coarsest(aroundX: column * 16 + from.0, y: row * 16 + from.1)
+                    let source = coarsest(aroundX: column * 16 + from.0, y: row * 16 + from.1, in: before)
                     new = states[index] & 1 == 0 ? source : max(source, quantizer)
                 }
                 counts[Int(quantizers[index])] -= 1
@@ -143,6 +143,28 @@ public struct QualityMap: Sendable {
                 busySince[index] = time
             }
         }
+    }
+
+    /// Returns which of the macroblocks that `states` moves, at most `limit`, come from where the picture is coarser than
+    /// `quantizer`, the upper ones first.
+    public func coarselyMoved(
+        states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)?, than quantizer: Int, atMost limit: Int
+    ) -> [Int] {
+        var found: [Int] = []
+        guard states.count == grid.count, limit > 0, coarserCount(than: quantizer) > 0 else { return found }
+        for row in selected.rows {
+            for column in selected.columns {
+                let index = row * grid.columns + column
+                guard selected.flags[index] != 0, states[index] >= 2 else { continue }
+                let from = states[index] >= 4 ? second ?? (x, y) : (x, y)
+                guard coarsest(aroundX: column * 16 + from.0, y: row * 16 + from.1, in: quantizers) > quantizer else {
+                    continue
+                }
+                found.append(index)
+                if found.count == limit { return found }
+            }
+        }
+        return found
     }
 
     /// Records that viewers return to an earlier picture, whose quantizers were `quantizers`.
@@ -161,15 +183,15 @@ public struct QualityMap: Sendable {
         }
     }
 
-    /// The coarsest quantizer that any of the 16x16 samples at `x`, `y` had before the move.
-    private func coarsest(aroundX x: Int, y: Int) -> UInt8 {
+    /// The coarsest of `quantizers` that any of the 16x16 samples at `x`, `y` has.
+    private func coarsest(aroundX x: Int, y: Int, in quantizers: [UInt8]) -> UInt8 {
         func range(_ first: Int, _ count: Int) -> ClosedRange<Int> {
             let lower = min(max(0, first >> 4), count - 1)
             return lower...max(lower, min(count - 1, (first + 15) >> 4))
         }
         var worst: UInt8 = 0
         for row in range(y, grid.rows) {
-            for column in range(x, grid.columns) { worst = max(worst, before[row * grid.columns + column]) }
+            for column in range(x, grid.columns) { worst = max(worst, quantizers[row * grid.columns + column]) }
         }
         return worst
     }
