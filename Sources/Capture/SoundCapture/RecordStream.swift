@@ -78,8 +78,9 @@ final class RecordStream {
         if let operation = pa_stream_set_buffer_attr(stream, &buffer, nil, nil) { pa_operation_unref(operation) }
     }
 
-    /// A reader that is late finds 1.5 s at most: it takes up to 0.6 s until a stream that rested is settled. The server
-    /// has the device work in blocks of half a fragment, so that each is a slot, unless who plays wants shorter ones.
+    /// A reader that is late finds 1.5 s at most: it takes up to 0.6 s until a stream that rested is settled. The
+    /// server has the device work in blocks of half a fragment, so that each is a slot, unless who plays wants shorter
+    /// ones.
     private static func buffer(_ channelCount: Int, isResting: Bool) -> pa_buffer_attr {
         let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
         return pa_buffer_attr(

@@ -40,8 +40,9 @@ extension ScreenCapture {
         }
     }
 
-    /// Whether programs paint so much that the changes and all pixels should be taken at the same time: the last picture
-    /// changed by half or more, and was disturbed, or one shortly before. Small changes are taken again sooner than all.
+    /// Whether programs paint so much that the changes and all pixels should be taken at the same time: the last
+    /// picture changed by half or more, and was disturbed, or one shortly before. Small changes are taken again sooner
+    /// than all.
     var isDisturbed: Bool {
         if hidden != nil { return false }
         let pixels = area.rectangles.reduce(0) { $0 + $1.width * $1.height }

@@ -5,8 +5,8 @@ import VideoEncoding
 
 /// Encodes pictures that are largely the previous picture moved, such as scrolling text or a dragged window.
 ///
-/// The moved parts are copied with one motion vector each, which takes a few bits a row and no processing of samples except
-/// the copy: there is no search, transform or quantization, and text stays as sharp as it was. `MacroblockCoder`
+/// The moved parts are copied with one motion vector each, which takes a few bits a row and no processing of samples
+/// except the copy: there is no search, transform or quantization, and text stays as sharp as it was. `MacroblockCoder`
 /// encodes the parts that have come into view and those on the edge between moving and still areas. The picture is one
 /// slice.
 ///

@@ -92,7 +92,8 @@ public struct RTPStream: Sendable {
     ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
-    ///     is an unknown capture time, and so are samples that are not known yet. The transport-wide number is written if there is one, whether listed or not.
+    ///     is an unknown capture time, and so are samples that are not known yet. The transport-wide number is written
+    ///     if there is one, whether listed or not.
     ///   - endsSilence: for sound, whether this is the first packet after a silence.
     ///   - transportNumber: the packet's transport-wide sequence number, which the caller counts across all streams of
     ///     the transport. It is used if and only if the result has it.

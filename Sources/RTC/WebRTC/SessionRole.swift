@@ -30,7 +30,8 @@ protocol TrackViewer {
     /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
     /// session gets the other rung.
     func targetBitRate(at feed: TrackFeed) -> BitRate?
-    /// What the session's path has been seen to carry, for the source of `feed`; nil if the session gets the other rung.
+    /// What the session's path has been seen to carry, for the source of `feed`; nil if the session gets the other
+    /// rung.
     func carriedBitRate(at feed: TrackFeed) -> BitRate?
     /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
     /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.

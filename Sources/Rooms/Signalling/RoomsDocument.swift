@@ -62,7 +62,8 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var estimateBitsPerSecond: Int?
         /// How long packets wait on the path at present, in nanoseconds; nil like `estimateBitsPerSecond`.
         public var queueNanoseconds: Int64?
-        /// What is wrong with the receiver reports of the member's program, so that they are ignored; nil if nothing is.
+        /// What is wrong with the receiver reports of the member's program, so that they are ignored; nil if nothing
+        /// is.
         public var reportFault: String?
         /// The last measured round trip, in nanoseconds; nil before the first one.
         public var roundTripNanoseconds: Int64?

@@ -145,8 +145,8 @@ public struct QualityMap: Sendable {
         }
     }
 
-    /// Returns which of the macroblocks that `states` moves, at most `limit`, come from where the picture is coarser than
-    /// `quantizer`, the upper ones first.
+    /// Returns which of the macroblocks that `states` moves, at most `limit`, come from where the picture is coarser
+    /// than `quantizer`, the upper ones first.
     public func coarselyMoved(
         states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)?, than quantizer: Int, atMost limit: Int
     ) -> [Int] {
