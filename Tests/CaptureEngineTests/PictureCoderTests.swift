@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import ColorConversion
 import LinkTransport
 import MediaTypes
@@ -39,6 +40,40 @@ struct PictureCoderTests {
         #expect(coarse.encoded.byteCount <= count / 3)
         // No quantizer makes it that small: it is sent as small as can be.
         #expect(try noise(atMost: 100).quantizer == Quantizer.coarsest)
+    }
+
+    /// The quantizers of the frames that refine 640x480 of noise, coded at QP 40, over a link of so many bits per second.
+    private func refinement(bitRate: Int) throws -> [Int] {
+        let size = PictureSize(width: 640, height: 480)
+        let canvas = PictureCanvas(size, chroma: .yuv420)
+        let coder = try PictureCoder(
+            canvas, CaptureConfiguration(link: .descriptor(-1)), mostBytes: .max, onWarning: { _ in })
+        var rate = RateController(bitRate: BitRate(bitsPerSecond: bitRate), period: .milliseconds(33))
+        var statistics = CaptureStatistics()
+        var random = SeededRandom(seed: 20_261_125)
+        for index in 0..<640 * 480 { canvas.destination.luma[index] = UInt8.random(in: 0...255, using: &random) }
+        coder.quality.activateAll()
+        var time = MonotonicTime.now()
+        let key = rate.given(.keyFrame, macroblocks: coder.quality.activeCount, quantizer: 40)
+        _ = try coder.encode(key, time, &rate, &statistics)
+        var found: [Int] = []
+        while found.count < 500 {
+            guard let due = coder.refinementDue else { return found }
+            time = max(time, max(due, .now())) + .milliseconds(1)
+            switch try coder.refine(at: time, rate: &rate, statistics: &statistics) {
+            case .picture(let picture): found.append(picture.quantizer)
+            case .later(let until): time = max(time, until)
+            case .nothing: time = time + .milliseconds(33)
+            }
+        }
+        return found
+    }
+
+    @Test("where the finest takes long, everything is refined to good first, and elsewhere to the finest at once")
+    func goodFirst() throws {
+        let slow = try refinement(bitRate: 1_000_000)
+        #expect(Set(slow) == [18, 14] && slow == slow.sorted(by: >), "\(slow)")
+        #expect(Set(try refinement(bitRate: 200_000_000)) == [14])
     }
 
     @Test("the canvas knows by how much what is coded differs from the previous picture")

@@ -25,7 +25,7 @@ struct CaptureOptionsTests {
         #expect(try CaptureOptions(command.parse(options.arguments, program: "capture")) == options)
     }
 
-    @Test("without options it is 30 pictures a second of DISPLAY, at a rate that the paths decide")
+    @Test("without options, DISPLAY is captured at 30 frames per second, at a bit rate that follows the paths")
     func defaults() throws {
         let options = try CaptureOptions(command.parse([], program: "share"))
         #expect(options.display == nil)

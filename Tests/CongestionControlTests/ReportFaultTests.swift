@@ -18,7 +18,7 @@ private struct CleanPath {
     /// Lets some seconds pass, in each of which a sender report and a reception report come.
     ///
     /// - Parameters:
-    ///   - late: how late the peer handles what it gets, in milliseconds, in each second anew.
+    ///   - late: how late the peer handles what it gets, in milliseconds, for each second.
     ///   - hasSenderReport: whether the reports name a sender report.
     ///   - highest: the number reported, given the last one that the peer has handled.
     mutating func run(

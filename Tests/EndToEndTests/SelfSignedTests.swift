@@ -50,7 +50,7 @@ extension EndToEnd {
             return String(line.split(separator: "=").last?.dropLast() ?? "")
         }
 
-        @Test("a snapshot from an IPv6 address, which GLib's TLS can't reach, says what to take instead")
+        @Test("a snapshot from an IPv6 address reaches the host, or says what to use where GLib's TLS can't")
         func literal() throws {
             let host = try RunningProgram(
                 "screenrelay",
@@ -64,8 +64,11 @@ extension EndToEnd {
                 ["screenrelay", "snapshot", link, "-o", folder.file("screen.png")],
                 environment: ["SSL_CERT_FILE": file])
             #expect(run.status == .exited(69))
+            // GLib 2.74 sends the address as a server name, which GnuTLS refuses; 2.84 doesn't.
+            let line = try #require(run.errorLine)
             #expect(
-                run.errorLine?.hasSuffix("; with TLS, take a name or an IPv4 address") == true, "\(run.errorOutput)")
+                line.hasSuffix("; with TLS, take a name or an IPv4 address")
+                    || line.hasSuffix("the host has no picture yet; start a capture, or try again"), "\(line)")
         }
 
         @Test("serves the page under the fingerprint that it printed, and keeps it over restarts")

@@ -32,7 +32,7 @@ struct ViewerPage {
     init(_ link: String, in browser: Browser, checksPictures: Bool = false) throws {
         page = try browser.newPage("about:blank")
         if checksPictures { try page.checkPictures() }
-        try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.observer)])
+        try page.keepConnections()
         try page.navigate(link)
     }
 
@@ -40,18 +40,6 @@ struct ViewerPage {
     init(_ page: Page) {
         self.page = page
     }
-
-    /// Keeps the page's peer connections where a test can find them.
-    private static let observer = """
-        window.connections = [];
-        window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
-          construct(target, values) {
-            const made = new target(...values);
-            window.connections.push(made);
-            return made;
-          }
-        });
-        """
 
     /// What the video shows now, scaled to at most that many columns; nil before there is a picture.
     func picture(columns: Int = 4096) throws -> ScenePicture? {

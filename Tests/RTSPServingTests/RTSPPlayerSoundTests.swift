@@ -86,10 +86,12 @@ struct RTSPPlayerSoundTests {
                     "--audio-samplerate=48000", "--audio-channels=mono", "--audio-format=float", url,
                 ]
             case .gstreamer:
+                // GStreamer 1.26 ends if frames arrive before another stream is linked, so they have a sink.
                 [
-                    "-q", "rtspsrc", "location=\(url)", "!", "application/x-rtp,media=audio", "!", "decodebin", "!",
-                    "audioconvert", "!", "audioresample", "!", "audio/x-raw,format=F32LE,rate=48000,channels=1", "!",
-                    "filesink", "buffer-mode=2", "location=\(file)",
+                    "-q", "rtspsrc", "name=source", "location=\(url)", "source.", "!", "application/x-rtp,media=video",
+                    "!", "fakesink", "async=false", "source.", "!", "application/x-rtp,media=audio", "!", "decodebin",
+                    "!", "audioconvert", "!", "audioresample", "!", "audio/x-raw,format=F32LE,rate=48000,channels=1",
+                    "!", "filesink", "buffer-mode=2", "location=\(file)",
                 ]
             case .unknown:
                 [

@@ -56,7 +56,7 @@ struct CheckedPictureTests {
         track.write(try right.next(isKeyFrame: true).frame)
         let page = try Browser.launch().newPage()
         try page.checkPictures()
-        try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.observer)])
+        try page.keepConnections()
         try page.navigate(host.link)
         // The host's own encoder makes the first key frame, since the track makes none. Its pictures aren't checked.
         try page.waitUntil("window.screenRelay?.phase === 'playing'")
@@ -104,16 +104,4 @@ struct CheckedPictureTests {
         }
         return try page.checkedPictures()
     }
-
-    /// Keeps the page's connections where the test finds them.
-    private static let observer = """
-        window.connections = [];
-        window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
-          construct(target, values) {
-            const made = new target(...values);
-            window.connections.push(made);
-            return made;
-          }
-        });
-        """
 }

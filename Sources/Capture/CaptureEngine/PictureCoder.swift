@@ -107,8 +107,8 @@ final class PictureCoder {
     /// The most macroblocks that are coded apart from a video: two lines of text across the screen.
     private static let mostApart = 256
 
-    /// Has the parts of what moves that aren't readable coded anew, as far as the link has room: what goes on moving
-    /// never settles, and would stay as coarse as it began.
+    /// Marks moving macroblocks that are too coarse to read as `coded`, up to what the link has room for. Refinement
+    /// waits until a macroblock is at rest, so text that keeps scrolling would stay as coarse as its key frame.
     func sharpen(_ motion: inout PictureMotion, at now: MonotonicTime, _ rate: RateController) {
         guard encoder.moves(motion) else { return }
         let coarse = quality.coarselyMoved(

@@ -166,8 +166,8 @@ public struct RateController: Sendable {
     }
 
     /// How long a picture of `quantizer` may occupy the link. In a motion with `budget`, the frame rate stays as long
-    /// as text is readable; coarser pictures save little, so it falls as well. After a rest, somebody has turned a page
-    /// and wants to see it sharp rather than at once.
+    /// as text is readable; coarser pictures save little, so it falls as well. A change after a rest is usually
+    /// a new page, which is better sharp than immediate.
     private func limit(_ quantizer: Int, _ budget: Interval?) -> Interval {
         let (time, steps) = budget == nil ? (Self.page, finest) : (turn, Self.readable)
         let beyond = max(0, quantizer - steps)

@@ -59,7 +59,7 @@ final class SoundSource {
         if stream == nil, mayBeHeard || canRest, retryTime == .zero { open(context, device, now) }
         rest(now)
         read(now)
-        // Sound may have come before the word that somebody plays.
+        // Audio may arrive before the event of the new sink input.
         if stream?.isResting == true, now < keptUntil { rest(now) }
     }
 

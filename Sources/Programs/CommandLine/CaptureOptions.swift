@@ -120,7 +120,7 @@ extension CaptureOptions {
             long: "bitrate", short: "b", value: .required("RATE"),
             help:
                 "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000; without it, 4M, and more "
-                + "where the viewers' connections carry it: up to 12M for 1920x1080 at 30 frames a second"),
+                + "where the viewers' connections carry it: up to 12M for 1920x1080 at 30 frames per second"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate",

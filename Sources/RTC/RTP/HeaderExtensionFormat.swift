@@ -151,7 +151,7 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     ///   - playoutDelay: the value of playout-delay; must be the same each time the packet is written.
     ///   - captureTime: the time at which the picture was captured; likewise.
     ///   - transportNumber: the packet's transport-wide number; likewise.
-    ///   - samples: the picture's samples, if `set` has them; likewise.
+    ///   - samples: the picture's samples; must be the same each time the packet is written.
     public func write(
         _ set: HeaderExtensionSet, playoutDelay: PlayoutDelay = .none, captureTime: NTPTime,
         transportNumber: UInt16 = 0, samples: PictureSamples? = nil, into buffer: inout [UInt8]

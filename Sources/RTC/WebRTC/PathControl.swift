@@ -82,7 +82,7 @@ struct PathControl {
 
     // MARK: Sending
 
-    /// Plans anew; `waiting` is the number of bytes that wait to be sent.
+    /// Updates the plan; `waiting` is the size of the send queue in bytes.
     ///
     /// - Parameters:
     ///   - getsLess: whether the session gets less than the source sends, and could use more at any time.
@@ -95,7 +95,7 @@ struct PathControl {
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
     }
 
-    /// Plans anew while a probe is being completed.
+    /// Updates the plan while a probe is being completed.
     mutating func continueProbe(now: MonotonicTime) {
         plan = controller.plan(waiting: .max, at: now)
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)

@@ -31,6 +31,21 @@ public struct CheckedPictures: Equatable, Sendable {
 }
 
 extension Page {
+    /// Keeps the page's peer connections in `window.connections`. Call it before the page is loaded.
+    public func keepConnections() throws(BrowserError) {
+        let script = """
+            window.connections = [];
+            window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
+              construct(target, values) {
+                const made = new target(...values);
+                window.connections.push(made);
+                return made;
+              }
+            });
+            """
+        try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
+    }
+
     /// Has the page's connections ask for samples of their pictures. Called before the page is loaded.
     public func checkPictures() throws(BrowserError) {
         try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(CheckedPictures.script)])
