@@ -71,8 +71,9 @@ struct PictureCoderTests {
 
     @Test("where the finest takes long, everything is refined to good first, and elsewhere to the finest at once")
     func goodFirst() throws {
-        let slow = try refinement(bitRate: 1_000_000)
-        #expect(Set(slow) == [18, 14] && slow == slow.sorted(by: >), "\(slow)")
+        // What it costs is known after the first one.
+        let slow = try refinement(bitRate: 1_000_000).dropFirst()
+        #expect(Set(slow) == [18, 14] && Array(slow) == slow.sorted(by: >), "\(slow)")
         #expect(Set(try refinement(bitRate: 200_000_000)) == [14])
     }
 

@@ -6,7 +6,9 @@ import MediaTypes
 /// A stream of samples from one device of a PulseAudio server.
 ///
 /// A stream that was only corked would still ask for its timing every 1.5 s, and show the user a microphone in use. So
-/// that of a microphone is closed while nothing can be heard. That of a sink's monitor rests instead (`isResting`).
+/// that of a microphone is closed while nothing can be heard. That of a sink's monitor stays open, in short blocks: what
+/// a program plays replaces the silence in a device, but not the silence that the server has passed on ahead of time,
+/// so that much of the program's sound would be missed.
 final class RecordStream {
     /// The name of the source that it was opened for.
     let device: String
@@ -16,8 +18,6 @@ final class RecordStream {
     private var lastStamp: Stamp?
     /// When `timing` asks the server again.
     private(set) var timingDue = MonotonicTime.zero
-    /// Whether the server has been told of `isResting` as it is.
-    private var hasToldRest = true
 
     private static let timingPeriod = Interval.milliseconds(250)
     /// No honest server tells of more: 10 s.
@@ -42,7 +42,11 @@ final class RecordStream {
         var format = pa_sample_spec(
             format: shim_PA_SAMPLE_FLOAT32NE, rate: 48_000, channels: UInt8(clamping: channelCount))
         guard let stream = pa_stream_new(context, "shared sound", &format, nil) else { return nil }
-        var buffer = Self.buffer(channelCount, isResting: false)
+        // A reader that is late finds 1.5 s at most. The server has the device work in blocks of half a fragment, so that
+        // each is a slot, unless who plays wants shorter ones.
+        let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
+        var buffer = pa_buffer_attr(
+            maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max, fragsize: slot * 2)
         // The server would move the stream of a default device to the next default, which may be a microphone where a
         // monitor was. Which device is recorded is for us to decide.
         var flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue
@@ -61,31 +65,6 @@ final class RecordStream {
         // An error means that the connection has gone, and the stream with it.
         _ = pa_stream_disconnect(stream)
         pa_stream_unref(stream)
-    }
-
-    /// Whether samples may come seconds late, in blocks as long as the device can make them, because silence is
-    /// expected. A device that sleeps then costs nothing, and one that doesn't, a wake-up every second or two. A stream
-    /// that is opened only when a program begins to play misses what the program has already filled the device with.
-    var isResting = false {
-        didSet { if isResting != oldValue { hasToldRest = false } }
-    }
-
-    /// Tells the server of a change of `isResting`, once the stream is ready.
-    func tellRest() {
-        guard isReady, !hasToldRest else { return }
-        hasToldRest = true
-        var buffer = Self.buffer(channelCount, isResting: isResting)
-        if let operation = pa_stream_set_buffer_attr(stream, &buffer, nil, nil) { pa_operation_unref(operation) }
-    }
-
-    /// A reader that is late finds 1.5 s at most: it takes up to 0.6 s until a stream that rested is settled. The
-    /// server has the device work in blocks of half a fragment, so that each is a slot, unless who plays wants shorter
-    /// ones.
-    private static func buffer(_ channelCount: Int, isResting: Bool) -> pa_buffer_attr {
-        let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
-        return pa_buffer_attr(
-            maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max,
-            fragsize: slot * (isResting ? 20 : 2))
     }
 
     /// Whether the server has ended it: the device is gone, or was refused.

@@ -5,9 +5,9 @@ import Threading
 
 /// A source of sound: has a stream from its device while it is wanted, and feeds the queue that is mixed.
 ///
-/// A stream wakes us fifty times a second. So where 2 s of digital silence have come and nothing can follow, because no
-/// program plays on the sink or the microphone is muted, a sink's stream rests and a microphone's is closed, until the
-/// server tells of a change. Belongs to the capture thread.
+/// Where 2 s of digital silence have come and nothing can follow, because no program plays on the sink or the microphone
+/// is muted, a microphone's stream is closed until the server tells of a change. A sink's stays open: it costs nothing
+/// once the server has suspended the sink, as servers do after some seconds. Belongs to the capture thread.
 final class SoundSource {
     /// What is mixed.
     let queue: SlotQueue
@@ -18,6 +18,8 @@ final class SoundSource {
     /// Until when the stream is kept although nothing can be heard.
     private var keptUntil = MonotonicTime.zero
     private var mayBeHeard = false
+    /// Whether what comes is silence that nobody needs.
+    private var isIdle = false
     /// The earliest time for another stream, after the server has ended one.
     private var retryTime = MonotonicTime.zero
 
@@ -37,7 +39,7 @@ final class SoundSource {
     /// The time at which `advance` has something to do although nothing has come.
     var deadline: MonotonicTime {
         guard let stream else { return retryTime == .zero ? .distantFuture : retryTime }
-        if stream.isResting { return .distantFuture }
+        if isIdle { return .distantFuture }
         if !mayBeHeard { return keptUntil }
         return feeder.isSettled || stream.isSuspended ? .distantFuture : stream.timingDue
     }
@@ -56,32 +58,26 @@ final class SoundSource {
         guard let device, let context = pulse?.readyContext else { return close() }
         mayBeHeard = device.mayBeHeard
         if mayBeHeard { keptUntil = now + Self.keptSilence }
-        if stream == nil, mayBeHeard || canRest, retryTime == .zero { open(context, device, now) }
-        rest(now)
+        if stream == nil, mayBeHeard || canStay, retryTime == .zero { open(context, device, now) }
         read(now)
-        // Audio may arrive before the event of the new sink input.
-        if stream?.isResting == true, now < keptUntil { rest(now) }
+        idle(now)
     }
 
     /// Nobody minds that a sink is listened to, but a microphone that is in use is shown to the user.
-    private var canRest: Bool { configuration.kind == .desktop }
+    private var canStay: Bool { configuration.kind == .desktop }
 
-    private func rest(_ now: MonotonicTime) {
-        guard let stream else { return }
-        let isSilent = !mayBeHeard && now >= keptUntil
-        guard isSilent != stream.isResting else { return }
-        log.debug(isSilent ? "nothing is to be heard from \(stream.device)" : "listening to \(stream.device)")
-        if isSilent, !canRest { return close() }
-        stream.isResting = isSilent
-        stream.tellRest()
-        // While it rested, the server's words were as uncertain as its blocks are long.
-        if !isSilent { feeder.end() }
+    private func idle(_ now: MonotonicTime) {
+        guard let stream, isIdle != (now >= keptUntil) else { return }
+        isIdle.toggle()
+        log.debug(isIdle ? "nothing is to be heard from \(stream.device)" : "listening to \(stream.device)")
+        if isIdle, !canStay { close() }
     }
 
     /// Closes the stream. What has come stays in the queue.
     func close() {
         guard stream != nil else { return }
         stream = nil
+        isIdle = false
         feeder.end()
     }
 
@@ -109,7 +105,7 @@ final class SoundSource {
             if !mayBeHeard, !SilenceGate.isSilent(samples) { keptUntil = now + Self.keptSilence }
             if now >= keptUntil {
                 feeder.skip(samples)
-            } else if feeder.isSettled, !stream.isResting {
+            } else if feeder.isSettled {
                 feeder.add(samples)
             } else {
                 return false

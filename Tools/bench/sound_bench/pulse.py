@@ -42,7 +42,9 @@ class PulseServer:
         modules = ["module-native-protocol-unix auth-anonymous=1 socket=" + path,
                    "module-pipe-sink sink_name=%s rate=%d format=float32le channels=2 file=%s" % (
                        SINK, RATE, speaker_path(folder))
-                   if has_speaker else "module-null-sink sink_name=%s rate=%d" % (SINK, RATE)]
+                   if has_speaker else "module-null-sink sink_name=%s rate=%d" % (SINK, RATE),
+                   # As servers have it that nobody has configured.
+                   "module-suspend-on-idle"]
         self.process = Process(
             "pulseaudio",
             ["pulseaudio", "--exit-idle-time=-1", "--daemonize=no", "-n", "--use-pid-file=no", "--realtime=no"]
