@@ -70,10 +70,12 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
             state.askForKeyFrame = askForKeyFrame
             state.makesKeyFrames = askForKeyFrame != nil
         }
+        // Asked first: it may let go between the two.
+        let isPredecessorLettingGo = predecessor?.isLettingGo == true
         let isAttached = ingest.attach(self)
         // A source of another kind took the track meanwhile: it won't let go with the predecessor.
         let isTaken = ingest.hub.source.map { !($0 is PublishedSource) } ?? false
-        guard isAttached || predecessor?.isLettingGo == true && !isTaken else { return false }
+        guard isAttached || isPredecessorLettingGo && !isTaken else { return false }
         attachment.enter()
         // The thread keeps the source alive until it has ended.
         let thread = NamedThread("publisher") { [self] in
