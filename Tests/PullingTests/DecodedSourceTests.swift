@@ -23,8 +23,10 @@ struct DecodedSourceTests {
         var pixels = "yuv420p"
         /// The same in 4:2:0.
         var reference = "yuv420p"
+        /// Why H.264 doesn't pass as it is.
+        var traits = ""
 
-        var testDescription: String { encoder }
+        var testDescription: String { encoder + traits }
     }
 
     static let recipes = [
@@ -39,6 +41,18 @@ struct DecodedSourceTests {
         Recipe(encoder: "mpeg2video", options: ["-bf", "2"], file: "a.ts", name: "MPEG2VIDEO"),
         Recipe(
             encoder: "libaom-av1", options: ["-usage", "realtime", "-cpu-used", "8"], file: "a.mp4", name: "AV1"),
+        Recipe(encoder: "libx264", options: ["-bf", "2"], file: "a.mp4", name: "H.264", traits: " with B-frames"),
+        Recipe(encoder: "libx264", options: ["-bf", "2"], file: "a.ts", name: "H.264", traits: " with B-frames"),
+        Recipe(
+            encoder: "libx264", options: ["-bf", "0"], file: "a.mp4", name: "H.264", pixels: "yuv422p",
+            traits: " in 4:2:2"),
+        Recipe(
+            encoder: "libx264", options: ["-bf", "0"], file: "a.mkv", name: "H.264", pixels: "yuv444p",
+            traits: " in 4:4:4"),
+        // Lossless pictures in 4:2:0 have the profile of 4:4:4.
+        Recipe(
+            encoder: "libx264", options: ["-bf", "0", "-qp", "0"], file: "a.mp4", name: "H.264",
+            traits: " of a 4:4:4 profile"),
         Recipe(encoder: "rawvideo", options: [], file: "a.avi", name: "RAWVIDEO", pixels: "nv12"),
     ]
 
@@ -86,10 +100,75 @@ struct DecodedSourceTests {
             guard lines.contain("has ended"), let picture = try decoder.lastPicture() else { return false }
             return likeness(picture.bytes, last) > 30
         }
-        #expect(lines.contain("sends \(recipe.name) of 160x120, which is encoded once more"))
+        #expect(lines.contain("sends \(recipe.name) of 160x120\(recipe.traits), which is encoded once more"))
         // A machine that is busy leaves some out.
         #expect(decoder.pictureCount > 5)
         pull.stop()
+    }
+
+    @Test("or B-frames that the source doesn't announce are encoded once more, once they have come")
+    func unannouncedOrder() throws {
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let path = folder.file("a.mkv")
+        let made = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=25:duration=2", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+            "-profile:v", "main", "-bf", "2", "-x264-params", "b-adapt=0", "-write_crc32", "0", path,
+        ])
+        try #require(made.status == .exited(0), "\(made.messages)")
+        let all = try FFmpeg.decode(path, to: "yuv420p").bytes
+        let last = Array(all.suffix(160 * 120 * 3 / 2))
+        _ = try folder.write("a.mkv", try Self.withoutUsability(try fileBytes(path)))
+        let reader = host.firstTrack.subscribe {}
+        let lines = Lines()
+        let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        var decoder = try H264Decoder()
+        try eventually("the last picture") {
+            for frame in reader.take() {
+                // The second time, another encoder begins.
+                if frame.coded.isRandomAccess { decoder = try H264Decoder() }
+                _ = try? decoder.decode(frame.coded, copying: false)
+            }
+            guard lines.contain("has ended"), let picture = try decoder.lastPicture() else { return false }
+            return likeness(picture.bytes, last) > 30
+        }
+        #expect(lines.contain("sends H.264 of 160x120"))
+        #expect(lines.contain("sends B-frames, which it doesn't announce"))
+        #expect(lines.contain("sends H.264 of 160x120 with B-frames, which is encoded once more"))
+    }
+
+    /// The file with a sequence parameter set of the same length that has no video usability information.
+    private static func withoutUsability(_ file: [UInt8]) throws -> [UInt8] {
+        var file = file
+        // The NAL unit behind its length, in the track's headers.
+        let start = try #require(file.indices.dropLast(4).first { file[$0...].starts(with: [0x67, 77]) })
+        let length = Int(file[start - 2]) << 8 | Int(file[start - 1])
+        var place = (start + 4) * 8
+        func bit() -> Int {
+            defer { place += 1 }
+            return Int(file[place / 8] >> UInt8(7 - place % 8)) & 1
+        }
+        func number() -> Int {
+            var zeros = 0
+            while bit() == 0 { zeros += 1 }
+            return (0..<zeros).reduce(1) { value, _ in value * 2 + bit() } - 1
+        }
+        // The id, the bits of frame_num, the kind of order and its bits, the references.
+        for _ in 0..<5 { _ = number() }
+        _ = bit()
+        _ = (number(), number())
+        // All pictures are frames; direct_8x8_inference.
+        try #require(bit() == 1)
+        _ = bit()
+        if bit() == 1 { for _ in 0..<4 { _ = number() } }
+        try #require(bit() == 1)
+        // The flag becomes 0, and the stop bit follows.
+        for offset in (place - 1)..<(start + length) * 8 {
+            let mask = UInt8(1) << UInt8(7 - offset % 8)
+            if offset == place { file[offset / 8] |= mask } else { file[offset / 8] &= ~mask }
+        }
+        return file
     }
 
     @Test("or that lie on their side, as a phone's, are turned as FFmpeg turns them", arguments: [90, 180, 270])
@@ -127,7 +206,7 @@ struct DecodedSourceTests {
         }
         let shown = degrees == 180 ? size : PictureSize(width: 120, height: 160)
         #expect(decoder.lastPictureSize == shown)
-        #expect(lines.contain("sends H.264 of \(shown), turned by "), "\(lines.all.withLock { $0 })")
+        #expect(lines.contain("sends H.264 of \(shown) with B-frames, turned by "), "\(lines.all.withLock { $0 })")
     }
 
     @Test("of a server play while it sends, and again when it is back")

@@ -44,7 +44,8 @@ public final class MediaReader {
 
     /// Whether there are pictures; else there is only sound, so far.
     public var hasPictures: Bool { media.pictures != nil }
-    /// The stream of pictures, if its codec isn't H.264 or they have to be turned: a decoder has to be made for it.
+    /// The stream of pictures, if a decoder has to be made for it: its codec isn't H.264, its frames come in another
+    /// order than they are shown, its samples aren't 8 bits in 4:2:0, or its pictures have to be turned.
     public var otherCodec: StreamDescription? { media.pictures?.otherCodec }
     /// The stream of sound; nil if there is none.
     public var sound: SoundDescription? { media.sound?.description }
@@ -68,14 +69,16 @@ public final class MediaReader {
 
     /// Opens `address`, a URL of a protocol that libavformat knows, or `file:` and a path.
     ///
+    /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown. Otherwise
+    ///   what the source says of that counts.
     /// - Throws: ``MediaFileError``, also if there are neither pictures nor sound.
     public init(
-        address: String, connection: MediaConnection, patience: Patience = Patience()
+        address: String, connection: MediaConnection, patience: Patience = Patience(), reorders: Bool = false
     ) throws(MediaFileError) {
         _ = LibAVMessage.isKept
         guard let packet = av_packet_alloc() else { throw .outOfMemory }
         do throws(MediaFileError) {
-            media = try OpenedMedia.open(address, connection, patience)
+            media = try OpenedMedia.open(address, connection, patience, reorders: reorders)
         } catch {
             var packet: UnsafeMutablePointer<AVPacket>? = packet
             av_packet_free(&packet)

@@ -11,7 +11,7 @@ struct OpenedMedia {
         let stream: UnsafeMutablePointer<AVStream>
         /// What its packets go through.
         let filter: UnsafeMutablePointer<AVBSFContext>
-        /// Nil for H.264 that is upright, for which no decoder has to be made.
+        /// Nil for H.264 that can pass as it is, for which no decoder has to be made.
         let otherCodec: StreamDescription?
     }
 
@@ -31,11 +31,14 @@ struct OpenedMedia {
     let leftOut: [String]
     /// How many streams there were when it was opened.
     private let streamCount: Int
+    private let reorders: Bool
 
     private init(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ pictures: Pictures?, _ sound: Sound?, _ leftOut: [String]
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ pictures: Pictures?, _ sound: Sound?, _ leftOut: [String],
+        reorders: Bool
     ) {
         (self.context, self.pictures, self.sound, self.leftOut) = (context, pictures, sound, leftOut)
+        self.reorders = reorders
         streamCount = Int(context.pointee.nb_streams)
     }
 
@@ -46,9 +49,10 @@ struct OpenedMedia {
 
     /// Opens `address`. Whoever calls it closes the context and frees the filter.
     ///
+    /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown.
     /// - Throws: ``MediaFileError``, also if there are neither pictures nor sound.
     static func open(
-        _ address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience
+        _ address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience, reorders: Bool
     ) throws(MediaFileError) -> OpenedMedia {
         let context = try connect(to: address, connection, patience)
         do throws(MediaFileError) {
@@ -57,14 +61,14 @@ struct OpenedMedia {
                 connection.allow(until: .now() + patience.analysing)
                 try check(avformat_find_stream_info(context, nil))
             }
-            let pictures = try findPictures(in: context)
+            let pictures = try findPictures(in: context, reorders: reorders)
             let sound = findSound(beside: pictures, in: context)
             guard pictures != nil || sound != nil else {
                 throw MediaFileError.rejected(reason: "it has neither pictures nor sound")
             }
             let read = [pictures?.stream, sound?.stream]
             let leftOut = streams(of: context).filter { !read.contains($0) }.map { name(of: $0) }
-            return OpenedMedia(context, pictures, sound, leftOut)
+            return OpenedMedia(context, pictures, sound, leftOut, reorders: reorders)
         } catch {
             var context: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&context)
@@ -86,7 +90,7 @@ struct OpenedMedia {
             guard parameters.codec_id != AV_CODEC_ID_H264 || parameters.extradata_size > 0 || isByteStream else {
                 return
             }
-            pictures = try Self.readPictures(of: stream)
+            pictures = try Self.readPictures(of: stream, headers: isByteStream ? Array(data) : [], reorders: reorders)
         } else if parameters.codec_type == AVMEDIA_TYPE_AUDIO, sound == nil, parameters.sample_rate > 0 {
             sound = Self.describeSound(of: stream)
         }
@@ -150,19 +154,38 @@ struct OpenedMedia {
     }
 
     private static func findPictures(
-        in context: UnsafeMutablePointer<AVFormatContext>
+        in context: UnsafeMutablePointer<AVFormatContext>, reorders: Bool
     ) throws(MediaFileError) -> Pictures? {
         try bestStream(AVMEDIA_TYPE_VIDEO, in: context).map { stream throws(MediaFileError) in
-            try readPictures(of: stream)
+            try readPictures(of: stream, reorders: reorders)
         }
     }
 
+    /// - Parameter packet: the first packet of a byte stream whose headers aren't elsewhere.
     private static func readPictures(
-        of stream: UnsafeMutablePointer<AVStream>
+        of stream: UnsafeMutablePointer<AVStream>, headers packet: [UInt8] = [], reorders: Bool
     ) throws(MediaFileError) -> Pictures {
-        let otherCodec = try describeOtherCodec(of: stream)
-        let filter = try makeFilter(otherCodec == nil ? "h264_mp4toannexb" : "null", for: stream)
-        return Pictures(stream: stream, filter: filter, otherCodec: otherCodec)
+        guard let parameters = stream.pointee.codecpar?.pointee else { throw .rejected(reason: "it has no pictures") }
+        let turns = quarterTurns(of: stream)
+        if parameters.codec_id == AV_CODEC_ID_H264 {
+            let filter = try makeFilter("h264_mp4toannexb", for: stream)
+            // It makes a byte stream of the headers too.
+            let headers = (filter.pointee.par_out?.pointee).map { Self.headers($0) } ?? []
+            let traits = H264Traits(
+                byteStream: headers.isEmpty ? packet : headers, reorders: reorders || parameters.video_delay > 0)
+            if traits.words.isEmpty, turns == 0 { return Pictures(stream: stream, filter: filter, otherCodec: nil) }
+            var unused: UnsafeMutablePointer<AVBSFContext>? = filter
+            av_bsf_free(&unused)
+            return try readOther(stream, parameters, turns, traits: traits.words)
+        }
+        return try readOther(stream, parameters, turns)
+    }
+
+    private static func readOther(
+        _ stream: UnsafeMutablePointer<AVStream>, _ parameters: AVCodecParameters, _ turns: Int, traits: [String] = []
+    ) throws(MediaFileError) -> Pictures {
+        let description = try describe(stream, parameters, turns, traits)
+        return Pictures(stream: stream, filter: try makeFilter("null", for: stream), otherCodec: description)
     }
 
     private static func findSound(
@@ -193,13 +216,10 @@ struct OpenedMedia {
         return parameters.extradata.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
     }
 
-    /// What a decoder must know of a stream; nil for H.264, which needs none unless it has to be turned.
-    private static func describeOtherCodec(
-        of stream: UnsafeMutablePointer<AVStream>
-    ) throws(MediaFileError) -> StreamDescription? {
-        guard let parameters = stream.pointee.codecpar?.pointee else { throw .rejected(reason: "it has no pictures") }
-        let turns = quarterTurns(of: stream)
-        if parameters.codec_id == AV_CODEC_ID_H264, turns == 0 { return nil }
+    /// What a decoder must know of a stream.
+    private static func describe(
+        _ stream: UnsafeMutablePointer<AVStream>, _ parameters: AVCodecParameters, _ turns: Int, _ traits: [String]
+    ) throws(MediaFileError) -> StreamDescription {
         let count = Int(parameters.extradata_size)
         guard count <= longestHeaders else {
             throw .rejected(reason: "its headers have \(count) bytes; there can be \(longestHeaders)")
@@ -209,7 +229,7 @@ struct OpenedMedia {
             size: parameters.width > 0 && parameters.height > 0
                 ? PictureSize(width: Int(parameters.width), height: Int(parameters.height)) : nil,
             picturesPerSecond: rate(of: stream),
-            headers: headers(parameters), quarterTurns: turns)
+            headers: headers(parameters), quarterTurns: turns, traits: traits)
     }
 
     /// By how many quarters of a turn a stream's pictures have to be turned clockwise, as a phone's are.

@@ -18,11 +18,14 @@ public struct StreamDescription: Sendable {
     /// By how many quarters of a turn the pictures have to be turned clockwise to be upright, 0 to 3. The decoder
     /// doesn't do that.
     public let quarterTurns: Int
+    /// What else keeps H.264 from passing as it is, in words for people, such as `with B-frames`; empty for other
+    /// codecs.
+    public let traits: [String]
 
     /// A stream with these properties.
     public init(
         codec: UInt32, name: String, tag: UInt32, size: PictureSize?, picturesPerSecond: Int? = nil, headers: [UInt8],
-        quarterTurns: Int = 0
+        quarterTurns: Int = 0, traits: [String] = []
     ) {
         self.codec = codec
         self.name = name
@@ -31,6 +34,7 @@ public struct StreamDescription: Sendable {
         self.picturesPerSecond = picturesPerSecond
         self.headers = headers
         self.quarterTurns = quarterTurns
+        self.traits = traits
     }
 
     /// Tells a decoder that isn't open yet. Returns false if no memory is left.

@@ -9,6 +9,9 @@ import Threading
 struct PullRun: Sendable {
     /// A server forgets who is silent for long; nothing is wrong with it.
     private static let pausedForTooLong = "did not go on after a pause"
+    /// Frames that are shown in another order have to be decoded, from a key frame on.
+    private static let reorders =
+        "sends B-frames, which it doesn't announce; it is opened again, to encode them once more"
 
     private let address: PullAddress
     private let track: HostedTrack
@@ -28,14 +31,20 @@ struct PullRun: Sendable {
     func run() {
         var wait = settings.firstWait
         var lastReason = ""
+        var reorders = false
         if address.takesAnyCertificate {
             log.warning("the source \(address) is taken with any certificate: RTSP by libavformat doesn't check it")
         }
         while !shared.isStopped.isSet {
             shared.hasCome.set(false)
-            let reason = read()
+            let reason = read(reorders: reorders)
             guard !shared.isStopped.isSet else { return }
             if reason == Self.pausedForTooLong { continue }
+            if reason == Self.reorders, !reorders {
+                reorders = true
+                log.warning("the source \(address) \(Self.reorders)")
+                continue
+            }
             if address.isFile {
                 log.info("the source \(address) \(reason ?? "has ended")")
                 // It won't be tried again.
@@ -58,13 +67,14 @@ struct PullRun: Sendable {
     }
 
     /// Reads until the end; returns why it can't go on, or nil at the end.
-    private func read() -> String? {
+    private func read(reorders: Bool) -> String? {
         let connection = MediaConnection()
         shared.connection.withLock { $0 = connection }
         defer { shared.connection.withLock { $0 = nil } }
         if shared.isStopped.isSet { return nil }
         do throws(MediaFileError) {
-            let reader = try MediaReader(address: address.url, connection: connection, patience: settings.patience)
+            let reader = try MediaReader(
+                address: address.url, connection: connection, patience: settings.patience, reorders: reorders)
             var relay = try SourceRelay(reader, of: address, into: track, shared, log: log)
             defer { relay.end(reason: "the source has ended") }
             guard relay.publish() else { return "can't be shown: the track has another source" }
@@ -81,9 +91,11 @@ struct PullRun: Sendable {
         while !shared.isStopped.isSet, let piece = try reader.next() {
             guard !address.isFile else {
                 try give(pace.add(piece, now: .now()), at: pace, to: &relay)
+                if relay.reorders { return Self.reorders }
                 continue
             }
             try relay.take(piece)
+            if relay.reorders { return Self.reorders }
             guard canPause else { continue }
             idleSince = shared.isIdle ? idleSince ?? .now() : nil
             guard let since = idleSince, .now() - since >= settings.idle else { continue }

@@ -32,6 +32,10 @@ struct SourceRelay {
     private var hasToldOfParts = false
     /// Whether a picture has come that a viewer can begin with, or sound without pictures.
     private var isBegun = false
+    private var order = FrameOrder()
+
+    /// Whether frames that pass as they are come in another order than they are shown.
+    var reorders: Bool { order.isMixed }
 
     /// - Throws: ``MediaFileError`` if the pictures can't be decoded, or the sound of a source without pictures.
     init(
@@ -162,6 +166,7 @@ struct SourceRelay {
         var size: PictureSize?
         switch piece.content {
         case .frame(let frame):
+            order.note(piece.time)
             pictures?.write(frame.withCaptureTime(captureTime(of: piece)))
             shared.pictures.wrappingAdd(1, ordering: .relaxed)
             shared.hasCome.set()
@@ -205,6 +210,7 @@ struct SourceRelay {
         decoded?.skipToKeyFrame()
         sound?.skip()
         clock = SourceClock()
+        order = FrameOrder()
     }
 
     /// Writes the pictures that the decoder still holds back, at the end of the source.
@@ -216,8 +222,9 @@ struct SourceRelay {
             let other = reader.otherCodec
             let codec = other.map { $0.name == "h264" ? "H.264" : $0.name.uppercased() } ?? "H.264"
             let size = size.map { " of \($0.width)x\($0.height)" } ?? ""
+            let traits = (other?.traits ?? []).map { " " + $0 }.joined()
             let turned = other.map { $0.quarterTurns == 0 ? "" : ", turned by \($0.quarterTurns * 90) degrees" } ?? ""
-            parts.append(codec + size + turned + (other == nil ? "" : ", which is encoded once more"))
+            parts.append(codec + size + traits + turned + (other == nil ? "" : ", which is encoded once more"))
         }
         if let sound { parts.append(sound.words) }
         if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }
