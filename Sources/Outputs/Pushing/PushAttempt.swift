@@ -17,8 +17,9 @@ protocol PushAttempt: AnyObject, Sendable {
     /// Waits until it uses nothing any more, but no longer than until `deadline`.
     func join(until deadline: MonotonicTime)
 
-    /// Whether it has no sound, though it should have now.
-    var lacksSound: Bool { get }
+    /// Whether another one is to take its place: it lacks sound or pictures that have come since, or has ended because
+    /// the pictures don't fit into its file any more.
+    var isOutdated: Bool { get }
     /// What was sent since the last call.
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates
     /// Whether the network has just turned out to be weak.

@@ -14,15 +14,22 @@ extension PushConnection {
     private static let soundPatience = Interval.milliseconds(500)
 
     /// Waits for what the stream's header tells of: the first picture, if pictures are sent, and whether there is
-    /// sound. Nil at the end.
+    /// sound. Nil at the end. A source that has sound and no pictures is sent as sound.
     func waitForBeginning() -> (picture: TrackFrame?, hasSound: Bool)? {
         if settings.content == .sound {
             guard waitForSound(until: .distantFuture) else { return nil }
             return (picture: nil, hasSound: true)
         }
+        var soundDue: MonotonicTime?
         while case .frame(let frame) = next() {
-            // Sound before the first picture isn't sent.
-            guard frame.format.kind == .video else { continue }
+            guard frame.format.kind == .video else {
+                // Sound before the first picture isn't sent.
+                let now = MonotonicTime.now()
+                let due = soundDue ?? now + PushSource.picturePatience
+                soundDue = track.isHeardAlone ? due : nil
+                guard now >= due, track.isHeardAlone else { continue }
+                return (picture: nil, hasSound: true)
+            }
             let patience = isEarly ? Self.soundPatience : .zero
             let hasSound = settings.content == .both && waitForSound(until: MonotonicTime.now() + patience)
             shared.withLock { $0.lacksSound = settings.content == .both && !hasSound }

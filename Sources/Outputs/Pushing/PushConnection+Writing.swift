@@ -18,6 +18,12 @@ extension PushConnection {
             case .frame(let frame) where frame.format.kind == .audio:
                 let packets = try stream.packets(of: frame)
                 try write(packets, to: &stream)
+            case .frame where !stream.hasPictures:
+                // Only another connection can send them.
+                shared.withLock { $0.lacksPictures = true }
+            case .frame(let frame) where stream.needsAnotherFile(for: frame):
+                shared.withLock { $0.hasEndedFile = true }
+                return
             case .frame(let frame): try write(frame, to: &stream)
             }
         }

@@ -49,6 +49,10 @@ final class PushConnection: PushAttempt {
         var still: StillRhythm
         /// Whether it goes on without the sound that the track doesn't have yet.
         var lacksSound = false
+        /// Whether pictures have come, though it goes on without.
+        var lacksPictures = false
+        /// Whether it has ended its file, because the pictures have another format now.
+        var hasEndedFile = false
 
         /// Takes the sound that has come; returns whether there is any. Whichever thread does that, it stays in order.
         mutating func takeSound(_ now: MonotonicTime) -> Bool {
@@ -168,8 +172,10 @@ final class PushConnection: PushAttempt {
         thread?.join(until: deadline)
     }
 
-    /// Whether it has no sound, though it should have now.
-    var lacksSound: Bool { shared.withLock { $0.lacksSound } && track.hasSound }
+    var isOutdated: Bool {
+        let (lacksSound, isOutdated) = shared.withLock { ($0.lacksSound, $0.lacksPictures || $0.hasEndedFile) }
+        return isOutdated || lacksSound && track.hasSound
+    }
 
     /// What was sent since the last call.
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates { shared.withLock { $0.meter.take(at: now) } }

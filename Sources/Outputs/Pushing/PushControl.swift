@@ -17,7 +17,7 @@ struct PushControl {
     /// The encoder of this push alone, whose rate follows the path; nil if its rate is fixed.
     private var adapting: (encoder: Reencoder, rate: AdaptiveRate, sentPictureBytes: Int64, at: MonotonicTime)?
     private var statusDue = MonotonicTime.distantFuture
-    /// The connection that ends because another one is to begin with sound, and when it is given up.
+    /// The connection that ends because another one is to begin with more, and when it is given up.
     private var ending: (attempt: Int, until: MonotonicTime)?
 
     init(
@@ -43,6 +43,10 @@ struct PushControl {
                     // Nobody waited for the rest.
                     .event(.failed(let attempt, _)) where attempt == ending?.attempt:
                     handle(.restart)
+                // It has ended its file, and another one begins.
+                case .event(.closed(let attempt))
+                where life.state == .connected && attempt == connection?.attempt && connection?.isOutdated == true:
+                    handle(.restart)
                 // Whoever received has left: the next one is waited for.
                 case .event(.failed(let attempt, _))
                 where target.isListener && life.state == .connected && attempt == connection?.attempt:
@@ -61,7 +65,7 @@ struct PushControl {
             }
             connection?.collect()
             let now = MonotonicTime.now()
-            beginWithSound(now)
+            beginWithAll(now)
             perform(life.poll(at: now, random: .random(in: 0..<1)))
             tellStatus(now)
         }
@@ -88,12 +92,12 @@ struct PushControl {
         handle(.networkChanged(goesOn: goesOn))
     }
 
-    /// A stream tells of its sound before anything else, so it begins anew with sound that has come since. The old
-    /// connection ends first, and one that is being made is waited for: a server may not take two senders for one name.
-    private mutating func beginWithSound(_ now: MonotonicTime) {
+    /// A stream tells of its sound and its pictures before anything else, so it begins anew with what has come since.
+    /// The old connection ends first, and one that is being made is waited for: a server may not take two senders for one name.
+    private mutating func beginWithAll(_ now: MonotonicTime) {
         if let ending {
             if now >= ending.until { handle(.restart) }
-        } else if let connection, connection.lacksSound {
+        } else if let connection, connection.isOutdated {
             switch life.state {
             // Nobody has come yet.
             case .connecting where target.isListener: handle(.restart)

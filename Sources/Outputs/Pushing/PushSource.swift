@@ -1,7 +1,11 @@
+import MediaTypes
 import ScreenRelayKit
 
 /// Where the pictures of a push come from: the track itself, an encoder for other settings, or nowhere.
 enum PushSource: Sendable {
+    /// How long the pictures of a source may come later than its sound, before the sound is sent alone.
+    static let picturePatience = Interval.seconds(3)
+
     case track(HostedTrack)
     case encoder(Reencoder)
     /// Sound is sent alone.
@@ -22,6 +26,16 @@ enum PushSource: Sendable {
         case .track(let track): track.requestKeyFrame()
         case .encoder(let encoder): encoder.requestKeyFrame()
         case .nothing: break
+        }
+    }
+}
+
+extension HostedTrack {
+    /// Whether it has sound, and nothing that sends pictures.
+    var isHeardAlone: Bool {
+        switch sourceState {
+        case .waiting, .gone: hasSound
+        case .live, .paused: false
         }
     }
 }

@@ -17,6 +17,8 @@ struct PushStream: ~Copyable {
     private var reader: (any FrameReader)?
     /// Nil without sound.
     private var sound: PushSound?
+    /// What the pictures of a file have in common; nil where they may change.
+    private let fileFormat: TrackFormat?
     /// The origin of the track's timeline.
     private let origin: MonotonicTime
     /// What is 0 in the stream, on the track's timeline; nil before the first picture.
@@ -50,10 +52,21 @@ struct PushStream: ~Copyable {
                     sound: sound?.track, connection: connection)
             }
         reader = picture?.format.codec.coding.makeReader()
+        fileFormat = address.container.isWatched ? nil : picture?.format
         self.sound = sound
         self.origin = origin
         // Nobody would ever catch up with sound from before the connection, nor with a last packet from long ago.
         if picture == nil { begin(at: MonotonicTime.now() - origin) }
+    }
+
+    /// Whether it has pictures.
+    var hasPictures: Bool { reader != nil }
+
+    /// Whether pictures of another size or chroma begin here: many players show a file as it begins, so they get one of
+    /// their own.
+    func needsAnotherFile(for picture: TrackFrame) -> Bool {
+        guard let fileFormat, picture.coded.isRandomAccess else { return false }
+        return fileFormat.size != picture.format.size || fileFormat.chroma != picture.format.chroma
     }
 
     /// When silence is due if no sound comes.

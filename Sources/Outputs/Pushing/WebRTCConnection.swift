@@ -14,6 +14,8 @@ final class WebRTCConnection: PushAttempt {
     private static let patience = Interval.milliseconds(2_500)
     /// How much of the time to connect is left for what follows once somebody listens at the server.
     private static let reserve = Interval.seconds(1)
+    /// How often it is looked for sound where no pictures come.
+    private static let soundInterval = Interval.milliseconds(500)
 
     let attempt: Int
     private let server: WebRTCServer
@@ -28,6 +30,8 @@ final class WebRTCConnection: PushAttempt {
         var subscription: TrackSubscription?
         /// Asks for that picture.
         var start = StartRequest()
+        /// When it connects for the sound, if there are no pictures then.
+        var soundDue = MonotonicTime.distantFuture
         var session: TrackSession?
         var connection: ServerConnection?
         /// What had been sent when the rates were asked for last.
@@ -51,6 +55,7 @@ final class WebRTCConnection: PushAttempt {
         shared.withLock { shared in
             shared.subscription = subscription
             shared.start.begin(at: MonotonicTime.now())
+            if settings.content == .both { shared.soundDue = MonotonicTime.now() + PushSource.picturePatience }
         }
         // There may be a picture already.
         wake()
@@ -58,12 +63,15 @@ final class WebRTCConnection: PushAttempt {
 
     deinit { abandon() }
 
-    var deadline: MonotonicTime { shared.withLock { $0.subscription == nil ? .distantFuture : $0.start.deadline } }
+    var deadline: MonotonicTime {
+        shared.withLock { $0.subscription == nil ? .distantFuture : min($0.start.deadline, $0.soundDue) }
+    }
 
-    /// Begins to connect with the first picture: some servers end a session that sends nothing for some seconds.
+    /// Begins to connect with the first picture: some servers end a session that sends nothing for some seconds. A
+    /// source that has sound and no pictures is sent too.
     func collect() {
         guard let subscription = shared.withLock({ $0.subscription }) else { return }
-        guard !subscription.take().isEmpty else {
+        guard !subscription.take().isEmpty || isSoundDue(MonotonicTime.now()) else {
             if shared.withLock({ $0.start.isDue(at: MonotonicTime.now()) }) { track.requestKeyFrame() }
             return
         }
@@ -76,6 +84,13 @@ final class WebRTCConnection: PushAttempt {
         }
         // Its end tells others, which must not happen under the lock.
         _ = done
+    }
+
+    private func isSoundDue(_ now: MonotonicTime) -> Bool {
+        guard shared.withLock({ now >= $0.soundDue }) else { return false }
+        if track.isHeardAlone { return true }
+        shared.withLock { $0.soundDue = now + Self.soundInterval }
+        return false
     }
 
     private func connect() {
@@ -148,8 +163,8 @@ final class WebRTCConnection: PushAttempt {
         connection?.join(until: deadline)
     }
 
-    /// Sound that comes later goes out in the same session.
-    var lacksSound: Bool { false }
+    /// What comes later goes out in the same session.
+    var isOutdated: Bool { false }
 
     private var statistics: PeerStatistics? { shared.withLock { $0.session }?.statistics }
 

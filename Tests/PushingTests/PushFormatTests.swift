@@ -1,0 +1,81 @@
+import MediaTypes
+import OutputLife
+import Pushing
+import ScreenRelayKit
+import TestSupport
+import Testing
+
+@Suite("What pushes send of changing tracks", .enabled(if: FFmpeg.isAvailable), .serialized)
+struct PushFormatTests {
+    private let folder: TemporaryFolder
+    private let host: ScreenRelayHost
+
+    init() throws {
+        folder = try TemporaryFolder()
+        host = try ScreenRelayHost(HostConfiguration())
+    }
+
+    private func picture(_ size: PictureSize) -> I420Picture {
+        let bytes = [UInt8](repeating: 128, count: size.width * size.height * 3 / 2)
+        return I420Picture(size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: nil)
+    }
+
+    private func sizes(_ file: String) throws -> Set<String> {
+        Set(try SoundedTrack.probe(folder.file(file), ["-show_entries", "frame=width,height"]))
+    }
+
+    @Test("pictures of another size go into another file, and all of them are kept", arguments: ["mp4", "mkv"])
+    func size(_ suffix: String) throws {
+        defer { host.stop() }
+        let track = try CustomVideoTrack(picturesPerSecond: 25)
+        #expect(host.publish(track))
+        let told = Told()
+        let push = try Push(host.firstTrack, to: try PushAddress("file:" + folder.file("talk.\(suffix)"))) {
+            told.take($0)
+        }
+        push.start()
+        for (size, states) in [
+            (PictureSize(width: 320, height: 240), [OutputState.connecting, .connected]),
+            (PictureSize(width: 176, height: 144), [.connecting, .connected, .connecting, .connected]),
+        ] {
+            try eventually("it is connected") {
+                track.write(picture: picture(size))
+                return told.states == states
+            }
+        }
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
+        #expect(told.failures == [])
+        #expect(try sizes("talk.\(suffix)") == ["320,240"])
+        #expect(try sizes("talk-2.\(suffix)") == ["176,144"])
+    }
+
+    @Test("a source that has sound and no pictures is sent as sound, and pictures begin another file")
+    func soundAlone() throws {
+        defer { host.stop() }
+        let tone = try ToneSource(host.firstTrack)
+        let told = Told()
+        let push = try Push(host.firstTrack, to: try PushAddress("file:" + folder.file("talk.mkv"))) { told.take($0) }
+        push.start()
+        try eventually("it is connected") {
+            try tone.write(amplitude: 0.5)
+            return push.state == .connected
+        }
+        try eventually("sound is sent") {
+            try tone.write(amplitude: 0.5)
+            return (push.status?.sentSound ?? 0) > 10
+        }
+        let track = try CustomVideoTrack(picturesPerSecond: 25)
+        #expect(host.publish(track))
+        try eventually("it begins anew") {
+            try tone.write(amplitude: 0.5)
+            track.write(picture: picture(PictureSize(width: 176, height: 144)))
+            return told.states == [.connecting, .connected, .connecting, .connected]
+        }
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
+        #expect(told.failures == [])
+        #expect(try SoundedTrack.codecs(folder.file("talk.mkv")) == ["opus"])
+        #expect(try SoundedTrack.codecs(folder.file("talk-2.mkv")) == ["h264", "opus"])
+    }
+}
