@@ -40,6 +40,15 @@ struct SnapshotTests {
         try server.server.waitUntilTaken()
         let words = try server.request("GET", "/snapshot.png", bearer).text
         #expect(words.hasPrefix("the source has sent no picture that can be decoded"), "\(words)")
+        for (reason, words) in [
+            (PauseReason.sharer, "the sharer has paused"), (.screenLocked, "the screen is locked"),
+            (.windowHidden, "what is shared isn't on the screen just now"),
+        ] {
+            server.server.announce(.paused(reason), room: "desk")
+            try server.server.waitUntilTaken()
+            let answer = try server.request("GET", "/snapshot.png", bearer)
+            #expect(answer.status == 503 && answer.text.hasPrefix(words), "\(answer.text)")
+        }
         server.media.state.withLock { $0.picture = .failure(.failed("no memory")) }
         let answer = try server.request("GET", "/snapshot.png", bearer)
         #expect(answer.status == 500)

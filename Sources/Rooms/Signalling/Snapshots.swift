@@ -125,8 +125,13 @@ final class Snapshots {
     private static let tooMuchUnread = "too many snapshots have not been read yet; try again in a moment"
 
     private func noPicture(of track: TrackAddress) -> String {
-        guard case .live = rooms[track]?.state else { return "no picture yet" }
-        return "the source has sent no picture that can be decoded; the host's log may say why"
+        switch rooms[track]?.state {
+        case .live: "the source has sent no picture that can be decoded; the host's log may say why"
+        case .paused(.sharer): "the sharer has paused"
+        case .paused(.screenLocked): "the screen is locked"
+        case .paused(.windowHidden): "what is shared isn't on the screen just now"
+        case .waiting, .gone, nil: "no picture yet"
+        }
     }
 
     private static func notNow(_ why: String, _ headers: HTTPHeaders) -> HTTPResponse {
