@@ -247,7 +247,7 @@ let package = Package(
             "Outputs", "Joining",
             [
                 "ScreenRelayKit", "Signalling", "MediaSessions", "Rooms", "SocketIORooms", "ByteCoding", "Threading",
-                "Clocks", "MediaTypes",
+                "Clocks", "MediaTypes", "TrackHub",
             ]),
 
         // Programs.

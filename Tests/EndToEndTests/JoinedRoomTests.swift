@@ -149,6 +149,20 @@ extension EndToEnd {
             try late.event("frame") { $0["count"] as? Int ?? 0 >= 10 }
         }
 
+        @Test("a member that can't decode 4:4:4 gets no picture, which one warning says", .timeLimit(.minutes(2)))
+        func fullChroma() throws {
+            let server = try skyRTCServer()
+            defer { _ = server }
+            let client = try member()
+            let desktop = try SharedDesktop(options: ["--chroma", "444", "--join", "\(mesh)/mesh#Sesam"])
+            try waitForWords("the join to \(mesh): joined, 1 member", of: desktop)
+            try client.event("offer")
+            let words = "warning: \(mesh): a member gets no picture: the screen is shared in 4:4:4"
+            try eventually("the warning", within: .seconds(40)) { desktop.host.log.contains(words) }
+            #expect(desktop.host.stop() == .exited(0))
+            #expect(desktop.host.log.split(separator: "\n").count { $0.contains("warning: \(mesh)") } == 1)
+        }
+
         @Test("a server that isn't there, or sends too much, is said once, and no reason to end the share")
         func faults() throws {
             let desktop = try SharedDesktop(options: ["--join", "\(mesh)#Sesam"])

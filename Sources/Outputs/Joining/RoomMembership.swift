@@ -5,6 +5,7 @@ import ScreenRelayKit
 import Signalling
 import SocketIORooms
 import Threading
+import TrackHub
 
 /// The membership in somebody's room: connects, tries again, and gives each other member a session with the track.
 ///
@@ -51,6 +52,8 @@ final class RoomMembership: @unchecked Sendable {
     private var lastNumber = 0
     private var state = JoinState.joining
     private var told: JoinState?
+    /// Whether it has been logged as a warning that a member sees nothing.
+    private var hasWarned = false
     private var messages = (second: MonotonicTime.zero, count: 0)
 
     /// - Parameter tell: called with each new state, but not more often than four times a second.
@@ -225,8 +228,15 @@ extension RoomMembership {
     }
 
     private func lost(_ member: String, _ refusal: MediaRefusal) {
-        log.info("\(target): a member gets no picture: \(refusal)")
+        tellRefused("\(refusal)")
         conversation.calls.lost(member, at: MonotonicTime.now())
+    }
+
+    /// A member sees nothing. The first one is worth a warning: members can't see the reason themselves.
+    private func tellRefused(_ reason: String) {
+        let line = "\(target): a member gets no picture: \(reason)"
+        if hasWarned { log.info(line) } else { log.warning(line) }
+        hasWarned = true
     }
 
     /// A session has ended by itself. Any thread.
@@ -234,7 +244,11 @@ extension RoomMembership {
         thread.post { [weak self] in
             guard let self, sessions[member]?.number == number else { return }
             sessions[member] = nil
-            log.info("\(target): the session with a member has ended: \(reason)")
+            if reason == ChromaPolicy.exclusion {
+                tellRefused(reason)
+            } else {
+                log.info("\(target): the session with a member has ended: \(reason)")
+            }
             conversation.calls.lost(member, at: MonotonicTime.now())
         }
     }
