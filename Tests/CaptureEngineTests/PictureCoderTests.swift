@@ -25,7 +25,7 @@ struct PictureCoderTests {
         }
         _ = try coder.encode(given(.keyFrame, 30), now(), &rate, &statistics)
         var random = SeededRandom(seed: 20_261_124)
-        for index in 0..<320 * 240 { canvas.destination.luma[index] = UInt8.random(in: 0...255, using: &random) }
+        for index in 0..<320 * 240 { canvas.destination().luma[index] = UInt8.random(in: 0...255, using: &random) }
         coder.quality.activateAll()
         return try coder.encode(given(.change, 10), now(), &rate, &statistics)
     }
@@ -51,7 +51,7 @@ struct PictureCoderTests {
         var rate = RateController(bitRate: BitRate(bitsPerSecond: bitRate), period: .milliseconds(33))
         var statistics = CaptureStatistics()
         var random = SeededRandom(seed: 20_261_125)
-        for index in 0..<640 * 480 { canvas.destination.luma[index] = UInt8.random(in: 0...255, using: &random) }
+        for index in 0..<640 * 480 { canvas.destination().luma[index] = UInt8.random(in: 0...255, using: &random) }
         coder.quality.activateAll()
         var time = MonotonicTime.now()
         let key = rate.given(.keyFrame, macroblocks: coder.quality.activeCount, quantizer: 40)
@@ -85,11 +85,11 @@ struct PictureCoderTests {
         motion.states = [UInt8](repeating: PictureMotion.State.coded.rawValue, count: 20 * 15)
         motion.codedCount = 20 * 15
         #expect(canvas.difference(of: motion) == nil)
-        for index in 0..<320 * 240 { canvas.destination.luma[index] = 100 }
+        for index in 0..<320 * 240 { canvas.destination().luma[index] = 100 }
         canvas.keepPicture(before: [whole])
         // The left half becomes brighter, the upper part of the right one darker.
         for index in 0..<320 * 240 {
-            canvas.destination.luma[index] = index % 320 < 160 ? 140 : index / 320 < 48 ? 50 : 100
+            canvas.destination().luma[index] = index % 320 < 160 ? 140 : index / 320 < 48 ? 50 : 100
         }
         #expect(canvas.difference(of: motion) == 25.0)
         for index in motion.states.indices where index % 20 >= 10 {

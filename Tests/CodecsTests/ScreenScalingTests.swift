@@ -41,6 +41,10 @@ struct ScreenScalingTests {
             (PictureSize(width: 401, height: 300), PictureSize(width: 200, height: 150)),
             (PictureSize(width: 300, height: 90), PictureSize(width: 60, height: 89)),
             (PictureSize(width: 90, height: 300), PictureSize(width: 89, height: 60)),
+            // Larger, as for --size.
+            (PictureSize(width: 64, height: 48), PictureSize(width: 160, height: 120)),
+            (PictureSize(width: 101, height: 67), PictureSize(width: 137, height: 90)),
+            (PictureSize(width: 101, height: 67), PictureSize(width: 102, height: 68)),
         ])
     func parts(source: PictureSize, target: PictureSize) throws {
         var random = SeededRandom(seed: 8)
@@ -67,7 +71,9 @@ struct ScreenScalingTests {
     @Test("what changes on the screen changes nothing in the picture beside the part that it affects")
     func affected() throws {
         let source = PictureSize(width: 211, height: 133)
-        for target in [(160, 100), (105, 66), (70, 44), (30, 19)].map({ PictureSize(width: $0, height: $1) }) {
+        for target in [(500, 316), (212, 134), (160, 100), (105, 66), (70, 44), (30, 19)].map({
+            PictureSize(width: $0, height: $1)
+        }) {
             var random = SeededRandom(seed: 9)
             let scaling = ScreenScaling(from: source, to: target)
             let before = try whole(scaling) { _, _ in 0 }

@@ -17,7 +17,9 @@ struct CaptureOptionsTests {
             [], ["--display", ":7"], ["-f", "15", "-b", "2.5M"], ["--display=:0.1", "--bitrate", "600k"],
             ["--monitor", "DP-1"], ["--monitor", "-odd one"], ["--window", "0x1C00003"], ["--window", "--help"],
             ["--region", "1280x720+0+40"], ["--hide", "0x7", "--hide=Pass words", "--hide", "0xffffffff"],
-            ["--scale", "50%"], ["--scale=1280x720"], ["--chroma", "444"], ["--chroma", "444,420"],
+            ["--scale", "50%"], ["--scale=1280x720"],
+            ["--size", "1280x720"], ["--pick"], ["--key-frames", "10s"], ["--key-frames", "0.5s"], ["--key-frames=300"],
+            ["--chroma", "444"], ["--chroma", "444,420"],
             ["--pause-when-locked"], ["--constant-qp", "0"], ["--constant-qp", "51", "--no-refinement"],
         ])
     func handedOn(arguments: [String]) throws {
@@ -34,6 +36,7 @@ struct CaptureOptionsTests {
         #expect(options.target == .screen)
         #expect(options.hidden.isEmpty)
         #expect(options.scale == nil)
+        #expect(options.keyFrames == nil)
         #expect(options.chroma == .yuv420)
         #expect(!options.pausesWhenLocked)
         #expect(options.quantizer == nil)
@@ -56,6 +59,16 @@ struct CaptureOptionsTests {
             #expect(error?.exitCode == .usage)
             #expect(error?.description.hasPrefix("\(pair[0]) and \(pair[1]) can't go together") == true)
         }
+    }
+
+    @Test("the size of pictures is given by --scale or --size, not by both")
+    func sizes() throws {
+        func scale(_ arguments: String...) throws -> PictureScale? {
+            try CaptureOptions(command.parse(arguments, program: "share")).scale
+        }
+        #expect(try scale("--size", "1280x720") == .exactly(PictureSize(width: 1280, height: 720)))
+        let error = #expect(throws: UsageError.self) { try scale("--size", "640x480", "--scale", "50%") }
+        #expect(error?.description.hasPrefix("--scale and --size can't go together") == true)
     }
 
     @Test("--hide may be repeated, and keeps its order")

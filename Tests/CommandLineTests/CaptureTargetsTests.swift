@@ -17,6 +17,8 @@ struct CaptureTargetsTests {
                 ]
             ),
             ("scale", ["", "%", "0%", "101%", "-5%", "50.5%", "x", "1x1", "1920x", "1920", "1920x1080x3", "16385x9"]),
+            ("size", ["", "50%", "x", "1x720", "1280x", "1280", "1280x720x1", "16385x9"]),
+            ("key-frames", ["", "0", "1", "-1", "100001", "0.4s", "61m", "s", "10 s", "1.5"]),
             ("chroma", ["", "422", "420,444", "444, 420", "yuv420"]),
         ])
     func slips(format: String, texts: [String]) {
@@ -25,6 +27,8 @@ struct CaptureTargetsTests {
                 switch format {
                 case "window": _ = try ValueFormat.window.read(text, option: "--\(format)")
                 case "region": _ = try ValueFormat.region.read(text, option: "--\(format)")
+                case "size": _ = try ValueFormat.exactSize.read(text, option: "--\(format)")
+                case "key-frames": _ = try ValueFormat.keyFrames.read(text, option: "--\(format)")
                 case "scale": _ = try ValueFormat.scale.read(text, option: "--\(format)")
                 default: _ = try ValueFormat.chroma.read(text, option: "--\(format)")
                 }
@@ -44,6 +48,10 @@ struct CaptureTargetsTests {
         #expect(try ValueFormat.scale.read("1%", option: "") == .percent(1))
         #expect(try ValueFormat.scale.read("100%", option: "") == .percent(100))
         #expect(try ValueFormat.scale.read("1280x720", option: "") == .within(PictureSize(width: 1280, height: 720)))
+        #expect(
+            try ValueFormat.exactSize.read("2x16384", option: "") == .exactly(PictureSize(width: 2, height: 16384)))
+        #expect(try ValueFormat.keyFrames.read("300", option: "") == .frames(300))
+        #expect(try ValueFormat.keyFrames.read("1.5m", option: "") == .time(.seconds(90)))
         for preference in ChromaPreference.allCases {
             #expect(try ValueFormat.chroma.read(preference.rawValue, option: "") == preference)
         }

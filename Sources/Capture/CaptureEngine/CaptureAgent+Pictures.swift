@@ -43,6 +43,8 @@ extension CaptureAgent {
             if sharing == .live, hasChange { schedule.noticedWholeChange(at: now) }
         }
         if let sharpensUntil, now >= sharpensUntil { endSharpening() }
+        // Unlike one that is asked for, it waits until the next frame is due.
+        if scheduledKeyFrames.isDue(now) { wantsKeyFrame = true }
         if sharing == .live, hasChange { schedule.noticedChange(at: now) }
         guard schedule.due(reasons) <= now else { return false }
         if sharing != .live {
@@ -149,6 +151,7 @@ extension CaptureAgent {
         notice.isOutdated = isOutdated
         try link.send(picture, notice)
         sequenceNumber &+= 1
+        scheduledKeyFrames.sent(isKeyFrame: picture.encoded.isRandomAccess, at: picture.captureTime)
         // The next scheduled picture is soon enough, because nobody waits for it.
         if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsKeyFrame = true }
         if link.recorder?.takeGap() == true { demandKeyFrame() }

@@ -33,7 +33,9 @@ extension CaptureAgent {
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck, session?.deadline ?? .distantFuture)
         if link.hasReader, !isPaused {
             // No picture is due until the host has taken the last one.
-            if link.isReady { due = min(due, schedule.due(reasons)) }
+            if link.isReady {
+                due = min(due, schedule.due(reasons), wantsKeyFrame ? .distantFuture : scheduledKeyFrames.due)
+            }
             if sharing == .live { due = min(due, pointer.due) }
         }
         var watched = [

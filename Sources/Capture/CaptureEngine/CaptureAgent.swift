@@ -24,6 +24,7 @@ public final class CaptureAgent {
     let pointer: PointerReporter
     var pipeline: PicturePipeline?
     var schedule: PictureSchedule
+    var scheduledKeyFrames: ScheduledKeyFrames
     var rate: RateController
     private var bitRate: BitRateChoice
     var chroma: ChromaFormat
@@ -96,6 +97,7 @@ public final class CaptureAgent {
             bitRate: configuration.bitRate ?? BitRateChoice.usual, period: period, finest: PictureCoder.finestQuantizer,
             constantQuantizer: configuration.quantizer)
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
+        scheduledKeyFrames = ScheduledKeyFrames(configuration.keyFrames)
         log.info(screen.description)
     }
 
@@ -144,6 +146,9 @@ public final class CaptureAgent {
     /// The size of the pictures, after scaling.
     var pictureSize: PictureSize { configuration.scale?.size(of: screen.size) ?? screen.size }
 
+    /// The part of the pictures that shows the screen.
+    private var content: PixelRectangle { PicturePipeline.content(of: screen, configuration) }
+
     private func adoptSize() {
         log.info("the picture is now \(pictureSize)")
         pipeline = nil
@@ -189,8 +194,8 @@ public final class CaptureAgent {
         // The recording may have ended.
         if pointer.mode != pointerMode { setPointerMode() }
         guard link.hasReader, !isPaused, sharing == .live else { return }
-        try pointer.look(.now(), pictureSize)
-        if pointer.hasNews, link.isReady { pointer.tell(pictureSize) { link.send($0) } }
+        try pointer.look(.now(), content)
+        if pointer.hasNews, link.isReady { pointer.tell(content) { link.send($0) } }
     }
 
     func handle(_ request: LinkMessage) {

@@ -23,12 +23,16 @@ final class PictureCanvas {
         current = CanvasPlanes(size, chroma: chroma)
     }
 
-    /// The planes that rectangles are converted into.
-    var destination: ScreenToPlanes.Destination {
+    /// The planes that rectangles are converted into; of them the part `content`, at an even place, if that isn't nil.
+    func destination(_ content: PixelRectangle? = nil) -> ScreenToPlanes.Destination {
         let planes = current
+        let content = content ?? PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
+        let divisor = chroma == .yuv420 ? 2 : 1
+        let chromaStart = content.y / divisor * planes.chromaWidth + content.x / divisor
         return ScreenToPlanes.Destination(
-            luma: planes.luma, blueDifference: planes.blueDifference, redDifference: planes.redDifference,
-            lumaStride: planes.width, chromaStride: planes.chromaWidth, size: size, chroma: chroma)
+            luma: planes.luma + content.y * planes.width + content.x,
+            blueDifference: planes.blueDifference + chromaStart, redDifference: planes.redDifference + chromaStart,
+            lumaStride: planes.width, chromaStride: planes.chromaWidth, size: content.size, chroma: chroma)
     }
 
     /// The planes that the encoder reads.
@@ -79,6 +83,11 @@ final class PictureCanvas {
         current.fillChroma(128)
         body(current.luma, current.width)
         repeatEdges(whole)
+    }
+
+    /// Makes the whole picture black, in limited range.
+    func drawBlack() {
+        drawGrey { luma, stride in memset(luma, 16, stride * size.height) }
     }
 
     /// Repeats the picture's last column and row if the converted `area` touches its right or bottom edge.

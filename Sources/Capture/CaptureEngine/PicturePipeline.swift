@@ -11,6 +11,7 @@ final class PicturePipeline {
     let coder: PictureCoder
     private let screen: any ScreenSource
     private let canvas: PictureCanvas
+    private let hasBars: Bool
     private let reader: ScreenReader
     private var search: MotionSearch
     private var memory: PictureMemory
@@ -32,12 +33,20 @@ final class PicturePipeline {
     ) throws(CaptureError) {
         self.screen = screen
         let size = configuration.scale?.size(of: screen.size) ?? screen.size
+        let content = Self.content(of: screen, configuration)
+        hasBars = content.size != size
         canvas = PictureCanvas(size, chroma: chroma)
-        reader = ScreenReader(screen, into: canvas)
+        reader = ScreenReader(screen, into: canvas, at: content)
         coder = try PictureCoder(canvas, configuration, onWarning: onWarning)
         let grid = coder.quality.grid
         search = MotionSearch(columns: grid.columns, rows: grid.rows, reach: coder.encoder.farthestMotion)
         memory = PictureMemory(columns: grid.columns, rows: grid.rows, places: coder.encoder.keptPictures)
+    }
+
+    /// The part of the pictures that shows the screen.
+    static func content(of screen: any ScreenSource, _ configuration: CaptureConfiguration) -> PixelRectangle {
+        configuration.scale?.content(of: screen.size)
+            ?? PixelRectangle(x: 0, y: 0, width: screen.size.width, height: screen.size.height)
     }
 
     /// The size of the pictures.
@@ -67,6 +76,7 @@ final class PicturePipeline {
             let start = rate.start(kind, now: captureTime)
             if start > captureTime { return .later(start) }
         }
+        if isSlate, hasBars { canvas.drawBlack() }
         let compares =
             !isKeyFrame && isCanvasSent && !isSlate && canvas.chroma == .yuv420
             && coder.quality.activeCount >= MotionSearch.fewestMacroblocks

@@ -39,18 +39,18 @@ final class PointerReporter {
         screen.forgetToldPointer()
     }
 
-    /// Looks up the pointer's position, and its shape in pictures of `size`, if that is due.
-    func look(_ now: MonotonicTime, _ size: PictureSize) throws(CaptureError) {
+    /// Looks up the pointer's position, and its shape in pictures that show the screen in `content`, if that is due.
+    func look(_ now: MonotonicTime, _ content: PixelRectangle) throws(CaptureError) {
         guard now >= due else { return }
         isOwed = false
         let new = try screen.lookAtPointer(now: now)
         guard mode == .apart else { return }
         position = new ?? position
-        image = try screen.takePointerShape(in: size) ?? image
+        image = try screen.takePointerShape(in: content.size) ?? image
     }
 
-    /// Passes what is new to `send`, in the coordinates of pictures of `size`.
-    func tell(_ size: PictureSize, _ send: (LinkMessage) -> Void) {
+    /// Passes what is new to `send`, in the coordinates of pictures that show the screen in `content`.
+    func tell(_ content: PixelRectangle, _ send: (LinkMessage) -> Void) {
         guard mode == .apart else { return }
         if let image { send(.pointerShape(image)) }
         image = nil
@@ -60,7 +60,8 @@ final class PointerReporter {
         send(
             .pointerPosition(
                 PointerPosition(
-                    x: position.x * size.width / width, y: position.y * size.height / height,
+                    x: content.x + position.x * content.width / width,
+                    y: content.y + position.y * content.height / height,
                     isVisible: position.isVisible)))
     }
 

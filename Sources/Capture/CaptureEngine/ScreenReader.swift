@@ -3,34 +3,41 @@ import ColorConversion
 import Glibc
 import MediaTypes
 
-/// Brings changed parts of the screen into the canvas: grabs them, scales them if pictures are smaller than the screen,
-/// and converts them.
+/// Brings changed parts of the screen into the canvas: grabs them, scales them if pictures show the screen in another
+/// size, and converts them.
 final class ScreenReader {
     private let screen: any ScreenSource
     private let canvas: PictureCanvas
+    /// The part of the picture that shows the screen.
+    private let content: PixelRectangle
     private let format: ScreenToPlanes.PixelFormat
     private let scaling: ScreenScaling?
     private var stripes = ScaledStripes()
 
-    init(_ screen: any ScreenSource, into canvas: PictureCanvas) {
+    init(_ screen: any ScreenSource, into canvas: PictureCanvas, at content: PixelRectangle) {
         self.screen = screen
         self.canvas = canvas
+        self.content = content
         format = screen.pixelFormat
-        scaling = canvas.size == screen.size ? nil : ScreenScaling(from: screen.size, to: canvas.size)
+        scaling = content.size == screen.size ? nil : ScreenScaling(from: screen.size, to: content.size)
     }
 
     /// The parts of the picture in which `area` of the screen is seen.
     func affected(by area: DamagedArea) -> DamagedArea {
-        guard let scaling else { return area }
-        return DamagedArea(area.rectangles.map(scaling.affected(by:)), in: canvas.size)
+        if scaling == nil, content.size == canvas.size { return area }
+        return DamagedArea(
+            area.rectangles.map { (scaling?.affected(by: $0) ?? $0).moved(x: content.x, y: content.y) }, in: canvas.size
+        )
     }
 
     /// Brings `area` of the picture up to date; returns false if the screen refused to hand out pixels. `converting`
     /// is increased by the time spent on conversion.
     func read(_ area: DamagedArea, converting: inout Interval) throws(CaptureError) -> Bool {
-        if let scaling { return try readScaled(area.rectangles, scaling, &converting) }
-        let destination = canvas.destination
-        let isComplete = try screen.grab(area) { pixels in
+        let parts = area.rectangles.map { $0.moved(x: -content.x, y: -content.y) }
+        if let scaling { return try readScaled(parts, scaling, &converting) }
+        let destination = canvas.destination(content)
+        let seen = content.size == canvas.size ? area : DamagedArea(parts, in: screen.size)
+        let isComplete = try screen.grab(seen) { pixels in
             let begin = MonotonicTime.now()
             ScreenToPlanes.convert(
                 pixels.base, stride: pixels.stride, format: format, rectangle: pixels.rectangle, into: destination)
@@ -51,7 +58,7 @@ final class ScreenReader {
                 rectangle.contains(scaling.needed(for: $1)) ? $0.union($1) : $0
             }
         }
-        let destination = canvas.destination
+        let destination = canvas.destination(content)
         let isComplete = try screen.grab(area) { pixels in
             let begin = MonotonicTime.now()
             if let index = area.rectangles.firstIndex(where: { $0.contains(pixels.rectangle) }) {
@@ -60,7 +67,7 @@ final class ScreenReader {
             }
             converting = converting + (MonotonicTime.now() - begin)
         }
-        for part in targets { canvas.repeatEdges(part) }
+        for part in targets { canvas.repeatEdges(part.moved(x: content.x, y: content.y)) }
         return isComplete
     }
 }

@@ -59,12 +59,3 @@ struct CapturePlace: Equatable {
             && left.origin == right.origin
     }
 }
-
-extension PixelRectangle {
-    var size: PictureSize { PictureSize(width: width, height: height) }
-
-    /// The same rectangle, moved by `dx` and `dy`.
-    func moved(x dx: Int, y dy: Int) -> PixelRectangle {
-        PixelRectangle(x: x + dx, y: y + dy, width: width, height: height)
-    }
-}

@@ -2,7 +2,7 @@ import CYUV
 import Glibc
 public import MediaTypes
 
-/// Scales parts of a screen down, and computes which part of the picture depends on which part of the screen.
+/// Scales parts of a screen, and computes which part of the picture depends on which part of the screen.
 ///
 /// If a dimension shrinks to half or less, it is first halved as often as possible by averaging pairs of pixels; then
 /// the rest is interpolated. Interpolation alone would skip pixels and lose thin lines. The parts fit together without
@@ -10,7 +10,7 @@ public import MediaTypes
 public struct ScreenScaling: Sendable {
     /// The size of the captured area.
     public let source: PictureSize
-    /// The size of the pictures; not larger than the source in either dimension.
+    /// The size of the pictures.
     public let target: PictureSize
 
     // The number of halvings in each dimension, and the size after them, which is less than twice the target.

@@ -32,11 +32,14 @@ public enum PictureScale: Hashable, Sendable {
     case percent(Int)
     /// The largest size with the same aspect ratio that fits into this one, never larger than what is captured.
     case within(PictureSize)
+    /// This size, whatever is captured, which is made smaller or larger, with black bars for another aspect ratio.
+    case exactly(PictureSize)
 
     /// The size of the pictures if what is captured has `size`. Width and height are at least 2.
     public func size(of size: PictureSize) -> PictureSize {
         let (numerator, denominator): (Int, Int)
         switch self {
+        case .exactly(let exact): return exact
         case .percent(let percent): (numerator, denominator) = (min(max(percent, 1), 100), 100)
         case .within(let limit):
             if limit.width >= size.width, limit.height >= size.height { return size }
@@ -48,6 +51,25 @@ public enum PictureScale: Hashable, Sendable {
             min(side, max(2, (side * numerator + denominator / 2) / max(1, denominator)))
         }
         return PictureSize(width: scaled(size.width), height: scaled(size.height))
+    }
+
+    /// The part of the pictures, at an even place, that shows what is captured, if that has `size`.
+    public func content(of size: PictureSize) -> PixelRectangle {
+        let pictures = self.size(of: size)
+        var content = PixelRectangle(x: 0, y: 0, width: pictures.width, height: pictures.height)
+        guard case .exactly = self, size.width > 0, size.height > 0 else { return content }
+        func fitting(_ side: Int, _ numerator: Int, _ denominator: Int) -> Int {
+            // An even number of pixels leaves whole samples of chroma to the bars.
+            min(side, max(2, (numerator + denominator) / denominator & ~1))
+        }
+        if size.width * pictures.height > pictures.width * size.height {
+            content.height = fitting(pictures.height, pictures.width * size.height, size.width)
+            content.y = (pictures.height - content.height) / 2 & ~1
+        } else if size.width * pictures.height < pictures.width * size.height {
+            content.width = fitting(pictures.width, pictures.height * size.width, size.height)
+            content.x = (pictures.width - content.width) / 2 & ~1
+        }
+        return content
     }
 }
 

@@ -42,6 +42,14 @@ public struct PixelRectangle: Hashable, Sendable {
         self.height = height
     }
 
+    /// Its width and height.
+    public var size: PictureSize { PictureSize(width: width, height: height) }
+
+    /// The same rectangle, moved by `dx` and `dy`.
+    public func moved(x dx: Int, y dy: Int) -> PixelRectangle {
+        PixelRectangle(x: x + dx, y: y + dy, width: width, height: height)
+    }
+
     /// Whether it covers no pixel.
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 

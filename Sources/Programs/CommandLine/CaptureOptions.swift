@@ -14,6 +14,8 @@ public struct CaptureOptions: Sendable, Equatable {
     public var scale: PictureScale?
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference
+    /// How often a key frame is sent that nobody has asked for, or nil for never.
+    public var keyFrames: KeyFrameInterval?
     /// Whether sharing pauses while the screen is locked.
     public var pausesWhenLocked: Bool
     /// The most pictures a second.
@@ -30,7 +32,8 @@ public struct CaptureOptions: Sendable, Equatable {
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()
         hidden = try parsed.values("hide", as: .window)
-        scale = try parsed.value("scale", as: .scale)
+        scale = try parsed.pictureScale()
+        keyFrames = try parsed.value("key-frames", as: .keyFrames)
         chroma = try parsed.required("chroma", as: .chroma)
         pausesWhenLocked = parsed.has("pause-when-locked")
         framesPerSecond = try parsed.required("fps", as: .frameRate)
@@ -58,6 +61,12 @@ public struct CaptureOptions: Sendable, Equatable {
         }
         words += ["--chroma", chroma.rawValue]
         if pausesWhenLocked { words.append("--pause-when-locked") }
+        case .exactly(let size): words += ["--size", "\(size.width)x\(size.height)"]
+        case nil: break
+        }
+        switch keyFrames {
+        case .time(let time): words += ["--key-frames", "\(time.nanoseconds / 1_000_000)ms"]
+        case .frames(let count): words += ["--key-frames", "\(count)"]
         if let quantizer { words += ["--constant-qp", "\(quantizer)"] }
         if !refines { words.append("--no-refinement") }
         return words
@@ -76,7 +85,7 @@ public struct CaptureOptions: Sendable, Equatable {
 
 extension CaptureOptions {
     /// Groups of options of which only one may be given, for a command's table.
-    public static let alternatives = [["monitor", "window", "region"]]
+    public static let alternatives = [["monitor", "window", "region", "pick"], ["scale", "size"]]
 
     /// The options for a command's table.
     public static let options = [
@@ -114,6 +123,16 @@ extension CaptureOptions {
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
             long: "fps", short: "f", value: .required("NUMBER"),
+        Option(
+            long: "size", value: .required("WxH"),
+            help:
+                "send pictures of exactly this size, whatever is shared, for example 1280x720: what is shared is made "
+                + "smaller or larger, with black bars if it has another aspect ratio"),
+        Option(
+            long: "key-frames", value: .required("TIME|N"),
+            help:
+                "send a key frame at least once in this time (10s) or every N frames (300), for receivers that can't "
+                + "ask for one: the original ReplayKit receiver, recorders; without it, only when one is requested"),
             help: "send at most this many pictures a second, 1 to 120",
             default: "30"),
         Option(
@@ -136,7 +155,14 @@ extension ParsedOptions {
     /// Whether `--list` was given. The program then prints what can be shared, and exits.
     public var wantsList: Bool { has("list") }
 
-    /// The target that `--monitor`, `--window` or `--region` names. At most one of them may be given.
+    /// The size of pictures that `--scale` or `--size` gives. At most one of them may be given.
+    fileprivate func pictureScale() throws(UsageError) -> PictureScale? {
+        guard has("size") else { return try value("scale", as: .scale) }
+        if has("scale") { throw UsageError("--scale and --size can't go together; give one of them") }
+        return try value("size", as: .exactSize)
+    }
+
+    /// The target that `--monitor`, `--window` or `--region` names. At most one of them and `--pick` may be given.
     fileprivate func captureTarget() throws(UsageError) -> CaptureTarget {
         let given = ["monitor", "window", "region"].filter { has($0) }
         if given.count > 1 {

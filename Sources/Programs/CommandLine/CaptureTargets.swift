@@ -60,6 +60,45 @@ extension ValueFormat where Value == PictureScale {
     }
 }
 
+extension ValueFormat where Value == PictureScale {
+    /// The exact size of pictures: `1280x720`.
+    public static var exactSize: ValueFormat<PictureScale> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let (width, height) = sides(text) else {
+                throw ValueProblem("not a size; write it like 1280x720")
+            }
+            guard sideRange.contains(width), sideRange.contains(height) else {
+                throw ValueProblem("size out of range; sides may be from 2 to \(longestSide)")
+            }
+            return .exactly(PictureSize(width: width, height: height))
+        }
+    }
+}
+
+extension ValueFormat where Value == KeyFrameInterval {
+    /// How often key frames are sent: `10s`, `500ms` or `2m`, or a number of frames.
+    public static var keyFrames: ValueFormat<KeyFrameInterval> {
+        ValueFormat { (text) throws(ValueProblem) in
+            if let count = decimalInteger(text) {
+                guard (2...100_000).contains(count) else {
+                    throw ValueProblem("number of frames out of range; it may be from 2 to 100000")
+                }
+                return .frames(count)
+            }
+            // A number with a fraction could mean either.
+            guard text.last?.isNumber == false,
+                let time = try? ValueFormat<Interval>.duration.read(text, option: "")
+            else {
+                throw ValueProblem("not an interval; write a time like 10s or 2m, or a number of frames like 300")
+            }
+            guard time >= .milliseconds(500), time <= .seconds(3600) else {
+                throw ValueProblem("time out of range; it may be from 500ms to 1h")
+            }
+            return .time(time)
+        }
+    }
+}
+
 extension ValueFormat where Value == ChromaPreference {
     /// `420`, `444` or `444,420`.
     public static var chroma: ValueFormat<ChromaPreference> {

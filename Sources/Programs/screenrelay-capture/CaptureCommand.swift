@@ -25,6 +25,7 @@ enum CaptureCommand {
         configuration.recording = recording.path
         configuration.recordingLimit = recording.limit
         configuration.scale = capture.scale
+        configuration.keyFrames = capture.keyFrames
         configuration.chroma = capture.chroma
         configuration.quantizer = capture.quantizer
         configuration.refines = capture.refines

@@ -34,7 +34,8 @@ enum DoctorCommand {
     /// is checked.
     private static let sharedOptions: [Option] = {
         let checked = [
-            "display", "monitor", "window", "region", "pause-when-locked", "scale", "chroma", "capture-memory", "sound",
+            "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma", "capture-memory",
+            "sound",
             "room", "listen",
             "udp-port", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file", "tls",
             "tls-cert", "tls-key", "ice-server", "ice-secret-file",

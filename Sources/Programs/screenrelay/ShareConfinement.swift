@@ -52,6 +52,7 @@ struct ShareConfinement {
             expectation.pixelsReadForOneSent = 1 / (share * share)
         // The size of the captured area isn't known here, so allow for a large screen.
         case .within: expectation.leastPixels = 3840 * 2160
+        case .exactly(let size): expectation.leastPixels = max(3840 * 2160, size.width * size.height)
         case nil: break
         }
         return expectation
