@@ -181,6 +181,42 @@ public final class DisplayClient {
         wait()
     }
 
+    /// Presses or releases a button of the mouse where the pointer is (XTEST).
+    public func button(_ number: UInt8, isDown: Bool) {
+        xcb_test_fake_input(
+            connection, UInt8(isDown ? XCB_BUTTON_PRESS : XCB_BUTTON_RELEASE), number, 0, root, 0, 0, 0)
+        wait()
+    }
+
+    /// Presses and releases the key with this code (XTEST). Escape is 9 on all of Xorg's keyboards.
+    public func type(key: UInt8) {
+        for kind in [XCB_KEY_PRESS, XCB_KEY_RELEASE] {
+            xcb_test_fake_input(connection, UInt8(kind), key, 0, root, 0, 0, 0)
+        }
+        wait()
+    }
+
+    /// Whether another client has grabbed the pointer.
+    public var isPointerGrabbed: Bool {
+        let cookie = xcb_grab_pointer(
+            connection, 0, root, 0, UInt8(XCB_GRAB_MODE_ASYNC.rawValue), UInt8(XCB_GRAB_MODE_ASYNC.rawValue), 0, 0,
+            UInt32(XCB_CURRENT_TIME))
+        let reply = xcb_grab_pointer_reply(connection, cookie, nil)
+        defer { free(reply) }
+        let isFree = reply.map { UInt32($0.pointee.status) == XCB_GRAB_STATUS_SUCCESS.rawValue } ?? false
+        if isFree { xcb_ungrab_pointer(connection, UInt32(XCB_CURRENT_TIME)) }
+        wait()
+        return !isFree
+    }
+
+    /// The window that is seen at a place of the screen, a child of the root window; 0 if there is none.
+    public func topWindow(at place: (x: Int, y: Int)) -> xcb_window_t {
+        let cookie = xcb_translate_coordinates(connection, root, root, Int16(place.x), Int16(place.y))
+        let reply = xcb_translate_coordinates_reply(connection, cookie, nil)
+        defer { free(reply) }
+        return reply?.pointee.child ?? 0
+    }
+
     /// Makes a monitor, or changes it, as `xrandr --setmonitor` does.
     public func setMonitor(_ name: String, _ area: PixelRectangle, isPrimary: Bool = false) {
         guard let data = xcb_get_extension_data(connection, shim_xcb_randr_id()) else { return }

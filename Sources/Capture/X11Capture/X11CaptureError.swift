@@ -6,6 +6,8 @@ public import MediaTypes
 
 /// The reason why a screen can't be captured, or can't be captured any longer.
 public enum X11CaptureError: ScreenFailure, Equatable {
+    /// Another program keeps the pointer to itself, as a menu does that is open.
+    case pointerGrabbed
     /// No display was named, and DISPLAY isn't set.
     case noDisplayNamed
     /// The display's name is malformed.
@@ -43,6 +45,7 @@ public enum X11CaptureError: ScreenFailure, Equatable {
 
     public var description: String {
         switch self {
+        case .pointerGrabbed: "another program keeps the pointer to itself; close the menu that is open, and try again"
         case .noDisplayNamed: "no display named and DISPLAY is not set; name one, as in :0"
         case .invalidDisplayName(let display): "'\(display)' is not a display's name; write it as in :0"
         case .cannotOpen(let display):

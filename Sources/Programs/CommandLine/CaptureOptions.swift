@@ -8,14 +8,16 @@ public struct CaptureOptions: Sendable, Equatable {
     public var display: String?
     /// The part of the display that is captured.
     public var target: CaptureTarget
+    /// Whether the user chooses the part on the screen; `target` is then of no meaning.
+    public var picks: Bool
     /// The windows that viewers must not see.
     public var hidden: [WindowSelector]
     /// The size of pictures, or nil for the size of what they show.
     public var scale: PictureScale?
-    /// Which chroma formats may be sent.
-    public var chroma: ChromaPreference
     /// How often a key frame is sent that nobody has asked for, or nil for never.
     public var keyFrames: KeyFrameInterval?
+    /// Which chroma formats may be sent.
+    public var chroma: ChromaPreference
     /// Whether sharing pauses while the screen is locked.
     public var pausesWhenLocked: Bool
     /// The most pictures a second.
@@ -31,6 +33,7 @@ public struct CaptureOptions: Sendable, Equatable {
     public init(_ parsed: ParsedOptions) throws(UsageError) {
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()
+        picks = parsed.has("pick")
         hidden = try parsed.values("hide", as: .window)
         scale = try parsed.pictureScale()
         keyFrames = try parsed.value("key-frames", as: .keyFrames)
@@ -47,6 +50,7 @@ public struct CaptureOptions: Sendable, Equatable {
         var words = ["--fps", "\(framesPerSecond)"]
         if let bitRate { words += ["--bitrate", "\(bitRate.bitsPerSecond)"] }
         if let display { words += ["--display", display] }
+        if picks { words.append("--pick") }
         switch target {
         case .screen: break
         case .monitor(let name): words += ["--monitor", name]
@@ -57,16 +61,16 @@ public struct CaptureOptions: Sendable, Equatable {
         switch scale {
         case .percent(let percent): words += ["--scale", "\(percent)%"]
         case .within(let size): words += ["--scale", "\(size.width)x\(size.height)"]
-        case nil: break
-        }
-        words += ["--chroma", chroma.rawValue]
-        if pausesWhenLocked { words.append("--pause-when-locked") }
         case .exactly(let size): words += ["--size", "\(size.width)x\(size.height)"]
         case nil: break
         }
         switch keyFrames {
         case .time(let time): words += ["--key-frames", "\(time.nanoseconds / 1_000_000)ms"]
         case .frames(let count): words += ["--key-frames", "\(count)"]
+        case nil: break
+        }
+        words += ["--chroma", chroma.rawValue]
+        if pausesWhenLocked { words.append("--pause-when-locked") }
         if let quantizer { words += ["--constant-qp", "\(quantizer)"] }
         if !refines { words.append("--no-refinement") }
         return words
@@ -105,6 +109,11 @@ extension CaptureOptions {
             long: "region", value: .required("WxH+X+Y"),
             help: "share only this part of the screen, as in 1280x720+0+40 (width, height, left, top)"),
         Option(
+            long: "pick",
+            help:
+                "choose on the screen what is shared: click on a window, or drag a region; Escape or the right button "
+                + "cancels"),
+        Option(
             long: "hide", value: .required("WINDOW"),
             help:
                 "leave out this window and all others of its program, such as menus and dialogs, which are shown blank; "
@@ -115,15 +124,6 @@ extension CaptureOptions {
             help:
                 "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
         Option(
-            long: "chroma", value: .required("FORMAT"),
-            help:
-                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser can "
-                + "decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
-            default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
-        Option(long: "pause-when-locked", help: "pause while the screen is locked"),
-        Option(
-            long: "fps", short: "f", value: .required("NUMBER"),
-        Option(
             long: "size", value: .required("WxH"),
             help:
                 "send pictures of exactly this size, whatever is shared, for example 1280x720: what is shared is made "
@@ -133,6 +133,15 @@ extension CaptureOptions {
             help:
                 "send a key frame at least once in this time (10s) or every N frames (300), for receivers that can't "
                 + "ask for one: the original ReplayKit receiver, recorders; without it, only when one is requested"),
+        Option(
+            long: "chroma", value: .required("FORMAT"),
+            help:
+                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser can "
+                + "decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
+            default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
+        Option(long: "pause-when-locked", help: "pause while the screen is locked"),
+        Option(
+            long: "fps", short: "f", value: .required("NUMBER"),
             help: "send at most this many pictures a second, 1 to 120",
             default: "30"),
         Option(
@@ -164,10 +173,10 @@ extension ParsedOptions {
 
     /// The target that `--monitor`, `--window` or `--region` names. At most one of them and `--pick` may be given.
     fileprivate func captureTarget() throws(UsageError) -> CaptureTarget {
-        let given = ["monitor", "window", "region"].filter { has($0) }
+        let given = ["monitor", "window", "region", "pick"].filter { has($0) }
         if given.count > 1 {
             let names = given.map { "--\($0)" }.joined(separator: " and ")
-            throw UsageError("\(names) can't go together; give one of --monitor, --window and --region")
+            throw UsageError("\(names) can't go together; give one of --monitor, --window, --region and --pick")
         }
         if let name = try value("monitor", as: .text) { return .monitor(name) }
         if let window = try value("window", as: .window) { return .window(window) }

@@ -17,6 +17,10 @@ extension Command {
                 help: "for 'screenrelay doctor': tell the size of what would be captured and what the display lacks",
                 isHidden: true),
             Option(
+                long: "pick-only",
+                help: "for 'screenrelay share': let the user choose as with --pick, print the choice and exit",
+                isHidden: true),
+            Option(
                 long: "again",
                 help: "say nothing if what is to be captured still isn't there; 'screenrelay share' sets this",
                 isHidden: true),

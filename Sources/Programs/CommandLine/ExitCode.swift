@@ -1,6 +1,8 @@
 /// A program's exit codes, as in sysexits.h.
 public enum ExitCode: Int32, CaseIterable, Sendable {
     case success = 0
+    /// The user has cancelled a choice.
+    case cancelled = 1
     /// The command line is wrong (EX_USAGE).
     case usage = 64
     /// The input is damaged or of an unknown kind (EX_DATAERR).
@@ -24,6 +26,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     public var meaning: String {
         switch self {
         case .success: "success"
+        case .cancelled: "the user has cancelled the choice of --pick"
         case .usage: "the command line is wrong"
         case .badData: "the input is damaged or of an unknown kind"
         case .windowGone: "the shared window or an input file is not there"

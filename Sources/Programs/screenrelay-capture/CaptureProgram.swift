@@ -26,14 +26,23 @@ enum CaptureProgram {
             CaptureCommand.command.run(CaptureCommand.program) { options in
                 try Confinement.enter(options)
                 let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
-                let wanted = try CaptureOptions(options)
+                var wanted = try CaptureOptions(options)
                 // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
                 let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
                 if options.has("check") { return DisplayReport.show(wanted) }
+                if options.has("pick-only") { return PickReport.show(wanted) }
                 let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
                 // Under share the variable for it isn't there: share has warned already.
                 if let warning = wanted.waylandWarning { log.warning(warning) }
                 guard let configuration else { return Listing.show(display: wanted.display) }
+                if wanted.picks {
+                    switch PickReport.pick(wanted) {
+                    case .failure(let ended): return ended.code
+                    case .success(let choice):
+                        wanted.target = choice.target
+                        log.info("sharing \(choice.target.kindName) '\(choice.name)'")
+                    }
+                }
                 return capture(wanted, configuration, isAgain: options.has("again"), log: log)
             })
     }

@@ -32,7 +32,7 @@ enum ShareCommand {
         MessageMemory.keep()
         let recording = try RecordOptions(options)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
-        let capture = try CaptureOptions(options)
+        var capture = try CaptureOptions(options)
         if options.wantsList {
             return ProgramBeside.capture.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
@@ -46,10 +46,18 @@ enum ShareCommand {
         let rtsp = try RTSPOption(options, configuration)
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
-        let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = ProgramBeside.capture.path else {
             return Program.fail(ProgramBeside.capture.missing, .unavailable)
         }
+        var picked: String?
+        if capture.picks {
+            var code: Int32 = 0
+            guard let choice = PickedTarget(program, capture, code: &code) else { return code }
+            (capture.target, capture.picks, picked) = (choice.target, false, choice.description)
+        }
+        let limits = capture.limits
+        let shared = picked ?? capture.sharedName ?? display
+        let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }
@@ -77,9 +85,8 @@ enum ShareCommand {
             let more =
                 RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let code = try share(
-                capture.sharedName ?? display, with: host, recording: recording, sound, pushing, joining, until: end,
-                news,
-                audience: HostOptions.audience(options), more: more, most: capture.limits, log
+                shared, with: host, recording: recording, sound, pushing, joining, until: end, news,
+                audience: HostOptions.audience(options), more: more, most: limits, log
             ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
