@@ -11,6 +11,10 @@ public struct PushSettings: Sendable {
     /// The longest that connecting may take, and that the other side may take nothing.
     public var connectTimeout = Interval.seconds(10)
     public var sendTimeout = Interval.seconds(10)
+    /// The bytes that the system may take by RTMP of what the server hasn't, 16 KiB to 16 MiB; the system's
+    /// net.core.wmem_max may reduce it. A larger buffer carries a higher bit rate over a long path, and lets a slow path
+    /// be noticed later.
+    public var sendBuffer = 128 << 10
     /// How often a status comes.
     public var statusPeriod = Interval.seconds(3)
     /// While pictures come, a key frame is asked for as often as this: whoever watches by the other service can begin
@@ -59,6 +63,9 @@ public struct PushSettings: Sendable {
     /// time that it takes delays the picture. If it changes the size, the push fails.
     public var filter: Filter?
 
+    /// The sizes that ``sendBuffer`` may have.
+    public static let sendBuffers = 16 << 10...16 << 20
+
     /// Settings by which nothing is tried again.
     public init() {}
 
@@ -70,6 +77,9 @@ public struct PushSettings: Sendable {
         guard suitsWebRTC || !target.takesWebRTC else {
             throw OutputError(
                 "a server of WebRTC gets what viewers get: it can be sent the pictures alone, and nothing else changed")
+        }
+        guard Self.sendBuffers.contains(sendBuffer) else {
+            throw OutputError("its send buffer has \(sendBuffer) bytes; it may have 16 KiB to 16 MiB")
         }
         do throws(VideoSettingsError) {
             try video?.check()
@@ -184,10 +194,10 @@ public final class Push: Sendable {
 
     /// Takes other settings. If it isn't running, they are for its next start or try.
     ///
-    /// The connection goes on if `content`, `video`, `sound`, `sendTimeout` and `keyFrameInterval` are the same, and
-    /// there is no filter, before and after. If its encoder adapts its rate, before and after, the bit rate and how far
-    /// the rates may fall may differ too. Otherwise it begins anew at once, which viewers of the other service may see
-    /// as a short break.
+    /// The connection goes on if `content`, `video`, `sound`, `sendTimeout`, `sendBuffer` and `keyFrameInterval` are
+    /// the same, and there is no filter, before and after. If its encoder adapts its rate, before and after, the bit
+    /// rate and how far the rates may fall may differ too. Otherwise it begins anew at once, which viewers of the other
+    /// service may see as a short break.
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
     public func reload(_ settings: PushSettings) throws(OutputError) {

@@ -53,7 +53,8 @@ extension PushConnection {
     func findAddress() -> (address: PushAddress, place: ResolvedAddress)? {
         do throws(OutputError) {
             let address = try target.find(connection)
-            let place = try address.resolved(by: settings.resolve)
+            var place = try address.resolved(by: settings.resolve)
+            if address.container == .flash { place.options["send_buffer_size"] = "\(settings.sendBuffer)" }
             if connection.isAbandoned { return nil }
             return (address, place)
         } catch {

@@ -115,7 +115,7 @@ struct PushControl {
         life.settings = new.life
         guard connection != nil, life.state != .disconnecting else { return }
         guard new.sendTimeout == old.sendTimeout, new.keyFrameInterval == old.keyFrameInterval,
-            new.content == old.content, new.sound == old.sound,
+            new.content == old.content, new.sound == old.sound, new.sendBuffer == old.sendBuffer,
             // Whether two closures do the same can't be told.
             new.filter == nil, old.filter == nil, new.video == old.video || changesRates(from: old.video)
         else { return handle(.restart) }

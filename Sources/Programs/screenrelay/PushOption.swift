@@ -21,8 +21,8 @@ struct PushOption {
                 "how to encode once more what the --push before it sends: low1 to low3, medium1 to medium3, high1 to "
                 + "high3, or a list, which may follow a preset, of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, "
                 + "adapt-fps=LOWEST, gop=PICTURES, profile=NAME and fit=bars or crop for the pictures, "
-                + "sound-bitrate=RATE, sound-rate=HERTZ and sound-channels=1 or 2 for the sound, and only=pictures "
-                + "or sound to leave the other out; without it, both go out as they are",
+                + "sound-bitrate=RATE, sound-rate=HERTZ and sound-channels=1 or 2 for the sound, only=pictures "
+                + "or sound to leave the other out, and send-buffer=SIZE for RTMP; without it, both go out as they are",
             repeats: true, choices: VideoPreset.allCases.map(\.rawValue)),
         Option(
             long: "push-tries", value: .required("NUMBER"),
@@ -103,6 +103,14 @@ struct PushOption {
         }
         (settings.video, settings.sound) = (preset?.video, preset?.sound)
         settings.content = preset?.content ?? .both
+        if let sendBuffer = preset?.sendBuffer {
+            guard target.showsBacklog else {
+                throw UsageError("\(place): send-buffer= works with rtmp and rtmps alone")
+            }
+            settings.sendBuffer = sendBuffer
+        } else {
+            settings.sendBuffer = PushSettings().sendBuffer
+        }
         if target.takesWebRTC, !settings.suitsWebRTC {
             throw UsageError(
                 "\(presetPlace): a push by whip or janus sends what viewers get; only=pictures is all that can be set")

@@ -10,6 +10,8 @@ struct PushPreset {
     /// Nil if the sound goes out as it is, where that is possible.
     private(set) var sound: SoundSettings?
     private(set) var content = PushSettings.Content.both
+    /// Nil for the usual one.
+    private(set) var sendBuffer: Int?
 
     /// `high1`, `high1,fps=30`, `size=1280x720,bitrate=2M`, `sound-bitrate=96k,only=sound`
     static let format = ValueFormat<PushPreset> { (text) throws(ValueProblem) in
@@ -52,6 +54,11 @@ struct PushPreset {
             case .sound?: content = .sound
             case .both?, nil: throw ValueProblem("'\(word)': write only=pictures or only=sound")
             }
+        } else if name == "send-buffer" {
+            guard let count = kibibytes(value), PushSettings.sendBuffers.contains(count) else {
+                throw ValueProblem("'\(word)' isn't a size from 16k to 16384k; write it like send-buffer=512k")
+            }
+            sendBuffer = count
         } else if name.hasPrefix("sound-") {
             var settings = sound ?? SoundSettings()
             try Self.set(name, value, word, in: &settings)
@@ -104,10 +111,16 @@ struct PushPreset {
         }
     }
 
+    /// `512k`
+    private func kibibytes(_ text: String) -> Int? {
+        guard text.hasSuffix("k"), let count = Int(text.dropLast()), (0...1 << 20).contains(count) else { return nil }
+        return count << 10
+    }
+
     private static func unknown(_ word: String) -> ValueProblem {
         ValueProblem(
             "'\(word)' is not understood; write size=, bitrate=, adapt=, fps=, adapt-fps=, gop=, profile=, fit=, "
-                + "sound-bitrate=, sound-rate=, sound-channels= or only=")
+                + "sound-bitrate=, sound-rate=, sound-channels=, send-buffer= or only=")
     }
 
     private static func rate(_ text: String, _ word: String, as example: String) throws(ValueProblem) -> BitRate {
