@@ -56,6 +56,7 @@ enum LinkVectors {
             ("sharing", .sharing(.locked), epoch, nil),
             ("pointer-mode", .pointerMode(.drawn), 0, nil),
             ("sharer-paused", .sharerPaused(true), 0, nil),
+            ("microphone-muted", .microphoneMuted(true), 0, nil),
             ("chroma", .chroma(.yuv444), 0, nil),
             ("ping", .ping(time), 0, nil),
             (

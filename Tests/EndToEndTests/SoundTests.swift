@@ -15,8 +15,8 @@ extension EndToEnd {
             return try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
         }
 
-        private func steer(_ host: RunningProgram, _ command: String) throws -> String {
-            try CommandLineRun(["screenrelay", command, "--pid", "\(host.child.processID)"]).output
+        private func steer(_ host: RunningProgram, _ words: String...) throws -> String {
+            try CommandLineRun(["screenrelay"] + words + ["--pid", "\(host.child.processID)"]).output
         }
 
         @Test("without a sound server, the screen is shared all the same")
@@ -97,8 +97,27 @@ extension EndToEnd {
             #expect(try steer(host, "unmute") == "unmuted\n")
             try waitUntilTold(["live", "muted", "live"])
             #expect(try status(of: host)["muted"] == .bool(false))
+
+            // The microphone alone: viewers are told nothing, because the desktop may be heard as before.
+            #expect(try steer(host, "mute", "mic") == "microphone muted\n")
+            func isTold(_ socket: UnixSocket, _ decoder: inout MessageDecoder) throws -> Void? {
+                guard let bytes = try socket.receive(), !bytes.isEmpty else { return nil }
+                decoder.push(bytes)
+                while let message = try decoder.next() { if message.body == .microphoneMuted(true) { return () } }
+                return nil
+            }
+            try eventually("the source is told of the microphone") { try isTold(source, &decoder) }
+            let quiet = try status(of: host)
+            #expect(quiet["microphoneMuted"] == .bool(true) && quiet["muted"] == .bool(false))
             source.close()
             try waitUntilTold(["live", "muted", "live", "none"])
+            let later = try UnixSocket.connected(to: path)
+            try later.send(encoder.encode(.hello(hello)) + encoder.encode(.format(.opus)))
+            var fresh = MessageDecoder()
+            try eventually("a source that comes later is told") { try isTold(later, &fresh) }
+            #expect(try steer(host, "unmute", "mic") == "microphone unmuted\n")
+            #expect(try status(of: host)["microphoneMuted"] == .bool(false))
+            later.close()
         }
     }
 }

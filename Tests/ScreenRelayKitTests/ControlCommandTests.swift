@@ -15,7 +15,8 @@ struct ControlCommandTests {
     typealias Change = ControlCommand.RateChange
 
     static let commands: [(line: String, command: ControlCommand)] = [
-        ("pause", .pause), ("resume", .resume), ("mute", .mute), ("unmute", .unmute), ("stop", .stop),
+        ("pause", .pause), ("resume", .resume), ("mute", .mute), ("unmute", .unmute), ("mute mic", .muteMicrophone),
+        ("unmute mic", .unmuteMicrophone), ("stop", .stop),
         ("status", .status), ("status json", .statusJSON),
         ("sharpen", .sharpen), ("rooms", .rooms), ("link", .link),
         ("kick 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .kick("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),

@@ -170,7 +170,8 @@ struct AdministrationTests {
         }
         for (method, path, body, line) in [
             ("GET", "status", nil, "status json"), ("GET", "link", nil, "link"), ("POST", "pause", nil, "pause"),
-            ("POST", "resume", nil, "resume"), ("POST", "mute", nil, "mute"), ("POST", "unmute", nil, "unmute"),
+            ("POST", "resume", nil, "resume"), ("POST", "mute", nil, "mute"), ("POST", "mute-mic", nil, "mute mic"),
+            ("POST", "unmute-mic", nil, "unmute mic"), ("POST", "unmute", nil, "unmute"),
             ("POST", "stop", nil, "stop"),
             ("POST", "rate", "{\"fps\":10}", "rate fps=10"),
             ("POST", "rate", "{\"bitrate\":600000,\"fps\":\"max\"}", "rate fps=max bitrate=600000"),

@@ -212,6 +212,45 @@ struct SoundAgentTests {
         sound.stop()
     }
 
+    @Test("a muted microphone is left out and not recorded, while the desktop goes on, and is heard again afterwards")
+    func microphoneMuted() throws {
+        let server = try PulseServer(in: folder, sinks: ["out", "voice"])
+        let remapped = ["load-module", "module-remap-source", "source_name=mic", "master=voice.monitor"]
+        #expect(try server.pactl(remapped).isSuccess)
+        let sources = [SoundConfiguration.Source(.desktop), SoundConfiguration.Source(.microphone, device: "mic")]
+        let (sound, host) = try greeted(server, sources, channelCount: 1)
+        let voice = try server.play(tone(1000, seconds: 60), channelCount: 1, on: "voice")
+        let player = try server.playTone(channelCount: 1, on: "out")
+        func wait(for what: String, microphone: ClosedRange<Double>) throws {
+            var looked = host.packets.count
+            try host.wait(for: what) {
+                guard host.packets.count >= looked + 30 else { return false }
+                looked = host.packets.count
+                let last = try host.decoded(from: host.packets.count - 30, channelCount: 1).suffix(9600)
+                let (desktop, voice) = (ToneFit(440, in: Array(last)), ToneFit(1000, in: Array(last)))
+                return abs(desktop.amplitude - 0.5) < 0.05 && microphone.contains(voice.amplitude)
+            }
+        }
+        func streams() throws -> Int {
+            var launch = Launch("pactl", ["--server", server.address, "list", "short", "source-outputs"])
+            launch.standardOutput = .text(limit: 1 << 16)
+            return try ChildProcess.run(launch, within: .seconds(10)).output.split(separator: "\n").count
+        }
+        try wait(for: "both", microphone: 0.4...0.6)
+        let before = try streams()
+        try host.send(.microphoneMuted(true))
+        try wait(for: "the desktop alone", microphone: 0...0.005)
+        try eventually("no stream from the microphone") {
+            try streams() == before - 1 ? () : nil
+        }
+        #expect(!isSharing(.paused, host))
+        try host.send(.microphoneMuted(false))
+        try wait(for: "both again", microphone: 0.4...0.6)
+        voice.stop(within: .zero)
+        player.stop(within: .zero)
+        sound.stop()
+    }
+
     @Test("drops what a host doesn't read, so that it is never seconds late")
     func stalledHost() throws {
         let server = try PulseServer(in: folder)

@@ -132,7 +132,8 @@ public final class HostLink {
             if isTurnedAway { log.info("connected to \(configuration.link)") }
             isTurnedAway = false
             body(message)
-        case .requestKeyFrame, .bitRate, .carried, .frameRate, .pointerMode, .sharerPaused, .chroma, .sharpen:
+        case .requestKeyFrame, .bitRate, .carried, .frameRate, .pointerMode, .sharerPaused, .microphoneMuted, .chroma,
+            .sharpen:
             body(message)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:

@@ -30,6 +30,8 @@ public final class SoundAgent {
     private var isHeard = false
     /// Whether the sharer has muted or paused.
     private var isMuted = false
+    /// Whether the sharer has muted the microphone.
+    private var isMicrophoneMuted = false
     /// Packets that the host has had no room for since it took the last one.
     private var dropped = 0
 
@@ -94,7 +96,7 @@ public final class SoundAgent {
             try connectIfDue(now)
             if link.hasEnded { return .hostGone }
             pulse.advance(now) { for source in sources { source.close() } }
-            for source in sources { source.advance(now, isWanted ? pulse : nil) }
+            for source in sources { source.advance(now, isWanted(source) ? pulse : nil) }
             try sendSound(now)
             if try waitForEvents() { return .stopped }
         }
@@ -102,6 +104,10 @@ public final class SoundAgent {
 
     /// Whether anybody hears what is captured.
     private var isWanted: Bool { link.takesMessages && link.isConnected && isHeard && !isMuted }
+
+    private func isWanted(_ source: SoundSource) -> Bool {
+        isWanted && !(isMicrophoneMuted && source.configuration.kind == .microphone)
+    }
 
     private func connectIfDue(_ now: MonotonicTime) throws(SoundError) {
         do throws(LinkTransportError) {
@@ -111,6 +117,7 @@ public final class SoundAgent {
         }
         // The host tells a new connection what holds now.
         isHeard = false
+        isMicrophoneMuted = false
         encoder.setBitRate(configuration.bitRate)
     }
 
@@ -187,6 +194,7 @@ public final class SoundAgent {
         case .watched: setHeard(true)
         case .unwatched: setHeard(false)
         case .sharerPaused(let isMuted): setMuted(isMuted)
+        case .microphoneMuted(let isMuted): setMicrophoneMuted(isMuted)
         case .bitRate(let wanted):
             // The user's limit applies, even if the viewers' connections would carry more.
             encoder.setBitRate(min(wanted, configuration.bitRate))
@@ -208,6 +216,17 @@ public final class SoundAgent {
             beginAnew()
         }
         link.send(.sharing(isMuted ? .paused : .live))
+    }
+
+    /// Other sources go on.
+    private func setMicrophoneMuted(_ isMuted: Bool) {
+        guard isMuted != isMicrophoneMuted else { return }
+        log.info(isMuted ? "the microphone is muted" : "the microphone is no longer muted")
+        isMicrophoneMuted = isMuted
+        for source in sources where source.configuration.kind == .microphone {
+            source.close()
+            source.queue.removeAll()
+        }
     }
 
     /// Drops what was captured and not sent. The sources follow by themselves.

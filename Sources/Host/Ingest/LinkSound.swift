@@ -27,6 +27,7 @@ final class LinkSound: PictureSource {
         // Sound takes so little that pictures get less instead.
     }
     func setSharerPaused(_ isHeld: Bool) { post(.sharerPaused(isHeld)) }
+    func setMicrophoneMuted(_ isMuted: Bool) { post(.microphoneMuted(isMuted)) }
 
     func takeMessages() -> [LinkMessage] { messages.take() }
 

@@ -66,7 +66,8 @@ public final class TrackIngest: TrackObserver {
         case .noteHostCarries: log.info("the source makes no key frame now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)
         case .report(let report): onPointer(report)
-        case .tell, .requestKeyFrame, .requestPicture, .setSharerPaused, .setPointerMode: break
+        case .tell, .requestKeyFrame, .requestPicture, .setSharerPaused, .setMicrophoneMuted, .setPointerMode:
+            break
         }
     }
 

@@ -29,6 +29,9 @@ public protocol PictureSource: AnyObject, Sendable {
     /// A source that can pause sends a slate, and reports it through ``TrackHub/sharingChanged(of:to:)``. A source that
     /// can't pause does nothing, and the host holds its pictures back.
     func setSharerPaused(_ isHeld: Bool)
+    /// Tells a source of sound that the sharer mutes the microphone (true) or no longer (false). A source without a
+    /// microphone of its own does nothing.
+    func setMicrophoneMuted(_ isMuted: Bool)
     /// Whether the source can report the pointer's position, and leave the pointer out of its pictures on request.
     var tellsPointer: Bool { get }
     /// Asks for the pointer to be left out of the pictures, or to be drawn in. Called only if `tellsPointer` is true. A
@@ -47,6 +50,7 @@ extension PictureSource {
     /// Defaults to `makesKeyFrames`.
     public var restsUnwatched: Bool { makesKeyFrames }
     public func setSharerPaused(_ isHeld: Bool) {}
+    public func setMicrophoneMuted(_ isMuted: Bool) {}
     public func setCarriedBitRate(_ rate: BitRate) {
         // By default the source has a rate of its own, and only limits lower it.
     }
@@ -110,6 +114,7 @@ extension PictureSource {
         case .requestKeyFrame: requestKeyFrame()
         case .requestPicture: requestPicture()
         case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
+        case .setMicrophoneMuted(let isMuted): setMicrophoneMuted(isMuted)
         case .setPointerMode(let mode): setPointerMode(mode)
         case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeNarrow, .makeNarrowKeyFrame, .checkPictures,
             .announce, .report:

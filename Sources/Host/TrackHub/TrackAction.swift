@@ -8,6 +8,7 @@ public enum TrackAction: Sendable {
     case requestKeyFrame
     case requestPicture
     case setSharerPaused(Bool)
+    case setMicrophoneMuted(Bool)
     case setPointerMode(PointerMode)
     // For the host's own encoder.
     /// The source or its abilities have changed, or it is gone; says whether there is a source that makes key frames on

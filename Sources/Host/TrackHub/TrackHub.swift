@@ -21,6 +21,8 @@ public final class TrackHub: Sendable {
         var readers: [UInt64: Reader] = [:]
         var nextReader: UInt64 = 0
         var source: (any PictureSource)?
+        /// Whether sources are to leave out their microphone.
+        var isMicrophoneMuted = false
         weak var observer: (any TrackObserver)?
         /// The actions that wait to be carried out, each with the source that the track had at that time.
         var pending: [(action: TrackAction, source: (any PictureSource)?)] = []
@@ -54,6 +56,7 @@ public final class TrackHub: Sendable {
         return update { state in
             guard state.track.attach(abilities, now: now) else { return false }
             state.source = source
+            if state.isMicrophoneMuted { state.track.actions.insert(.setMicrophoneMuted(true), at: 0) }
             return true
         }
     }
@@ -141,6 +144,14 @@ public final class TrackHub: Sendable {
     /// - Parameter now: the time, for sound: what was captured before it went on is not heard later either.
     public func hold(_ isHeld: Bool, order: UInt64? = nil, now: MonotonicTime = .zero) {
         update { $0.track.hold(isHeld, order: order, now: now) }
+    }
+
+    /// Has the source, and those that come after it, leave out the microphone, or no longer.
+    public func muteMicrophone(_ isMuted: Bool) {
+        update { state in
+            state.isMicrophoneMuted = isMuted
+            if state.source != nil { state.track.actions.append(.setMicrophoneMuted(isMuted)) }
+        }
     }
 
     /// Whether the sharer pauses, here or at the source.

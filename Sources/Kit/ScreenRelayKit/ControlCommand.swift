@@ -12,6 +12,9 @@ public enum ControlCommand: Hashable, Sendable {
     case mute
     /// Let them hear again what there is to hear.
     case unmute
+    /// Leave the microphone out of the sound, or let it be heard again.
+    case muteMicrophone
+    case unmuteMicrophone
     /// Shut down in an orderly way.
     case stop
     /// Describe the host's state for people.
@@ -92,8 +95,8 @@ public enum ControlCommand: Hashable, Sendable {
 extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     static let usage =
-        "pause, resume, mute, unmute, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID, "
-        + "push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
+        "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
+        + "rooms, link, kick ID, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -103,6 +106,8 @@ extension ControlCommand {
         case "resume" where words.count == 1: self = .resume
         case "mute" where words.count == 1: self = .mute
         case "unmute" where words.count == 1: self = .unmute
+        case "mute" where words.dropFirst() == ["mic"]: self = .muteMicrophone
+        case "unmute" where words.dropFirst() == ["mic"]: self = .unmuteMicrophone
         case "stop" where words.count == 1: self = .stop
         case "status" where words.count == 1: self = .status
         case "status" where words.dropFirst() == ["json"]: self = .statusJSON
@@ -127,6 +132,8 @@ extension ControlCommand {
         case .resume: "resume"
         case .mute: "mute"
         case .unmute: "unmute"
+        case .muteMicrophone: "mute mic"
+        case .unmuteMicrophone: "unmute mic"
         case .stop: "stop"
         case .status: "status"
         case .statusJSON: "status json"

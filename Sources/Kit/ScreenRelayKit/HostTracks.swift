@@ -16,6 +16,7 @@ final class HostTracks: Sendable {
         var tracks: [HostedTrack]
         var isHeld = false
         var isMuted = false
+        var isMicrophoneMuted = false
         /// Counts the calls of `hold` and `mute`. If two come at the same time, every track follows the later one.
         var order: UInt64 = 0
         var limits = SourceLimits()
@@ -59,6 +60,18 @@ final class HostTracks: Sendable {
         for track in tracks { track.soundHold.change(isPaused: isHeld, isMuted: isMuted, order: order) }
     }
 
+    /// Leaves the microphone out of the sound of all tracks, or lets it be heard again.
+    func muteMicrophone(_ isMuted: Bool) {
+        // Under the lock, so that each track has what was said last.
+        state.withLock { state in
+            state.isMicrophoneMuted = isMuted
+            for track in state.tracks { track.soundHold.hub.muteMicrophone(isMuted) }
+        }
+    }
+
+    /// Whether `muteMicrophone` has muted it.
+    var isMicrophoneMuted: Bool { state.withLock { $0.isMicrophoneMuted } }
+
     /// Whether `mute` has muted the tracks.
     var isMuted: Bool { state.withLock { $0.isMuted } }
 
@@ -96,6 +109,7 @@ final class HostTracks: Sendable {
             state.tracks.append(track)
             if state.isHeld { track.ingest.hub.hold(true, order: state.order) }
             track.soundHold.change(isPaused: state.isHeld, isMuted: state.isMuted, order: state.order)
+            track.soundHold.hub.muteMicrophone(state.isMicrophoneMuted)
             track.ingest.limit(state.limits)
             announce()
             return nil

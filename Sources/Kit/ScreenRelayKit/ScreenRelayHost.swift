@@ -192,6 +192,14 @@ public final class ScreenRelayHost: Sendable {
     /// Once the call has returned, nothing is sent that was captured before it. Pages say that the sharer is muted.
     public func mute(_ isMuted: Bool) { hosted.mute(isMuted) }
 
+    /// Leaves the microphone out of what captures of sound send, with `--sound both` or `microphone`, or lets it be
+    /// heard again. The desktop's sound goes on. It also holds for captures that connect later; other sources have no
+    /// microphone that the host knows of.
+    public func muteMicrophone(_ isMuted: Bool) { hosted.muteMicrophone(isMuted) }
+
+    /// Whether ``muteMicrophone(_:)`` has muted it.
+    public var isMicrophoneMuted: Bool { hosted.isMicrophoneMuted }
+
     /// Whether ``mute(_:)`` has muted the sound.
     public var isMuted: Bool { hosted.isMuted }
 

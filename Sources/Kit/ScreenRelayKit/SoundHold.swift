@@ -8,7 +8,7 @@ import TrackHub
 ///
 /// Methods may be called on any thread.
 final class SoundHold: Sendable {
-    private let hub: TrackHub
+    let hub: TrackHub
     private let state = Mutex(State())
 
     private struct State {

@@ -24,7 +24,7 @@ import MediaTypes
 ///     bitRate, carried  bits a second u64
 ///     frameRate       pictures in 1000 seconds u32
 ///     pointerMode     mode u8
-///     sharerPaused    1 or 0 u8
+///     sharerPaused, microphoneMuted  1 or 0 u8
 ///     chroma          format u8
 ///     ping            time i64
 ///     requestKeyFrame, unwatched, watched, sharpen: nothing
@@ -84,6 +84,7 @@ enum ControlPayload {
         case .sharing(let state): writer.uint8(state.rawValue)
         case .pointerMode(let mode): writer.uint8(mode.rawValue)
         case .sharerPaused(let isHeld): writer.uint8(isHeld ? 1 : 0)
+        case .microphoneMuted(let isMuted): writer.uint8(isMuted ? 1 : 0)
         case .chroma(let format): writer.uint8(format.rawValue)
         case .ping(let time): encode(time, into: &writer)
         case .pong(let echo):
@@ -178,6 +179,9 @@ enum ControlPayload {
         case .sharerPaused:
             guard let isHeld = reader.uint8() else { return tooShort }
             return .success(.sharerPaused(isHeld != 0))
+        case .microphoneMuted:
+            guard let isMuted = reader.uint8() else { return tooShort }
+            return .success(.microphoneMuted(isMuted != 0))
         case .ping: return time(from: &reader).map { .success(.ping($0)) } ?? tooShort
         case .pong:
             guard let asked = time(from: &reader), let received = time(from: &reader), let sent = time(from: &reader)

@@ -42,6 +42,8 @@ public enum LinkMessage: Hashable, Sendable {
     case pointerMode(PointerMode)
     /// Whether the sharer pauses (true) or goes on (false).
     case sharerPaused(Bool)
+    /// Whether the sharer has muted the microphone, of what a capture of sound mixes.
+    case microphoneMuted(Bool)
     /// The chroma format that all viewers can decode.
     case chroma(ChromaFormat)
     /// Asks for the time of the capture's clock; carries the time of the host's clock.
@@ -74,6 +76,7 @@ public enum LinkMessage: Hashable, Sendable {
         case .watched: .watched
         case .pointerMode: .pointerMode
         case .sharerPaused: .sharerPaused
+        case .microphoneMuted: .microphoneMuted
         case .chroma: .chroma
         case .ping: .ping
         case .pong: .pong

@@ -132,6 +132,7 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case ping = 40
     case sharpen = 41
     case carried = 44
+    case microphoneMuted = 45
     /// Before the capture's hello.
     case challenge = 42
     case proof = 43

@@ -23,6 +23,7 @@ enum MessageWords {
         case .frameRate(let rate): "\(DecimalText.fixed(Double(rate.millihertz) / 1000, digits: 3, trimmed: true)) fps"
         case .pointerMode(let mode): "\(mode)"
         case .sharerPaused(let isHeld): isHeld ? "pauses" : "goes on"
+        case .microphoneMuted(let isMuted): isMuted ? "muted" : "unmuted"
         case .chroma(let format): "\(format)"
         case .ping(let time): "at \(time.nanoseconds) ns"
         case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"

@@ -14,8 +14,12 @@ enum Control {
     static let commands = [
         command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
         command("resume", "Resumes sharing after a pause."),
-        command("mute", "Lets viewers hear nothing, until 'screenrelay unmute'; pictures go on."),
-        command("unmute", "Lets viewers hear the shared sound again."),
+        command(
+            "mute", "Lets viewers hear nothing, until 'screenrelay unmute'; pictures go on.", operands: microphone,
+            examples: [
+                Example("screenrelay mute mic", "Lets viewers hear only the desktop of share --sound both.")
+            ]),
+        command("unmute", "Lets viewers hear the shared sound again.", operands: microphone),
         command(
             "rate", "Limits what a running share or host sends, within what its capture was started with.",
             [
@@ -64,6 +68,9 @@ enum Control {
             examples: [Example("screenrelay kick Ann", "Removes Ann from the room.")]),
         PushCommand.command,
     ]
+
+    private static let microphone = Operands(
+        name: "mic", count: 0...1, help: "only the microphone, and not what the desktop plays")
 
     /// Sends the command to the running host, or to the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
@@ -167,6 +174,12 @@ enum Control {
             // A source of sound that comes later is muted as well.
             let isHeard = host.tracks.contains { $0.soundState != .none }
             return .done((isMuted ? "muted" : "unmuted") + (isHeard ? "" : "; no sound is being captured"))
+        case .muteMicrophone, .unmuteMicrophone:
+            let isMuted = command == .muteMicrophone
+            host.muteMicrophone(isMuted)
+            let isHeard = host.tracks.contains { $0.soundState != .none }
+            return .done(
+                "microphone " + (isMuted ? "muted" : "unmuted") + (isHeard ? "" : "; no sound is being captured"))
         case .stop:
             end.end(with: ExitCode.success.rawValue)
             return .done("stopping")
@@ -207,6 +220,12 @@ enum Control {
     private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
         switch name {
         case "status": return options.has("json") ? .statusJSON : .status
+        case "mute", "unmute":
+            let line = ([name] + options.operands).joined(separator: " ")
+            guard let command = ControlCommand(line: line) else {
+                throw UsageError("\(line): only 'mic' can stand behind \(name)")
+            }
+            return command
         case "kick": return .kick(options.operands.first ?? "")
         case PushCommand.command.name: return .push(try PushCommand.order(options))
         case "rate":

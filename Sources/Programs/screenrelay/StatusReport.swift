@@ -20,6 +20,8 @@ struct StatusReport {
     let viewers: Int
     /// Whether the sharer has muted the sound.
     let isMuted: Bool
+    /// Whether the sharer has muted the microphone.
+    let isMicrophoneMuted: Bool
     /// The viewers whose paths can't carry all pictures.
     let narrowViewers: NarrowViewers
     let metrics: Metrics
@@ -66,6 +68,7 @@ struct StatusReport {
         room = host.room
         viewers = host.viewers
         isMuted = host.isMuted
+        isMicrophoneMuted = host.isMicrophoneMuted
         narrowViewers = NarrowViewers(in: host.statistics)
         metrics = host.metrics
         limits = host.limits
@@ -107,6 +110,7 @@ struct StatusReport {
         } else if let track = tracks.first, track.sound != SoundState.none {
             line += "; sound \(track.soundWord)"
         }
+        if isMicrophoneMuted { line += "; microphone muted" }
         if let words = narrowViewers.words { line += "; \(words)" }
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
         if !ignoredLimits.isEmpty { line += ", but what comes now keeps to its own \(ignoredLimits.words)" }
@@ -177,6 +181,7 @@ struct StatusReport {
         object.add("room", room)
         object.add("viewers", viewers)
         object.add("muted", isMuted)
+        object.add("microphoneMuted", isMicrophoneMuted)
         object.add("narrowViewers", narrowViewers.count)
         object.add("tcpViewers", metrics.tcpViewers)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))

@@ -17,6 +17,8 @@ struct CommandRoute {
         "resume": CommandRoute(method: "POST", line: "resume"),
         "mute": CommandRoute(method: "POST", line: "mute"),
         "unmute": CommandRoute(method: "POST", line: "unmute"),
+        "mute-mic": CommandRoute(method: "POST", line: "mute mic"),
+        "unmute-mic": CommandRoute(method: "POST", line: "unmute mic"),
         "sharpen": CommandRoute(method: "POST", line: "sharpen"),
         "stop": CommandRoute(method: "POST", line: "stop"),
         "rate": CommandRoute(method: "POST", line: "rate"),
