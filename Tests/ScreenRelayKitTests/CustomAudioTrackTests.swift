@@ -42,16 +42,15 @@ struct CustomAudioTrackTests {
         }
         #expect(frames.count == 5)
         // In no room yet.
-        track.write(frames[0])
+        #expect(track.write(frames[0]) == .notPublished)
         #expect(track.attach(to: hub, recorder: nil))
         let reader = hub.subscribe {}
         for frame in frames { track.write(frame) }
         let picture = CodedFrame(
             bytes: [0, 0, 0, 1, 0x65, 1], units: [4..<6], isRandomAccess: true, captureTime: nil,
             format: TrackFormat(codec: .h264))
-        track.write(picture)
-        let isTaken = track.write(samples: SoundSamples(channelCount: 1, samples: [0]))
-        #expect(!isTaken)
+        #expect(track.write(picture) == .wrongCodec)
+        #expect(track.write(samples: SoundSamples(channelCount: 1, samples: [0])) == .wrongKind)
         let received = reader.take()
         #expect(received.map { Array($0.coded.bytes.dropFirst(4)) } == packets)
         #expect(received.map(\.coded.captureTime) == frames.map(\.captureTime))
@@ -148,9 +147,9 @@ struct CustomAudioTrackTests {
     func refused() throws {
         let track = try CustomAudioTrack(channelCount: 2)
         for (channelCount, count) in [(1, 480), (2, 481)] {
-            let isTaken = track.write(
+            let refusal = track.write(
                 samples: SoundSamples(channelCount: channelCount, samples: [Float](repeating: 0, count: count)))
-            #expect(!isTaken)
+            #expect(refusal == .wrongChannels)
         }
         #expect(throws: HostError.self) { _ = try CustomAudioTrack(channelCount: 3) }
     }

@@ -2,11 +2,13 @@ import Glibc
 import H264
 import Ingest
 import MediaTypes
+import Synchronization
 import TestSupport
 import Testing
 import Threading
 import TrackHub
 import VideoDecoding
+import X264Encoding
 
 @testable import ScreenRelayKit
 
@@ -68,7 +70,7 @@ struct PictureTrackTests {
         for size in [small, PictureSize(width: 130, height: 98), small] {
             for (index, shade) in [40, 100, 160].enumerated() {
                 let picture = picture(size, shade: shade)
-                #expect(track.write(picture: picture))
+                #expect(track.write(picture: picture) == nil)
                 let frames = try receive(picture, reader, decoder)
                 #expect(index > 0 || frames.contains { $0.coded.isRandomAccess && $0.format.size == size })
             }
@@ -101,7 +103,7 @@ struct PictureTrackTests {
     @Test("while nobody watches nothing is encoded, and the next viewer gets the newest picture first")
     func unwatched() throws {
         let track = try CustomVideoTrack(picturesPerSecond: 30)
-        for shade in [20, 60] { #expect(track.write(picture: picture(small, shade: shade))) }
+        for shade in [20, 60] { #expect(track.write(picture: picture(small, shade: shade)) == nil) }
         #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
         defer { track.end(reason: "it was a test") }
         let newest = picture(small, shade: 140)
@@ -173,19 +175,51 @@ struct PictureTrackTests {
     func refused() throws {
         let pictures = try watchedTrack()
         defer { pictures.end(reason: "it was a test") }
-        pictures.write(
-            CodedFrame(
-                h264: [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3],
-                units: [4..<6, 10..<12, 16..<18], captureTime: nil))
+        let frame = CodedFrame(
+            h264: [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3],
+            units: [4..<6, 10..<12, 16..<18], captureTime: nil)
+        #expect(pictures.write(frame) == .wrongKind)
         let (none, negative) = (PictureSize(width: 0, height: 8), PictureSize(width: -2, height: 2))
         for (size, count) in [(small, 3), (none, 0), (negative, 0)] {
             let broken = I420Picture(
                 size: size, bytes: [UInt8](repeating: 0, count: count), isFullRange: false, matrix: .bt601,
                 captureTime: nil)
-            #expect(!pictures.write(picture: broken))
+            #expect(pictures.write(picture: broken) == .wrongSize)
         }
         #expect(hub.publishedFrames == 0)
         let frames = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(!frames.write(picture: picture(small, shade: 40)))
+        #expect(frames.write(picture: picture(small, shade: 40)) == .wrongKind)
+        #expect(frames.write(frame) == .notPublished)
+        #expect(frames.attach(to: try TrackIngest(hub: TrackHub(origin: now()), log: .silent), recorder: nil))
+        #expect(frames.write(frame) == nil)
+        let sound = CodedFrame(
+            bytes: [0, 0, 0, 1, 0xF0], units: [4..<5], isRandomAccess: true, captureTime: nil,
+            format: TrackFormat(codec: .opus))
+        #expect(frames.write(sound) == .wrongCodec)
+        #expect(frames.write(CodedFrame(h264: [], units: [], captureTime: nil)) == .empty)
+        frames.end(reason: "it was a test")
+        #expect(frames.write(frame) == .notPublished)
+    }
+
+    @Test("an encoder that fails is told to the application, and the next picture gets another one")
+    func encoderFailure() throws {
+        struct NoMemory: Error {}
+        let fails = Mutex(true)
+        let encoder = try TrackEncoder(picturesPerSecond: 30, highestRate: BitRate(bitsPerSecond: 1_000_000)) {
+            if fails.withLock({ $0 }) { throw NoMemory() }
+            return try X264Encoder($0)
+        }
+        let track = try CustomVideoTrack(encoder, feedback: .init(keyFrameWanted: {}))
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
+        defer { track.end(reason: "it was a test") }
+        // While nobody watches, it is kept, and not encoded yet.
+        #expect(track.write(picture: picture(small, shade: 20)) == nil)
+        hub.viewerCame(decoding: .yuv420, now: now())
+        #expect(track.write(picture: picture(small, shade: 40)) == .encoderFailed)
+        #expect(hub.publishedFrames == 0)
+        fails.withLock { $0 = false }
+        // Another thread may have failed with the same picture meanwhile.
+        try eventually("a picture is encoded") { track.write(picture: picture(small, shade: 60)) == nil ? () : nil }
+        try eventually("it is published") { hub.publishedFrames > 0 ? () : nil }
     }
 }

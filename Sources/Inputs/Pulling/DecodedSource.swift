@@ -107,8 +107,8 @@ struct DecodedSource {
             throw .rejected(reason: "pictures of \(picture.size) can't be turned")
         }
         size = upright.size
-        guard track.write(picture: upright) else {
-            throw .rejected(reason: "pictures of \(picture.size) can't be encoded")
+        if let refusal = track.write(picture: upright) {
+            throw .rejected(reason: "pictures of \(picture.size) can't be encoded: \(refusal)")
         }
     }
 }

@@ -73,11 +73,16 @@ public final class CustomAudioTrack: PictureSource {
     ///
     /// The capture time is that of the first sample that a decoder plays, on this machine's CLOCK_MONOTONIC; if there
     /// is none, the time of this call is used. A packet whose time is within 8 ms of the end of the one before is
-    /// played right behind it, and one that begins earlier is left out. Does nothing before the track is put into a
-    /// room and after it is removed, and nothing for a track of samples or with a frame of another codec.
-    public func write(_ frame: CodedFrame) {
-        guard channelCount == nil, frame.format?.codec == .opus, let hub = state.withLock({ $0.hub }) else { return }
+    /// played right behind it, and one that begins earlier is left out.
+    ///
+    /// - Returns: nil if the packet is on its way to the listeners that there are; otherwise why it is left out.
+    @discardableResult
+    public func write(_ frame: CodedFrame) -> WriteRefusal? {
+        guard channelCount == nil else { return .wrongKind }
+        guard frame.format?.codec == .opus else { return .wrongCodec }
+        guard let hub = state.withLock({ $0.hub }) else { return .notPublished }
         deliver(frame, to: hub, at: MonotonicTime.now())
+        return nil
     }
 
     /// Writes the next samples of a track of samples, any number of them. Only one thread may write at a time.
@@ -89,21 +94,22 @@ public final class CustomAudioTrack: PictureSource {
     ///   where the samples before end, these follow them without a break; a sound card whose clock drifts by 100 ppm
     ///   gets a break in 200 s. Beyond that, there is a gap, or a part is left out. Nil if it isn't known: the samples
     ///   follow those before, unless they come more than 200 ms early or late.
-    /// - Returns: false if the samples are left out, because they have other channels, the last ones are of some
-    ///   channels alone, or this is a track of packets.
+    /// - Returns: nil if the samples are encoded, or may be dropped as said above; otherwise why they are left out.
     @discardableResult
-    public func write(samples: SoundSamples, captured: MonotonicTime? = nil) -> Bool {
-        guard let channelCount, samples.channelCount == channelCount,
-            samples.samples.count.isMultiple(of: channelCount)
-        else { return false }
+    public func write(samples: SoundSamples, captured: MonotonicTime? = nil) -> WriteRefusal? {
+        guard let channelCount else { return .wrongKind }
+        guard samples.channelCount == channelCount, samples.samples.count.isMultiple(of: channelCount) else {
+            return .wrongChannels
+        }
         guard let hub = state.withLock({ $0.hearing }) else {
             encoder.withLock { $0?.forget() }
-            return true
+            return nil
         }
         let now = MonotonicTime.now()
-        let frames = encoder.withLock { $0?.encode(samples, captured: captured, now: now) ?? [] }
+        var hasFailed = false
+        let frames = encoder.withLock { $0?.encode(samples, captured: captured, now: now, &hasFailed) ?? [] }
         for frame in frames { deliver(frame, to: hub, at: now) }
-        return true
+        return hasFailed ? .encoderFailed : nil
     }
 
     private func deliver(_ frame: CodedFrame, to hub: TrackHub, at now: MonotonicTime) {

@@ -69,17 +69,22 @@ public final class CustomVideoTrack: PictureSource {
     ///   - highestBitRate: the rate that is not exceeded even if the viewers' connections carry more. Pictures that
     ///     hardly change take far less.
     /// - Throws: ``HostError/system(_:)`` if the process has no thread or descriptor left.
-    public init(
+    public convenience init(
         picturesPerSecond: Int, highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000),
         feedback: Feedback = Feedback(keyFrameWanted: {})
     ) throws(HostError) {
-        let encoder = try TrackEncoder(picturesPerSecond: picturesPerSecond, highestRate: highestBitRate)
+        try self.init(
+            TrackEncoder(picturesPerSecond: picturesPerSecond, highestRate: highestBitRate), feedback: feedback)
+    }
+
+    /// A track of pictures that `encoder` encodes.
+    init(_ encoder: TrackEncoder, feedback: Feedback) throws(HostError) {
         makesKeyFrames = true
         changesChroma = false
         self.feedback = feedback
         self.encoder = encoder
         ingest = Mutex(nil)
-        try encoder.start { [weak self] in self?.deliver($0) }
+        try encoder.start { [weak self] in _ = self?.deliver($0) }
     }
 
     deinit {
@@ -89,10 +94,15 @@ public final class CustomVideoTrack: PictureSource {
     /// Writes the next frame of a track of frames, in decoding order. Only one thread may write at a time.
     ///
     /// A key frame must begin with its headers. The capture time is on this machine's CLOCK_MONOTONIC; if there is
-    /// none, the time of this call is used. Does nothing before the track is put into a room and after it is removed,
-    /// and nothing for a track of pictures.
-    public func write(_ frame: CodedFrame) {
-        if encoder == nil { deliver(frame) }
+    /// none, the time of this call is used.
+    ///
+    /// - Returns: nil if the frame is on its way to the viewers that there are; otherwise why it is left out.
+    @discardableResult
+    public func write(_ frame: CodedFrame) -> WriteRefusal? {
+        guard encoder == nil else { return .wrongKind }
+        if let format = frame.format, format.kind != .video { return .wrongCodec }
+        if frame.units.isEmpty { return .empty }
+        return deliver(frame) ? nil : .notPublished
     }
 
     /// Writes the next picture of a track of pictures. Only one thread may write at a time.
@@ -103,25 +113,29 @@ public final class CustomVideoTrack: PictureSource {
     ///
     /// - Parameter captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time,
     ///   or if it has none, for now.
-    /// - Returns: false if the picture is left out: its planes don't fit its size, a side is longer than 16,384 pixels,
-    ///   it has more than 36 megapixels, or this is a track of frames.
+    /// - Returns: nil if the picture is encoded or kept; otherwise why it is left out. An encoder that fails on another
+    ///   thread is told by the next call.
     @discardableResult
-    public func write(picture: I420Picture, captured: MonotonicTime? = nil) -> Bool {
-        guard let encoder, TrackEncoder.takes(picture) else { return false }
-        encoder.write(picture, captured: captured ?? picture.captureTime ?? MonotonicTime.now())
-        return true
+    public func write(picture: I420Picture, captured: MonotonicTime? = nil) -> WriteRefusal? {
+        guard let encoder else { return .wrongKind }
+        guard TrackEncoder.takes(picture) else { return .wrongSize }
+        let isDone = encoder.write(picture, captured: captured ?? picture.captureTime ?? MonotonicTime.now())
+        return isDone ? nil : .encoderFailed
     }
 
     /// Lets a picture go that no longer shows what the source does, while nobody watches.
     package func forgetPicture() { encoder?.forget() }
 
-    private func deliver(_ frame: CodedFrame) {
-        guard let ingest = ingest.withLock({ $0 }) else { return }
+    /// Returns false if the track is in no room.
+    @discardableResult
+    private func deliver(_ frame: CodedFrame) -> Bool {
+        guard let ingest = ingest.withLock({ $0 }) else { return false }
         let now = MonotonicTime.now()
         let isHidden = ingest.hub.isPausedBySharer
         let wantsKeyFrame = recording.withLock { $0?.record(frame, isHidden: isHidden, at: now) ?? false }
         if wantsKeyFrame, makesKeyFrames { ingest.hub.requestKeyFrame(now: now) }
         ingest.deliver(frame, from: self, epoch: epoch, arrival: now)
+        return true
     }
 
     /// How many viewers watch now; 0 while the track is in no room.

@@ -32,8 +32,11 @@ struct SoundEncoder {
         encoder.reset()
     }
 
-    /// Takes samples with the encoder's number of channels, and returns the packets that they complete.
-    mutating func encode(_ sound: SoundSamples, captured: MonotonicTime?, now: MonotonicTime) -> [CodedFrame] {
+    /// Takes samples with the encoder's number of channels, and returns the packets that they complete. Sets
+    /// `hasFailed` if libopus fails, as it does only without memory.
+    mutating func encode(
+        _ sound: SoundSamples, captured: MonotonicTime?, now: MonotonicTime, _ hasFailed: inout Bool
+    ) -> [CodedFrame] {
         let time = captured ?? now - sound.duration
         let tolerance = captured == nil ? Self.writingTolerance : Self.tolerance
         let length = ClockRate.audio.interval(of: Int64(waiting.count / encoder.channelCount))
@@ -46,7 +49,9 @@ struct SoundEncoder {
         while waiting.count - used >= size {
             let samples = Array(waiting[used..<used + size])
             used += size
-            if gate.passes(samples), let frame = frame(of: samples, at: first) { frames.append(frame) }
+            if gate.passes(samples) {
+                if let frame = frame(of: samples, at: first) { frames.append(frame) } else { hasFailed = true }
+            }
             first = first + ClockRate.audio.interval(of: Int64(OpusEncoder.frameCount))
         }
         waiting.removeFirst(used)
@@ -54,7 +59,7 @@ struct SoundEncoder {
         return frames
     }
 
-    /// Nil if libopus fails, as it does only without memory.
+    /// Nil if libopus fails.
     private func frame(of samples: [Float], at time: MonotonicTime) -> CodedFrame? {
         guard let packet = try? encoder.encode(samples) else { return nil }
         // A decoder plays some samples before the first one of the packet.

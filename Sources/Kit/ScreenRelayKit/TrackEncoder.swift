@@ -24,6 +24,8 @@ final class TrackEncoder: Sendable {
         var needsKeyFrame = true
         var isEncoding = false
         var isOver = false
+        /// Whether the encoder has failed since the last picture was written.
+        var hasFailed = false
 
         /// What to encode now; nil if there is nothing, or if another thread encodes.
         mutating func begin() -> Job? {
@@ -42,9 +44,13 @@ final class TrackEncoder: Sendable {
         let deliver: @Sendable (CodedFrame) -> Void
     }
 
+    /// Makes an encoder.
+    typealias EncoderMaker = @Sendable (X264Configuration) throws -> X264Encoder
+
     /// The encoder of pictures like the last one.
     fileprivate struct Coder {
         let picturesPerSecond: Int
+        let makeEncoder: EncoderMaker
         var encoder: X264Encoder?
         var ticks: Int64 = 0
         var madeAt: MonotonicTime?
@@ -61,12 +67,16 @@ final class TrackEncoder: Sendable {
     private let coder: Mutex<Coder>
 
     /// - Throws: ``HostError/system(_:)`` if the process has no descriptor left.
-    init(picturesPerSecond: Int, highestRate: BitRate) throws(HostError) {
+    init(
+        picturesPerSecond: Int, highestRate: BitRate,
+        makeEncoder: @escaping EncoderMaker = { try X264Encoder($0) }
+    ) throws(HostError) {
         guard let wake = WakeUp() else { throw .system("no descriptor left for a track's encoder") }
         self.wake = wake
         self.highestRate = max(Self.lowestRate, highestRate)
         wishes = Mutex(Wishes(rate: max(Self.lowestRate, highestRate)))
-        coder = Mutex(Coder(picturesPerSecond: max(1, min(240, picturesPerSecond))))
+        coder = Mutex(
+            Coder(picturesPerSecond: max(1, min(240, picturesPerSecond)), makeEncoder: makeEncoder))
     }
 
     /// Starts the thread, which lives until ``stop()``. `deliver` gets the frames in order, on any thread.
@@ -96,14 +106,19 @@ final class TrackEncoder: Sendable {
             && picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
     }
 
-    /// Encodes a picture now if somebody watches, or else as soon as somebody does.
-    func write(_ picture: I420Picture, captured: MonotonicTime) {
+    /// Encodes a picture now if somebody watches, or else as soon as somebody does. Returns false if the encoder has
+    /// failed since the last call.
+    func write(_ picture: I420Picture, captured: MonotonicTime) -> Bool {
         wishes.withLock { wishes in
             wishes.newest = picture
             wishes.captured = wishes.isWatched ? captured : nil
             wishes.isDue = true
         }
         encodeWhatWaits()
+        return wishes.withLock { wishes in
+            defer { wishes.hasFailed = false }
+            return !wishes.hasFailed
+        }
     }
 
     /// Lets the last picture go while nobody watches.
@@ -156,7 +171,7 @@ final class TrackEncoder: Sendable {
             if let frame { job.deliver(frame.withCaptureTime(job.captured)) }
             wishes.withLock { wishes in
                 wishes.isEncoding = false
-                if frame == nil { wishes.needsKeyFrame = true }
+                if frame == nil { (wishes.needsKeyFrame, wishes.hasFailed) = (true, true) }
             }
         }
     }
@@ -189,7 +204,7 @@ extension TrackEncoder.Coder {
         madeAt = now
         let first = max(
             TrackEncoder.lowestRate, BitRate(bitsPerSecond: rate.bitsPerSecond / 1000 * Int(milliseconds)))
-        let new = try X264Encoder(
+        let new = try makeEncoder(
             X264Configuration(
                 size: picture.size, framesPerSecond: picturesPerSecond, rate: .ceiling(first), matrix: picture.matrix,
                 isFullRange: picture.isFullRange))
