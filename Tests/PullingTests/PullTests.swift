@@ -42,6 +42,15 @@ struct PullTests {
         var log: EventLog { EventLog { [self] _, line in all.withLock { $0.append(line) } } }
     }
 
+    /// What pulls have told.
+    private final class Events: Sendable {
+        let all = Mutex<[PullEvent]>([])
+
+        func take(_ event: PullEvent) { all.withLock { $0.append(event) } }
+
+        var list: [PullEvent] { all.withLock { $0 } }
+    }
+
     private var quick: Pull.Settings {
         var settings = Pull.Settings()
         settings.firstWait = .milliseconds(50)
@@ -59,14 +68,18 @@ struct PullTests {
         let frames = Mutex<[CodedFrame]>([])
         let reader = host.firstTrack.subscribe {}
         let lines = Lines()
-        let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, settings: quick, log: lines.log)
+        let events = Events()
+        let pull = try Pull(
+            try PullAddress("file:\(path)"), into: host.firstTrack, settings: quick, log: lines.log,
+            onEvent: events.take)
         try eventually("all pictures") {
             frames.withLock { $0 += reader.take().map(\.coded) }
             return pull.pictures == all.count && frames.withLock { $0.count } == all.count
         }
         #expect(slices(of: frames.withLock { $0 }) == slices(of: all))
-        try eventually("the end is told") { lines.contain("has ended") }
-        #expect(lines.contain("sends H.264 of 176x144"))
+        try eventually("the end is told") { events.list.last == .ended }
+        #expect(events.list == [.connected, .ended])
+        #expect(lines.contain("has ended") && lines.contain("sends H.264 of 176x144"))
     }
 
     @Test("a server's pictures come as they are, again after it was away, and pause while nobody watches")
@@ -86,11 +99,14 @@ struct PullTests {
         settings.idle = .milliseconds(200)
         let lines = Lines()
         let address = try PullAddress("rtsp://a:b@\(place)/screen")
-        let pull = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
+        let events = Events()
+        let pull = try Pull(
+            address, into: host.firstTrack, settings: settings, log: lines.log, onEvent: events.take)
         defer { pull.stop() }
         try eventually("it has failed") {
             lines.contain("the source rtsp://\(place)/... has failed: Connection refused")
         }
+        #expect(events.list == [.failed(because: "has failed: Connection refused")])
 
         var reader: TrackSubscription? = host.firstTrack.subscribe {}
         var players: RTSPServer? = try RTSPServer(far, at: place)
@@ -102,6 +118,7 @@ struct PullTests {
         // libavformat knows the end of a picture by the beginning of the next.
         #expect(slices(of: received) == slices(of: Array(pictures.dropLast())))
 
+        #expect(events.list.count == 2 && events.list.last == .connected)
         players?.stop()
         try eventually("the end is told") { host.firstTrack.sourceState != .live }
         players = try RTSPServer(far, at: place)
@@ -109,6 +126,10 @@ struct PullTests {
             track.write(pictures[0])
             return !(reader?.take() ?? []).isEmpty && host.firstTrack.sourceState == .live
         }
+
+        // It was told that the connection was lost, why it can't be connected, or both.
+        let told = events.list
+        #expect(told.count >= 4 && told.last == .connected && told.dropFirst(2).first != .connected, "\(told)")
 
         reader = nil
         var before = -1
@@ -167,6 +188,78 @@ struct PullTests {
         let endless = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
         poll(nil, 0, 100)
         endless.stop()
+    }
+
+    @Test("a server is taken for dead when nothing has come for 60 s, and not before")
+    func deadServer() throws {
+        defer { host.stop() }
+        var configuration = HostConfiguration()
+        configuration.token = nil
+        let far = try ScreenRelayHost(configuration)
+        defer { far.stop() }
+        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(far.publish(track))
+        for picture in pictures { track.write(picture) }
+        let place = ListenAddress(address: "127.0.0.1", port: try freePort())
+        let players = try RTSPServer(far, at: place)
+        defer { players.stop() }
+        let (ahead, looks) = (Mutex(Interval.zero), Mutex(0))
+        let connection = MediaConnection(clock: {
+            looks.withLock { $0 += 1 }
+            return now() + ahead.withLock { $0 }
+        })
+        let failure = Mutex<MediaFileError?>(nil)
+        let count = Mutex(0)
+        let thread = NamedThread("reader") {
+            do throws(MediaFileError) {
+                let reader = try MediaReader(address: "rtsp://\(place)/screen", connection: connection)
+                while try reader.next() != nil { count.withLock { $0 += 1 } }
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        func waitForLooks() throws {
+            let before = looks.withLock { $0 }
+            try eventually("the clock is looked at") { looks.withLock { $0 } >= before + 5 }
+        }
+        // libavformat knows the end of a picture by the beginning of the next.
+        try eventually("the pictures") { count.withLock { $0 } >= pictures.count - 1 }
+        ahead.withLock { $0 = .seconds(50) }
+        try waitForLooks()
+        #expect(failure.withLock { $0 } == nil)
+        ahead.withLock { $0 = .seconds(61) }
+        try eventually("it is given up") { failure.withLock { $0 } != nil }
+        #expect(failure.withLock { $0 } == .rejected(reason: "nothing came in time"))
+        thread?.join(until: now() + .seconds(5))
+    }
+
+    @Test("without a port in its URL, a server is looked for at 554", .enabled(if: geteuid() == 0))
+    func defaultPort() throws {
+        defer { host.stop() }
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        // An address of the loopback network that no other program has a reason to use.
+        let address = (54, UInt8.random(in: 1...250), UInt8.random(in: 1...250))
+        let name = "127.\(address.0).\(address.1).\(address.2)"
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = in_port_t(554).bigEndian
+        place.sin_addr.s_addr = inet_addr(name)
+        let bound = withUnsafePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(bound == 0 && listen(listener, 1) == 0)
+        let pull = try Pull(try PullAddress("rtsp://\(name)/live"), into: host.firstTrack, settings: quick)
+        defer { pull.stop() }
+        let caller = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        try #require(caller >= 0)
+        defer { close(caller) }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = read(caller, &bytes, bytes.count)
+        #expect(
+            String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).hasPrefix("OPTIONS rtsp://\(name):554/live"))
     }
 
     @Test(

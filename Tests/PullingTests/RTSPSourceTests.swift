@@ -55,6 +55,27 @@ struct RTSPSourceTests {
         #expect(server.isRunning)
     }
 
+    @Test("from a server that has only UDP, its pictures come by UDP")
+    func overUDP() throws {
+        let folder = try TemporaryFolder()
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let server = try RTSPToneServer(port: freePort())
+        defer { server.stop() }
+        let lines = LoggedLines()
+        let reader = host.firstTrack.subscribe {}
+        let pull = try Pull(try PullAddress(server.urlByUDP), into: host.firstTrack, log: lines.log)
+        defer { pull.stop() }
+        var received: [CodedFrame] = []
+        try eventually("pictures") {
+            received += reader.take().map(\.coded)
+            return received.count >= 30
+        }
+        let raw = try folder.write("received.264", received.flatMap(\.bytes))
+        let decoded = try FFmpeg.decode(raw, input: ["-f", "h264"])
+        #expect(decoded.bytes.count >= 25 * 320 * 240 * 3)
+    }
+
     @Test("a key frame with its headers before each of its slices is one picture, which can be decoded")
     func parts() throws {
         let folder = try TemporaryFolder()

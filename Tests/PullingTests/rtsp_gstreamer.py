@@ -1,7 +1,8 @@
 """Serves a moving picture (H.264) and a tone (PCMU) by RTSP with GStreamer's server; for Debian's own Python.
 
     rtsp_gstreamer.py PORT      serves rtsp://127.0.0.1:PORT/live, and /parts with a key frame's headers before each of
-                                its two slices; says `ready`, and runs until it is ended
+                                its two slices, and /udp, the same by UDP only; says `ready`, and runs until it
+                                is ended
     rtsp_gstreamer.py --check   ends with 0 where all of GStreamer that this needs is there
 """
 
@@ -10,8 +11,9 @@ import sys
 import gi
 
 gi.require_version("Gst", "1.0")
+gi.require_version("GstRtsp", "1.0")
 gi.require_version("GstRtspServer", "1.0")
-from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402
+from gi.repository import GLib, Gst, GstRtsp, GstRtspServer  # noqa: E402
 
 ELEMENTS = ["videotestsrc", "x264enc", "rtph264pay", "audiotestsrc", "mulawenc", "rtppcmupay"]
 PIPELINE = (
@@ -32,10 +34,12 @@ if sys.argv[1:] == ["--check"]:
 server = GstRtspServer.RTSPServer()
 server.set_address("127.0.0.1")
 server.set_service(sys.argv[1])
-for path, pipeline in [("/live", PIPELINE), ("/parts", PARTS)]:
+for path, pipeline in [("/live", PIPELINE), ("/parts", PARTS), ("/udp", PARTS)]:
     factory = GstRtspServer.RTSPMediaFactory()
     factory.set_launch(pipeline)
     factory.set_shared(True)
+    if path == "/udp":
+        factory.set_protocols(GstRtsp.RTSPLowerTrans.UDP)
     server.get_mount_points().add_factory(path, factory)
 if not server.attach(None):
     sys.exit("port %s is in use" % sys.argv[1])

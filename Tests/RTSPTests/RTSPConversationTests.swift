@@ -123,6 +123,9 @@ struct RTSPConversationTests {
     mutating func refusals() throws {
         #expect(try status("OPTIONS *") == 200)
         #expect(try status("GET_PARAMETER rtsp://h/live") == 200)
+        #expect(try status("SET_PARAMETER rtsp://h/live") == 200)
+        // Whatever its body is.
+        #expect(try status("SET_PARAMETER rtsp://h/live", "Content-Type: text/parameters", "Content-Length: 9") == 200)
         #expect(try status("RECORD rtsp://h/live") == 405)
         #expect(try status("FLY rtsp://h/live") == 501)
         #expect(try status("DESCRIBE *") == 404)

@@ -7,6 +7,8 @@ public final class RTSPToneServer: Sendable {
     public let url: String
     /// Where pictures are alone, with the headers of a key frame before each of its two slices.
     public let urlOfParts: String
+    /// The same pictures from a server that sends by UDP only.
+    public let urlByUDP: String
     private let child: ChildProcess
 
     private static let program = packageRoot + "/Tests/PullingTests/rtsp_gstreamer.py"
@@ -21,6 +23,7 @@ public final class RTSPToneServer: Sendable {
     public init(port: UInt16) throws {
         url = "rtsp://127.0.0.1:\(port)/live"
         urlOfParts = "rtsp://127.0.0.1:\(port)/parts"
+        urlByUDP = "rtsp://127.0.0.1:\(port)/udp"
         var launch = Launch("/usr/bin/python3", [Self.program, "\(port)"])
         launch.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
         launch.standardOutput = .text(limit: 1 << 12)

@@ -9,8 +9,16 @@ public final class MediaConnection: Sendable {
     private let deadline = Atomic<Int64>(.max)
     private let isEnded = Atomic<Bool>(false)
 
+    private let clock: @Sendable () -> MonotonicTime
+
     /// A connection that may take any time.
-    public init() {}
+    public init() { clock = { MonotonicTime.now() } }
+
+    /// The same by another clock than CLOCK_MONOTONIC, which a test sets.
+    public init(clock: @escaping @Sendable () -> MonotonicTime) { self.clock = clock }
+
+    /// The time on the connection's clock.
+    var now: MonotonicTime { clock() }
 
     /// Sets the time by which what is being done must be over.
     public func allow(until time: MonotonicTime) {
@@ -26,7 +34,7 @@ public final class MediaConnection: Sendable {
     public var isAbandoned: Bool { isEnded.load(ordering: .relaxed) }
 
     /// Whether the time is over.
-    public var isLate: Bool { MonotonicTime.now().nanoseconds > deadline.load(ordering: .relaxed) }
+    public var isLate: Bool { now.nanoseconds > deadline.load(ordering: .relaxed) }
 
     /// What libavformat asks while it waits, about ten times a second.
     var callback: AVIOInterruptCB {

@@ -93,7 +93,7 @@ public final class MediaReader {
         var filter = media.pictures?.filter
         av_bsf_free(&filter)
         // A server is told, which must not take long.
-        connection.allow(until: .now() + .seconds(1))
+        connection.allow(until: connection.now + .seconds(1))
         var context: UnsafeMutablePointer<AVFormatContext>? = media.context
         avformat_close_input(&context)
     }
@@ -128,7 +128,7 @@ public final class MediaReader {
                     continue
                 }
             }
-            connection.allow(until: .now() + patience.reading)
+            connection.allow(until: connection.now + patience.reading)
             let read = av_read_frame(media.context, packet)
             if read == shim_AVERROR_EOF {
                 guard let filter = media.pictures?.filter else { return nil }
@@ -225,13 +225,13 @@ public final class MediaReader {
 
     /// Asks the source to stop sending for a while; false if it can't.
     public func pause() -> Bool {
-        connection.allow(until: .now() + patience.connecting)
+        connection.allow(until: connection.now + patience.connecting)
         return av_read_pause(media.context) >= 0
     }
 
     /// Asks the source to send again; false if it doesn't.
     public func resume() -> Bool {
-        connection.allow(until: .now() + patience.connecting)
+        connection.allow(until: connection.now + patience.connecting)
         return av_read_play(media.context) >= 0
     }
 }

@@ -58,7 +58,7 @@ struct OpenedMedia {
         do throws(MediaFileError) {
             // Analysing waits for several pictures, which a still screen doesn't send.
             if !isDescribed(context) {
-                connection.allow(until: .now() + patience.analysing)
+                connection.allow(until: connection.now + patience.analysing)
                 try check(avformat_find_stream_info(context, nil))
             }
             let pictures = try findPictures(in: context, reorders: reorders)
@@ -116,7 +116,7 @@ struct OpenedMedia {
             // Else a server could name other addresses to be read, as by a playlist.
             av_dict_set(&options, "format_whitelist", "rtsp,rtp,sdp,flv,live_flv,mpegts,matroska,webm", 0)
         }
-        connection.allow(until: .now() + patience.connecting)
+        connection.allow(until: connection.now + patience.connecting)
         var context: UnsafeMutablePointer<AVFormatContext>? = made
         LibAVMessage.clear()
         // Frees the context if it fails.

@@ -5,6 +5,17 @@ public import ScreenRelayKit
 import Synchronization
 public import Threading
 
+/// What a pull tells its user.
+public enum PullEvent: Hashable, Sendable {
+    /// The first picture or sound of a connection, or of a file, has come that can be shown.
+    case connected
+    /// The file is at its end, or the server has ended the connection, which is connected again.
+    case ended
+    /// Connecting or reading has failed, for this reason. A server is connected again; while the reason stays the same,
+    /// further failures are not told. A file is not tried again.
+    case failed(because: String)
+}
+
 /// Publishes the pictures and the sound of a server or a file as a track, for as long as it lives.
 ///
 /// H.264 and Opus pass as they are; other codecs are decoded, and the host encodes their pictures and their sound. A
@@ -50,17 +61,15 @@ public final class Pull: Sendable {
 
     /// Begins to read. `track` must have no other source.
     ///
-    /// `onUselessFile` is called on the source's thread, with the reason, if a file ends before anything of it could be
-    /// shown. A server is tried again instead.
-    ///
+    /// - Parameter onEvent: called on the source's thread with what happens; it must not block.
     /// - Throws: ``PullError`` if the process has no thread or descriptor left.
     public init(
         _ address: PullAddress, into track: HostedTrack, settings: Settings = Settings(), log: EventLog = .silent,
-        onUselessFile: @escaping @Sendable (String) -> Void = { _ in }
+        onEvent: @escaping @Sendable (PullEvent) -> Void = { _ in }
     ) throws(PullError) {
         guard let shared = Shared() else { throw PullError("no file descriptor is left for a source") }
         self.shared = shared
-        let run = PullRun(address, track, settings, shared, log, onUselessFile)
+        let run = PullRun(address, track, settings, shared, log, onEvent)
         guard let thread = NamedThread("source", blocksSignals: true, body: { run.run() }) else {
             throw PullError("no thread is left for a source")
         }

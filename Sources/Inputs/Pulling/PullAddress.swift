@@ -5,7 +5,7 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
     /// Without what may be secret: for people and logs.
     public let description: String
     /// Whether it ends, and has to be read at the pace of its own clock.
-    let isFile: Bool
+    public let isFile: Bool
     /// Whether nothing checks the server's certificate, because libavformat has no option for that.
     var takesAnyCertificate: Bool { url.hasPrefix("rtsps:") }
 

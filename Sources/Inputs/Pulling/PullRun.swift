@@ -18,14 +18,14 @@ struct PullRun: Sendable {
     private let settings: Pull.Settings
     private let shared: Pull.Shared
     private let log: EventLog
-    private let onUselessFile: @Sendable (String) -> Void
+    private let onEvent: @Sendable (PullEvent) -> Void
 
     init(
         _ address: PullAddress, _ track: HostedTrack, _ settings: Pull.Settings, _ shared: Pull.Shared, _ log: EventLog,
-        _ onUselessFile: @escaping @Sendable (String) -> Void
+        _ onEvent: @escaping @Sendable (PullEvent) -> Void
     ) {
         (self.address, self.track, self.settings, self.shared, self.log) = (address, track, settings, shared, log)
-        self.onUselessFile = onUselessFile
+        self.onEvent = onEvent
     }
 
     func run() {
@@ -47,14 +47,16 @@ struct PullRun: Sendable {
             }
             if address.isFile {
                 log.info("the source \(address) \(reason ?? "has ended")")
-                // It won't be tried again.
-                if !shared.hasCome.isSet { onUselessFile(reason ?? "has no pictures and no sound that can be shown") }
+                let isUseless = !shared.hasCome.isSet
+                let words = reason ?? (isUseless ? "has no pictures and no sound that can be shown" : nil)
+                onEvent(words.map { .failed(because: $0) } ?? .ended)
                 return
             }
             if shared.hasCome.isSet { (wait, lastReason) = (settings.firstWait, "") }
             let words = reason ?? "has ended"
             if words != lastReason {
                 log.warning("the source \(address) \(words); it is connected again when it is back")
+                onEvent(reason.map { .failed(because: $0) } ?? .ended)
             }
             lastReason = words
             pause(until: .now() + wait)
@@ -86,16 +88,24 @@ struct PullRun: Sendable {
 
     private func pass(_ reader: MediaReader, to relay: inout SourceRelay) throws(MediaFileError) -> String? {
         var pace = FilePace()
+        var isConnected = false
+        func tellConnected() {
+            guard !isConnected, shared.hasCome.isSet else { return }
+            isConnected = true
+            onEvent(.connected)
+        }
         var idleSince: MonotonicTime?
         var canPause = !address.isFile
         while !shared.isStopped.isSet, let piece = try reader.next() {
             guard !address.isFile else {
                 try give(pace.add(piece, now: .now()), at: pace, to: &relay)
                 if relay.reorders { return Self.reorders }
+                tellConnected()
                 continue
             }
             try relay.take(piece)
             if relay.reorders { return Self.reorders }
+            tellConnected()
             guard canPause else { continue }
             idleSince = shared.isIdle ? idleSince ?? .now() : nil
             guard let since = idleSince, .now() - since >= settings.idle else { continue }
@@ -111,6 +121,7 @@ struct PullRun: Sendable {
         }
         try give(pace.finish(now: .now()), at: pace, to: &relay)
         if !shared.isStopped.isSet { try relay.finish() }
+        tellConnected()
         return nil
     }
 

@@ -73,8 +73,14 @@ struct SourceOption {
                     host.firstTrack
                 }
             do throws(PullError) {
-                let pull = try Pull(address, into: track, log: log) { reason in
-                    end.end(with: Program.fail("--source \(address) \(reason)", .badData))
+                let isOfUse = Flag()
+                let pull = try Pull(address, into: track, log: log) { event in
+                    switch event {
+                    case .connected: isOfUse.set()
+                    case .failed(let reason) where address.isFile && !isOfUse.isSet:
+                        end.end(with: Program.fail("--source \(address) \(reason)", .badData))
+                    case .ended, .failed: break
+                    }
                 }
                 pulls.append(pull)
             } catch {
