@@ -268,7 +268,7 @@ let package = Package(
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
                 "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing", "RTSPServing", "Pulling",
-                "Joining",
+                "Joining", "Processes",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -347,7 +347,7 @@ let package = Package(
         tests(
             "CaptureEngineTests",
             [
-                "CaptureEngine", "HostConnection", "RateControl", "Threading", "VideoEncoding", "X11Capture",
+                "Clocks", "CaptureEngine", "HostConnection", "RateControl", "Threading", "VideoEncoding", "X11Capture",
                 "ColorConversion", "CaptureLink", "LinkTransport",
                 "VideoDecoding",
                 "TestScene",

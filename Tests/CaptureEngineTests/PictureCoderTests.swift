@@ -42,7 +42,8 @@ struct PictureCoderTests {
         #expect(try noise(atMost: 100).quantizer == Quantizer.coarsest)
     }
 
-    /// The quantizers of the frames that refine 640x480 of noise, coded at QP 40, over a link of so many bits per second.
+    /// The quantizers of the frames that refine 640x480 of noise, coded at QP 40, over a link of so many bits per
+    /// second.
     private func refinement(bitRate: Int) throws -> [Int] {
         let size = PictureSize(width: 640, height: 480)
         let canvas = PictureCanvas(size, chroma: .yuv420)

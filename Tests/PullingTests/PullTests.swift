@@ -203,7 +203,8 @@ struct PullTests {
         let place = ListenAddress(address: "127.0.0.1", port: try freePort())
         let players = try RTSPServer(far, at: place)
         defer { players.stop() }
-        let (ahead, looks) = (Mutex(Interval.zero), Mutex(0))
+        let ahead = Mutex(Interval.zero)
+        let looks = Mutex(0)
         let connection = MediaConnection(clock: {
             looks.withLock { $0 += 1 }
             return now() + ahead.withLock { $0 }
@@ -220,15 +221,21 @@ struct PullTests {
         }
         func waitForLooks() throws {
             let before = looks.withLock { $0 }
-            try eventually("the clock is looked at") { looks.withLock { $0 } >= before + 5 }
+            try eventually("the clock is looked at") {
+                looks.withLock { $0 } >= before + 5 || failure.withLock { $0 } != nil
+            }
         }
         // libavformat knows the end of a picture by the beginning of the next.
         try eventually("the pictures") { count.withLock { $0 } >= pictures.count - 1 }
         ahead.withLock { $0 = .seconds(50) }
         try waitForLooks()
         #expect(failure.withLock { $0 } == nil)
-        ahead.withLock { $0 = .seconds(61) }
-        try eventually("it is given up") { failure.withLock { $0 } != nil }
+        // The server may have repeated a picture meanwhile, from which the time counts anew.
+        try eventually("it is given up") {
+            ahead.withLock { $0 = $0 + .seconds(61) }
+            try waitForLooks()
+            return failure.withLock { $0 } != nil
+        }
         #expect(failure.withLock { $0 } == .rejected(reason: "nothing came in time"))
         thread?.join(until: now() + .seconds(5))
     }
@@ -253,7 +260,7 @@ struct PullTests {
         try #require(bound == 0 && listen(listener, 1) == 0)
         let pull = try Pull(try PullAddress("rtsp://\(name)/live"), into: host.firstTrack, settings: quick)
         defer { pull.stop() }
-        let caller = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        let caller = accept(listener, nil, nil)
         try #require(caller >= 0)
         defer { close(caller) }
         var bytes = [UInt8](repeating: 0, count: 1024)

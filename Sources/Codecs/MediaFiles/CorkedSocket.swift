@@ -5,8 +5,8 @@ import Synchronization
 /// no other connection of this process has.
 ///
 /// libavformat's RTMP writes each chunk of a frame, and each byte between two chunks, by a call of its own. Corked,
-/// they leave in full segments, and the last one as soon as the frame is complete. Without that, Nagle's algorithm sends
-/// the first piece of a frame alone, and keeps a short last one until the peer has acknowledged.
+/// they leave in full segments, and the last one as soon as the frame is complete. Without that, Nagle's algorithm
+/// sends the first piece of a frame alone, and keeps a short last one until the peer has acknowledged.
 struct CorkedSocket {
     private let descriptor: Int32
 

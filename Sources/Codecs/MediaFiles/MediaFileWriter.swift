@@ -26,7 +26,7 @@ public final class MediaFileWriter: MediaWriter {
     private let soundIndex: Int32?
     private let connection: MediaConnection?
     /// Where a frame's pieces are sent together; nil where they are anyway.
-    private(set) var socket: CorkedSocket?
+    var socket: CorkedSocket?
     /// Whether ``takePiece(isHeader:)`` gives what is written.
     private let isInPieces: Bool
     private var isOpen = false

@@ -12,8 +12,8 @@ public struct PushSettings: Sendable {
     public var connectTimeout = Interval.seconds(10)
     public var sendTimeout = Interval.seconds(10)
     /// The bytes that the system may take by RTMP of what the server hasn't, 16 KiB to 16 MiB; the system's
-    /// net.core.wmem_max may reduce it. A larger buffer carries a higher bit rate over a long path, and lets a slow path
-    /// be noticed later.
+    /// net.core.wmem_max may reduce it. A larger buffer carries a higher bit rate over a long path, and lets a slow
+    /// path be noticed later.
     public var sendBuffer = 128 << 10
     /// How often a status comes.
     public var statusPeriod = Interval.seconds(3)
