@@ -1,5 +1,6 @@
 import BrowserDriver
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -14,10 +15,18 @@ extension EndToEndInBrowser {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("second.sock")
             let desktop = try SharedDesktop(
-                apart: .hostFirst, scene: ["--fps", "10"], hostOptions: ["--track", "second=\(address)"])
+                apart: .hostFirst, scene: ["--fps", "10"],
+                hostOptions: [
+                    "--track", "second=\(address)", "--track-text", "second=Slides of Ann", "--track-data",
+                    #"second={"seat":4}"#,
+                ])
             let viewer = try ViewerPage(desktop.link, in: Browser.launch())
             try viewer.waitUntilPlaying()
             #expect(try viewer.reconnects() == 0)
+            let rooms = try CommandLineRun([
+                "screenrelay", "rooms", "--json", "--pid", "\(desktop.host.child.processID)",
+            ])
+            #expect(rooms.output.contains(#""data":{"seat":4},"message""#) && rooms.output.contains("Slides of Ann"))
             #expect(try viewer.tracks() == ["screen live shown", "second waiting"])
 
             let screen = try VirtualScreen(PictureSize(width: 800, height: 600))

@@ -60,6 +60,49 @@ struct TrackTests {
         }
     }
 
+    @Test("a tag is told to those who watch and who come later, and is in the rooms' report")
+    func tags() throws {
+        let server = try RunningServer()
+        _ = try server.addSecondTrack()
+        let client = try WebSocketClient(port: server.port)
+        _ = try client.joinAsViewer("desk,secret")
+        _ = try client.next(event: "_state")
+        let data = try #require(JSONValue(parsing: #"{"seat": 4, "tags": ["a", true, null, 1.5]}"#))
+        server.server.announce(try TrackTag(text: "Slides", data: data), room: "desk", track: "desk2")
+        func check(_ told: [String: Any]) throws {
+            let tracks = try #require(told["tracks"] as? [[String: Any]])
+            #expect(tracks.map { $0["name"] as? String } == ["screen", "desk2"])
+            #expect(tracks[0]["text"] == nil && tracks[0]["data"] == nil)
+            #expect(tracks[1]["text"] as? String == "Slides")
+            let value = try #require(tracks[1]["data"] as? [String: Any])
+            #expect(value["seat"] as? Int == 4 && (value["tags"] as? [Any])?.count == 4)
+        }
+        try check(try client.next(event: "_tracks"))
+        let late = try WebSocketClient(port: server.port)
+        try late.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        try check(try late.next(event: "_peers"))
+        let rooms = Mutex<RoomsDocument?>(nil)
+        server.server.describe { report in rooms.withLock { $0 = report } }
+        let report = try eventually("the report") { rooms.withLock { $0 } }
+        #expect(report.rooms.first?.tracks.last?.text == "Slides" && report.rooms.first?.tracks.last?.data == data)
+        // What hasn't changed isn't told again.
+        server.server.announce(try TrackTag(text: "Slides", data: data), room: "desk", track: "desk2")
+        server.server.announce(TrackTag(), room: "desk", track: "desk2")
+        let empty = try client.next(event: "_tracks")
+        #expect((empty["tracks"] as? [[String: Any]])?.allSatisfy { $0["text"] == nil && $0["data"] == nil } == true)
+    }
+
+    @Test("a tag is short and has no control characters")
+    func tagLimits() throws {
+        #expect(throws: TrackTagError.longText) { try TrackTag(text: String(repeating: "a", count: 201)) }
+        #expect(throws: TrackTagError.controlCharacter) { try TrackTag(text: "a\nb") }
+        #expect(throws: TrackTagError.longData) { try TrackTag(data: .string(String(repeating: "a", count: 1023))) }
+        #expect(try TrackTag(text: String(repeating: "ä", count: 200), data: .null).text?.count == 200)
+        for text in ["", "{", "nul", "{a:1}", String(repeating: "[", count: 900)] {
+            #expect(JSONValue(parsing: text) == nil, "\(text)")
+        }
+    }
+
     @Test("a viewer has the pictures of one track held back, by default of the first one")
     func held() throws {
         let server = try RunningServer()

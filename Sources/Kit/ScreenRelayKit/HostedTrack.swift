@@ -3,7 +3,7 @@ public import Ingest
 public import LinkTransport
 public import MediaTypes
 import RecordingFiles
-import Signalling
+public import Signalling
 import Synchronization
 import Threading
 import TrackHub
@@ -34,6 +34,8 @@ public final class HostedTrack: Sendable {
     let media: TrackMedia
     private let log: EventLog
     private let recorder = Mutex<LinkRecorder?>(nil)
+    private let currentTag = Mutex(TrackTag())
+    private let announceTag: @Sendable (TrackTag) -> Void
 
     /// A track without sources, whose viewers `media` serves. `signalling`, which must be given the track before the
     /// track gets a source, tells viewers of the source, its pointer and its sound.
@@ -44,6 +46,7 @@ public final class HostedTrack: Sendable {
     ) throws(HostError) {
         self.name = name
         self.room = room
+        announceTag = { signalling.announce($0, room: room, track: name) }
         self.endsUnpublished = endsUnpublished
         self.log = log
         // Pictures and sound count their times from the same moment, so that viewers can keep them together.
@@ -154,5 +157,17 @@ public final class HostedTrack: Sendable {
     /// Waits at most 5 s until the recording has reached its file.
     func stop() {
         recorder.withLock { $0 }?.close()
+    }
+
+    /// What is said of the track, beside its name.
+    public var tag: TrackTag { currentTag.withLock { $0 } }
+
+    /// Says something else of the track: viewers are told, and `GET /api/rooms` has it.
+    public func setTag(_ tag: TrackTag) {
+        // Under the lock, so that viewers end up with the last one.
+        currentTag.withLock { current in
+            current = tag
+            announceTag(tag)
+        }
     }
 }

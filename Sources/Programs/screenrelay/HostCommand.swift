@@ -24,7 +24,7 @@ enum HostCommand {
                 help:
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
                     + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
-        ] + HostOptions.all.map(recordingOne) + PushOption.options + [
+        ] + TagOption.options + HostOptions.all.map(recordingOne) + PushOption.options + [
             JoinOption.option, RTSPOption.option, SourceOption.option, EventLog.option(default: .warning),
         ],
         examples: [
@@ -62,6 +62,7 @@ enum HostCommand {
             guard !configuration.furtherRooms.contains(where: { $0.name == name }) else { continue }
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
+        let tags = try TagOption(options, room: room)
         let rtsp = try RTSPOption(options, configuration)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         guard let end = EndSignals() else {
@@ -106,6 +107,10 @@ enum HostCommand {
                 throw error
             }
             defer { for source in sources { source.stop() } }
+            if let problem = tags.apply(to: host) {
+                for link in links { link.stop() }
+                return Program.fail(problem, .usage)
+            }
             let players: RTSPServer?
             do throws(RTSPServerError) {
                 players = try rtsp.start(host, log: log)

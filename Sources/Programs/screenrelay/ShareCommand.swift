@@ -15,7 +15,9 @@ enum ShareCommand {
         name: "share",
         summary: "Shares a display in a room and prints the link that opens it in a browser.",
         options: CaptureOptions.options + [SoundOption.option] + ShareConfinement.options + HostOptions.all
-            + PushOption.options + [JoinOption.option, RTSPOption.option, CaptureVerbosity.option(default: .warning)],
+            + TagOption.options + PushOption.options + [
+                JoinOption.option, RTSPOption.option, CaptureVerbosity.option(default: .warning),
+            ],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
             Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
@@ -43,6 +45,7 @@ enum ShareCommand {
         let joining = try JoinOption(options)
         // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
+        let tags = try TagOption(options, room: configuration.room)
         let rtsp = try RTSPOption(options, configuration)
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
@@ -73,6 +76,7 @@ enum ShareCommand {
                     }
                 }, onVisit: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
+            if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let players: RTSPServer?

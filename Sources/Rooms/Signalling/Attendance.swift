@@ -138,7 +138,7 @@ final class Attendance {
                     self.rooms[address].map { track in
                         RoomsDocument.Track(
                             name: address.track.text, state: track.state.word, message: track.state.message,
-                            seconds: Self.seconds(in: now - track.since))
+                            seconds: Self.seconds(in: now - track.since), text: track.tag.text, data: track.tag.data)
                     }
                 },
                 members: (present[room] ?? []).sorted { $0.since < $1.since }.map { visitor in

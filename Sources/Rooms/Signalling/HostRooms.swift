@@ -18,6 +18,8 @@ struct SharedTrack {
     var since = g_get_monotonic_time()
     /// Whether it can be heard.
     var sound = SoundState.none
+    /// What else is said of it.
+    var tag = TrackTag()
 }
 
 /// The host's rooms: their members, in a `RoomDirectory` and by their WebSockets, and the media layers of their tracks.
@@ -86,7 +88,12 @@ final class HostRooms {
 
     /// The tracks of a room, as described to clients.
     func summaries(of room: String) -> [TrackSummary] {
-        addresses(in: room).map { TrackSummary(name: $0.track.text, source: (tracks[$0]?.state ?? .waiting).word) }
+        addresses(in: room).map { address in
+            let track = tracks[address]
+            return TrackSummary(
+                name: address.track.text, source: (track?.state ?? .waiting).word, text: track?.tag.text,
+                data: track?.tag.data)
+        }
     }
 
     /// Adds a track, unless its room is unknown or has too many. Returns the actions to perform.
@@ -110,6 +117,13 @@ final class HostRooms {
         else { return false }
         if shared.state.word != state.word { tracks[address]?.since = g_get_monotonic_time() }
         tracks[address]?.state = state
+        return true
+    }
+
+    /// Records a track's tag. Returns false if nothing has changed.
+    func set(_ tag: TrackTag, of address: TrackAddress) -> Bool {
+        guard let shared = tracks[address], shared.tag != tag else { return false }
+        tracks[address]?.tag = tag
         return true
     }
 

@@ -27,6 +27,10 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var message: String
         /// How long the track has been in this state, in seconds.
         public var seconds: Double
+        /// The text of its tag, for people.
+        public var text: String?
+        /// The value of its tag, for programs.
+        public var data: JSONValue?
     }
 
     /// A member of a room.

@@ -93,6 +93,12 @@ public final class SignallingServer: Sendable {
         post { $0.skyRTC.announce(state, in: room, track: name) }
     }
 
+    /// Tells the viewers of `room`, and those who join later, the tag of a track.
+    public func announce(_ tag: TrackTag, room: String, track: String) {
+        guard let name = TrackName(track) else { return }
+        post { $0.skyRTC.announce(tag, in: room, track: name) }
+    }
+
     /// Tells the viewers of `room`, and those who join later, whether a track can be heard. What hasn't changed isn't
     /// sent again. Without `track`, the room's first track is meant.
     public func announceSound(_ sound: SoundState, room: String, track: String? = nil) {

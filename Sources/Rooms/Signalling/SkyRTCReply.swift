@@ -185,4 +185,7 @@ struct SkyRTCReply: Encodable {
 struct TrackSummary: Encodable {
     let name: String
     let source: String
+    /// Its tag; what is nil is left out.
+    let text: String?
+    let data: JSONValue?
 }

@@ -118,6 +118,12 @@ extension SkyRTCRooms {
         if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
     }
 
+    /// Tells the viewers of `room` another tag of a track.
+    func announce(_ tag: TrackTag, in room: String, track: TrackName) {
+        guard rooms.set(tag, of: TrackAddress(room: room, track: track)) else { return }
+        rooms.tellViewers(of: room, SkyRTCReply(tracks: rooms.summaries(of: room)).text)
+    }
+
     /// Tells the viewers of `room` whether a track can be heard.
     func announceSound(_ sound: SoundState, in room: String, track: TrackName?) {
         guard let address = rooms.address(of: track, in: room), rooms.set(sound, of: address) else { return }

@@ -90,6 +90,7 @@ export class Tracks {
     const names = this.#names;
     const several = names.length > 1;
     const sources = new Map(this.#viewer.tracks.all.map(({ name, source }) => [name, source]));
+    const texts = new Map(this.#viewer.tracks.all.map(({ name, text }) => [name, text]));
     for (const [name, track] of this.#small) {
       if (several && sources.has(name)) continue;
       track.end();
@@ -109,7 +110,7 @@ export class Tracks {
       // Moving what is in its place already would take the focus from it.
       const { [index]: there = null } = this.#list.children;
       if (there !== track.root) this.#list.insertBefore(track.root, there);
-      track.show(name === shown);
+      track.show(name === shown, texts.get(name));
       if (name !== shown && this.#isOpen && this.#host) track.watch(this.#host);
       else track.rest(name !== shown && this.#host !== null);
     }
@@ -129,6 +130,7 @@ class SmallTrack {
   #button;
   #video = element("video", "", { playsinline: "", "aria-hidden": "true" });
   #state = element("span", "state");
+  #caption;
   #reception = null;
   #retry = null;
 
@@ -137,17 +139,19 @@ class SmallTrack {
     this.#viewer = viewer;
     this.source = source ?? "live";
     this.#video.muted = true;
-    this.#button = element("button", "track", { type: "button" },
-      this.#video, element("span", "name", {}, name), this.#state);
+    this.#caption = element("span", "name", {}, name);
+    this.#button = element("button", "track", { type: "button" }, this.#video, this.#caption, this.#state);
     this.#button.addEventListener("click", onChoose);
     this.root = element("li", "", {}, this.#button);
     this.#draw();
   }
 
-  /** Sets whether this track is the large one now. */
-  show(isShown) {
+  /** Sets whether this track is the large one now, and what the host says of it, which people see as its name. */
+  show(isShown, text) {
+    const name = typeof text === "string" && text !== "" ? text : this.#name;
+    setText(this.#caption, name);
     this.#button.setAttribute("aria-pressed", String(isShown));
-    relabel(this.#button, isShown ? words.shownTrack(this.#name) : words.showTrack(this.#name));
+    relabel(this.#button, isShown ? words.shownTrack(name) : words.showTrack(name));
   }
 
   /** Shows `stream`: its own, or that of the large picture, unless that is a Media Source, which plays in one place. */
