@@ -42,6 +42,30 @@ struct LocalCheckTests {
         #expect(udp.first?.line.contains("(process \(getpid()))") == true)
     }
 
+    @Test("a port that the options give twice is named, and one of --rtsp that is taken")
+    func portsTogether() throws {
+        let free = try freePort()
+        var plan = SharePlan()
+        plan.listen = [ListenAddress(address: "127.0.0.1", port: free)]
+        plan.rtsp = ListenAddress(address: "127.0.0.1", port: free)
+        let twice = PortCheck(plan: plan).findings()
+        #expect(twice.map(\.id) == ["rtsp-port"] && twice.first?.line.contains("also that of --listen") == true)
+
+        plan.listen = []
+        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: free)
+        #expect(PortCheck(plan: plan).findings().map(\.id) == ["rtsp-port"])
+
+        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
+        #expect(PortCheck(plan: plan).findings() == [])
+        let stream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(stream) }
+        plan.rtsp = ListenAddress(address: "127.0.0.1", port: try bindToLoopback(stream))
+        #expect(listen(stream, 1) == 0)
+        let taken = PortCheck(plan: plan).findings()
+        #expect(taken.map(\.id) == ["rtsp-port"])
+        #expect(taken.first?.line.contains("(process \(getpid()))") == true)
+    }
+
     @Test("a file with a secret must be its user's alone; one that isn't there is made later")
     func files() throws {
         let file = try folder.write("token", Array("x".utf8))

@@ -35,10 +35,34 @@ struct PortCheck {
                         + Self.holder(.tcp, media.port),
                     todo: "choose another --udp-port, or end that program"))
         }
+        if let rtsp = plan.rtsp, let problem = rtspProblem(rtsp) { findings.append(problem) }
         return findings
     }
 
     // MARK: - Taken ports
+
+    /// The options' own ports come first: nothing is taken yet, but a share would take the port twice.
+    private func rtspProblem(_ address: ListenAddress) -> Finding? {
+        let port = address.port
+        if port != 0, plan.listen.contains(where: { $0.port == port }) {
+            return Finding(
+                "rtsp-port", "--rtsp: TCP port \(port) is also that of --listen",
+                todo: "choose another port for one of them")
+        }
+        if port != 0, plan.mediaAddress.port == port {
+            return Finding(
+                "rtsp-port", "--rtsp: TCP port \(port) is also that of --udp-port, for viewers that UDP doesn't reach",
+                todo: "choose another port for one of them")
+        }
+        switch listeningProblem(address) {
+        case nil: return nil
+        case .occupied:
+            return Finding(
+                "rtsp-port", "--rtsp: TCP port \(port) of \(address.address) is taken\(Self.holder(.tcp, port))",
+                todo: "choose another port with --rtsp, or end that program")
+        case let error?: return Finding("rtsp-port", line: "--rtsp: \(error)")
+        }
+    }
 
     /// Why nothing can listen at an address; nil if it can.
     private func listeningProblem(_ address: ListenAddress) -> SignallingError? {

@@ -22,6 +22,8 @@ public struct SharePlan: Sendable {
     public var expectation = CaptureMemoryExpectation()
     /// Where HTTP would be served.
     public var listen: [ListenAddress] = []
+    /// Where RTSP would be served; nil if it wouldn't be.
+    public var rtsp: ListenAddress?
     /// The UDP port of all viewers, and its address.
     public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
     /// Whether other machines are to reach it.

@@ -76,7 +76,7 @@ enum AccessOptions {
     /// The certificate from `--tls-cert` and `--tls-key`, or from `--tls`, or nil if none of them is given.
     static func certificate(_ options: ParsedOptions) throws(UsageError) -> ServerCertificate? {
         if try makesCertificate(options) {
-            return try selfSigned(for: options.values("advertise", as: .ipAddress).map(\.host))
+            return try selfSigned(for: AdvertiseOption.addresses(options).map(\.host))
         }
         switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {
         case (nil, nil): return nil

@@ -37,7 +37,8 @@ enum DoctorCommand {
             "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma", "capture-memory",
             "sound",
             "room", "listen",
-            "udp-port", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file", "tls",
+            "udp-port", "rtsp", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file",
+            "tls",
             "tls-cert", "tls-key", "ice-server", "ice-secret-file",
         ]
         return ShareCommand.command.options.filter { !["list", "json"].contains($0.long) }.map { option in
@@ -86,6 +87,8 @@ enum DoctorCommand {
         plan.isOpenToNetwork = options.has("lan")
         plan.listen = try HostOptions.listenAddresses(options)
         plan.mediaAddress = try HostOptions.mediaAddress(options, listen: plan.listen)
+        plan.rtsp = try RTSPOption.address(options, listen: plan.listen)
+        _ = try AdvertiseOption.addresses(options)
         // These also hide keys from those who list processes.
         _ = try PushOption(options)
         _ = try JoinOption(options)

@@ -40,10 +40,7 @@ enum HostOptions {
                     + "next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
                     + "~/.local/state/screenrelay, one for each room and address"),
             Option(long: "new-token", help: "make a new token: links that were given out before stop working"),
-            Option(
-                long: "advertise", value: .required("ADDRESS"),
-                help: "give viewers this address as well as this machine's own, as when a router forwards the ports; "
-                    + "may be repeated", repeats: true),
+            AdvertiseOption.option,
             .record, .recordLimit,
             Option(
                 long: "allow-origin", value: .required("ORIGIN"),
@@ -71,8 +68,8 @@ enum HostOptions {
         configuration.listen = try listenAddresses(options)
         configuration.mediaAddress = try mediaAddress(options, listen: configuration.listen)
         configuration.mayUseOtherMediaPort = options.values("udp-port").isEmpty
-        configuration.advertised = try options.values("advertise", as: .ipAddress)
-        configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
+        configuration.advertised = try AdvertiseOption.addresses(options)
+        configuration.hostNames = try AdvertiseOption.hostNames(options)
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
         configuration.trustedProxies = try options.values("trusted-proxy", as: .addressRange)
         configuration.certificate = try AccessOptions.certificate(options)

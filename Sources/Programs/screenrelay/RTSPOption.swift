@@ -23,11 +23,16 @@ struct RTSPOption {
             return
         }
         label = "--rtsp " + (options.value("rtsp") ?? "")
+        address = try Self.address(options, listen: configuration.listen)
         guard configuration.isOpenToNetwork || wanted.host == nil || wanted.isLoopback else {
             throw UsageError("\(label): other machines can reach that address; add --lan if they may")
         }
-        address = ListenAddress(
-            address: wanted.host ?? configuration.listen.first?.address ?? "127.0.0.1", port: wanted.port)
+    }
+
+    /// Where RTSP is served beside HTTP at `listen`; nil if it isn't.
+    static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
+        guard let wanted = try options.value("rtsp", as: .listenAddress(example: 554)) else { return nil }
+        return ListenAddress(address: wanted.host ?? listen.first?.address ?? "127.0.0.1", port: wanted.port)
     }
 
     /// Starts to serve; nil if nobody asked for it.

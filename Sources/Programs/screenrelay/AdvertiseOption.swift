@@ -1,0 +1,86 @@
+import CommandLine
+import Glibc
+import STUN
+import Synchronization
+
+/// `--advertise ADDRESS`: a numeric address, or a host name, which is resolved once.
+enum AdvertiseOption {
+    static let option = Option(
+        long: "advertise", value: .required("ADDRESS"),
+        help: "give viewers this address as well as this machine's own, for example that of a router that forwards the "
+            + "ports: an IP address, or a host name that is resolved once, at the start; may be repeated", repeats: true
+    )
+
+    private static let resolved = Mutex<[String: [TransportAddress]]>([:])
+
+    /// The addresses, of a host name one of each family.
+    static func addresses(_ options: ParsedOptions) throws(UsageError) -> [TransportAddress] {
+        var addresses: [TransportAddress] = []
+        for text in options.values("advertise") {
+            for address in try self.addresses(of: text, label: options.place(of: "advertise") ?? "--advertise")
+            where !addresses.contains(address) {
+                addresses.append(address)
+            }
+        }
+        return addresses
+    }
+
+    /// The names by which viewers may ask for the host: the addresses, and the host names as they were given.
+    static func hostNames(_ options: ParsedOptions) throws(UsageError) -> [String] {
+        let numeric = try addresses(options).map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
+        return numeric + options.values("advertise").filter { isName($0) }.map { $0.lowercased() }
+    }
+
+    private static func addresses(of text: String, label: String) throws(UsageError) -> [TransportAddress] {
+        if let address = try? ValueFormat.ipAddress.read(text, option: label) { return [address] }
+        guard isName(text) else {
+            throw UsageError(
+                "\(label) \(text): neither an IP address nor a host name; write it like 203.0.113.7, 2001:db8::7 or "
+                    + "router.example.org")
+        }
+        if let known = resolved.withLock({ $0[text] }) { return known }
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(text, nil, &hints, &list)
+        defer { if let list { freeaddrinfo(list) } }
+        guard code == 0 else {
+            throw UsageError(
+                "\(label) \(text): no address is found for this name: \(String(cString: gai_strerror(code)))",
+                exitCode: .unavailable)
+        }
+        var found: [TransportAddress] = []
+        var entry = list
+        while let one = entry {
+            entry = one.pointee.ai_next
+            var name = [CChar](repeating: 0, count: 64)
+            guard
+                getnameinfo(
+                    one.pointee.ai_addr, one.pointee.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST)
+                    == 0,
+                let address = try? ValueFormat.ipAddress.read(
+                    String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self),
+                    option: label),
+                !found.contains(where: { $0.family == address.family })
+            else { continue }
+            found.append(address)
+        }
+        if found.isEmpty {
+            throw UsageError("\(label) \(text): this name has no IP address", exitCode: .unavailable)
+        }
+        resolved.withLock { $0[text] = found }
+        return found
+    }
+
+    /// Whether it can be a host's name (RFC 1123 section 2.1), and isn't a number that was meant as an address.
+    private static func isName(_ text: String) -> Bool {
+        guard text.utf8.count <= 253, text.contains(where: \.isLetter) else { return false }
+        return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                && label.unicodeScalars.allSatisfy {
+                    $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "-" || $0 == "_")
+                }
+        }
+    }
+}
