@@ -37,10 +37,16 @@ extension EndToEndInBrowser {
             try viewer.waitForSmallPicture(width: 800)
             #expect(try viewer.tracks() == ["screen live shown", "second live"])
             #expect(
-                try viewer.page.evaluate("document.getElementById('tracks').innerText").string?.contains("second")
+                try viewer.page.evaluate("document.getElementById('tracks').innerText").string?.contains(
+                    "Slides of Ann")
                     == true)
             try viewer.expectMotion()
             #expect(try viewer.reconnects() == 0)
+            // The strip is as dark as the stage, also in the light scheme, which a headless browser has.
+            #expect(try viewer.page.evaluate("matchMedia('(prefers-color-scheme: light)').matches").bool == true)
+            #expect(
+                try viewer.page.evaluate("getComputedStyle(document.getElementById('tracks')).backgroundColor").string
+                    == "rgb(34, 36, 41)")
 
             try viewer.page.evaluate(
                 "const second = document.querySelectorAll('#tracks .track')[1]; second.focus(); second.click()")

@@ -50,7 +50,7 @@ enum RoomCommands {
                 (member.tracks.isEmpty ? "-" : member.tracks.joined(separator: ","))
                 + (member.meeting ? " (meeting)" : "")
             table.add([
-                member.id, member.kind, member.name ?? "-", member.address, age(member.seconds), tracks,
+                member.id, member.kind, member.shownName, member.address, age(member.seconds), tracks,
                 pictures(member.paths ?? []),
             ])
         }
@@ -77,6 +77,9 @@ enum RoomCommands {
 }
 
 extension RoomsDocument.Member {
+    /// The name or, for a viewer of the page without one, what the page calls it.
+    fileprivate var shownName: String { name ?? (kind == "viewer" ? "Guest \(id.prefix(4))" : "-") }
+
     /// A description such as "viewer Ann (192.168.1.7)", with control characters made visible.
     var words: String { visitorWords(kind: kind, name: name, address: address) }
 }

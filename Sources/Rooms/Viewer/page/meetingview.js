@@ -119,7 +119,7 @@ export class MeetingView {
       let tile = this.#others.get(id);
       if (!tile || tile.peer !== peer) {
         tile?.end();
-        tile = new Tile(peer);
+        tile = new Tile(id, peer);
         this.#others.set(id, tile);
         this.#tiles.append(tile.root);
       }
@@ -172,8 +172,10 @@ class Tile {
   #name = element("span", "name");
   #state = element("span", "state");
   #resume = null;
+  #id;
 
-  constructor(peer) {
+  constructor(id, peer) {
+    this.#id = id;
     this.peer = peer;
     this.root = element("li", "tile", {}, this.#video, this.#name, this.#state);
     this.#video.srcObject = peer.stream;
@@ -181,7 +183,7 @@ class Tile {
   }
 
   draw(name) {
-    const shown = name || words.guest;
+    const shown = name || words.guest(this.#id);
     const isConnected = this.peer.state === "connected";
     setText(this.#name, shown);
     relabel(this.#video, words.pictureOf(shown));

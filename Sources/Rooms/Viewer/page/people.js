@@ -149,7 +149,7 @@ export class People {
     this.#self.dataset.initial = initial(self?.name || words.you);
     setText(this.#rename, self?.name ? words.changeName : words.addName);
     const others = named.filter((member) => member !== self);
-    const lines = others.map(({ name, isMeeting }) => line(name || words.guest, isMeeting ? words.inMeeting : ""));
+    const lines = others.map(({ id, name, isMeeting }) => line(name || words.guest(id), isMeeting ? words.inMeeting : ""));
     const unlisted = known ? Math.max(0, this.#number - 1 - others.length) : 0;
     if (unlisted > 0) lines.push(element("li", "others", { "data-initial": "+" }, words.unlisted(unlisted)));
     // Our own line stays in place, because the user may be typing in it.
