@@ -1,5 +1,7 @@
 import MediaTypes
 import OutputLife
+import OutputSettings
+import Processes
 import Pushing
 import ScreenRelayKit
 import TestSupport
@@ -48,6 +50,43 @@ struct PushFormatTests {
         #expect(told.failures == [])
         #expect(try sizes("talk.\(suffix)") == ["320,240"])
         #expect(try sizes("talk-2.\(suffix)") == ["176,144"])
+    }
+
+    @Test("a still picture that is encoded once more comes as often as players must look at it, by RTMP")
+    func stillEncoded() throws {
+        defer { host.stop() }
+        let track = try CustomVideoTrack(picturesPerSecond: 25)
+        #expect(host.publish(track))
+        track.write(picture: picture(PictureSize(width: 176, height: 144)))
+        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
+        var settings = PushSettings()
+        settings.video = VideoSettings()
+        settings.statusPeriod = .milliseconds(200)
+        let push = try Push(host.firstTrack, to: try PushAddress(server.url), settings: settings)
+        push.start()
+        // Once a second, that would take two minutes.
+        try eventually("120 pictures are sent") { (push.status?.sentPictures ?? 0) >= 120 }
+        push.stop()
+        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+    }
+
+    @Test("segments of a still picture that is encoded once more don't wait for it to change")
+    func stillSegments() throws {
+        defer { host.stop() }
+        let track = try CustomVideoTrack(picturesPerSecond: 25)
+        #expect(host.publish(track))
+        track.write(picture: picture(PictureSize(width: 176, height: 144)))
+        var settings = PushSettings()
+        settings.video = VideoSettings()
+        let path = folder.file("room.m3u8")
+        let push = try Push(host.firstTrack, to: try PushAddress("file:" + path), settings: settings)
+        push.start()
+        try eventually("three segments") {
+            guard let list = try? fileBytes(path) else { return false }
+            return String(decoding: list, as: UTF8.self).split(separator: "\n").count { $0.hasPrefix("#EXTINF") } >= 3
+        }
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
     }
 
     @Test("a source that has sound and no pictures is sent as sound, and pictures begin another file")

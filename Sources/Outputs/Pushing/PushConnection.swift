@@ -2,6 +2,7 @@ import Clocks
 import MediaFiles
 import MediaTypes
 import OutputLife
+import OutputSettings
 import ScreenRelayKit
 import Synchronization
 import Threading
@@ -193,13 +194,17 @@ final class PushConnection: PushAttempt {
 
     // MARK: The control thread, or the encoder's
 
-    /// Whether key frames are asked for at regular times. For a source that makes none, the host would encode the
-    /// pictures of all viewers again up to the source's own next key frame, which only segments are worth.
-    private var asksForKeyFrames: Bool { isOfTrack && (target.isSegmented || track.makesKeyFrames) }
+    /// How often a key frame is asked for; nil if none is. For a source that makes none, the host would encode the
+    /// pictures of all viewers again up to the source's own next key frame, which only segments are worth. An encoder
+    /// makes its own while the picture changes; on a still screen, players would wait for it.
+    private var keyFrameInterval: Interval? {
+        if isOfTrack { return target.isSegmented || track.makesKeyFrames ? settings.keyFrameInterval : nil }
+        return target.isWatched ? (settings.video ?? VideoSettings()).keyFrameInterval : nil
+    }
 
     private func take(_ frame: TrackFrame) {
         let now = MonotonicTime.now()
-        let isAskedFor = frame.coded.isRandomAccess && asksForKeyFrames
+        let regular = frame.coded.isRandomAccess ? keyFrameInterval : nil
         let asked = shared.withLock { shared -> PushSource? in
             if shared.isClosing || shared.isWaiting { return nil }
             shared.start.end()
@@ -207,8 +212,8 @@ final class PushConnection: PushAttempt {
             if frame.coded.isRandomAccess {
                 let isEarly = target.isSegmented && !shared.hasBegun
                 shared.hasBegun = true
-                let interval = isEarly ? Self.firstSegment : settings.keyFrameInterval
-                shared.keyFrameDue = isAskedFor || isEarly ? now + interval : .distantFuture
+                let interval = isEarly ? Self.firstSegment : regular
+                shared.keyFrameDue = interval.map { now + $0 } ?? .distantFuture
             }
             shared.queue.add(
                 frame, frame.coded.isRandomAccess ? .keyFrame : .picture, byteCount: frame.coded.bytes.count, at: now)
@@ -283,5 +288,13 @@ final class PushConnection: PushAttempt {
             source?.requestPicture()
         }
         return .end
+    }
+}
+
+extension VideoSettings {
+    /// The longest time between two key frames while the picture changes.
+    fileprivate var keyFrameInterval: Interval {
+        let pace = max(1, lowestFramesPerSecond ?? framesPerSecond)
+        return Interval.seconds(1) * Int64(picturesPerKeyFrame) / Int64(pace)
     }
 }

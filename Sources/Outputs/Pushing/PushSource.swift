@@ -16,9 +16,13 @@ enum PushSource: Sendable {
         return false
     }
 
-    /// Asks for one more picture of a screen that stands still; an encoder repeats its last one anyhow.
+    /// Asks for one more picture of a screen that stands still.
     func requestPicture() {
-        if case .track(let track) = self { track.requestPicture() }
+        switch self {
+        case .track(let track): track.requestPicture()
+        case .encoder(let encoder): encoder.requestPicture()
+        case .nothing: break
+        }
     }
 
     func requestKeyFrame() {

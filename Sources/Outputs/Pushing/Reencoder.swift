@@ -66,6 +66,10 @@ final class Reencoder: Sendable {
 
     func requestKeyFrame() { work.requestKeyFrame() }
 
+    /// Repeats the last picture at once, however many there are in a second otherwise: players that begin look at many
+    /// pictures, and one that doesn't change takes a few bytes.
+    func requestPicture() { work.requestPicture() }
+
     /// Changes the bit rate and the pictures a second from the next picture on. Each picture gets its share of the bit
     /// rate at the settings' pictures a second, so fewer pictures need less than the bit rate.
     func setPace(_ pace: (bitRate: BitRate, framesPerSecond: Int)) { work.setPace(pace) }
@@ -80,6 +84,7 @@ private final class Work: Sendable {
 
     private struct Shared {
         var needsKeyFrame = false
+        var repeats = false
         var pace: (bitRate: BitRate, framesPerSecond: Int)
         var isOver = false
         var failure: OutputFailure?
@@ -110,6 +115,11 @@ private final class Work: Sendable {
 
     func requestKeyFrame() {
         shared.withLock { $0.needsKeyFrame = true }
+        wake.signal()
+    }
+
+    func requestPicture() {
+        shared.withLock { $0.repeats = true }
         wake.signal()
     }
 
@@ -153,7 +163,9 @@ private final class Work: Sendable {
         var due = MonotonicTime.now()
         var times = PictureTimes()
         while true {
-            let (needsKeyFrame, isOver, pace) = shared.withLock { ($0.needsKeyFrame, $0.isOver, $0.pace) }
+            let (needsKeyFrame, repeats, isOver, pace) = shared.withLock {
+                ($0.needsKeyFrame, $0.repeats, $0.isOver, $0.pace)
+            }
             if isOver { return }
             let period = Interval(nanoseconds: 1_000_000_000 / Int64(pace.framesPerSecond))
             do throws(VideoDecodingError) {
@@ -165,24 +177,27 @@ private final class Work: Sendable {
                 return fail(OutputFailure("the track can't be decoded: \(error)", isFinal: true))
             }
             let isDue = pictures.isNew || needsKeyFrame
-            let deadline =
-                !pictures.hasPicture ? MonotonicTime.distantFuture : isDue ? due : due - period + Self.repetition
             let now = MonotonicTime.now()
+            // A new picture that is not due yet isn't shown early for somebody else.
+            let isExtra = repeats && !isDue
+            let deadline =
+                !pictures.hasPicture
+                ? MonotonicTime.distantFuture : isDue ? due : isExtra ? now : due - period + Self.repetition
             if start.isDue(at: now) { track.requestKeyFrame() }
             guard now >= deadline else {
                 wake.wait(until: min(deadline, start.deadline))
                 continue
             }
             // A picture that comes a little late doesn't make the next one late.
-            due = now - due < period ? due + period : now + period
+            if !isExtra { due = now - due < period ? due + period : now + period }
             let shown = pictures.isNew ? pictures.time : nil
             guard let picture = pictures.next() else { continue }
             let (isKeyFrame, takers) = shared.withLock { shared in
-                defer { shared.needsKeyFrame = false }
+                defer { (shared.needsKeyFrame, shared.repeats) = (false, false) }
                 return (shared.needsKeyFrame, Array(shared.takers.values))
             }
             do throws(OutputFailure) {
-                let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, rate: pace.bitRate)
+                let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, isExtra: isExtra, rate: pace.bitRate)
                 let time = times.next(shown, now - track.origin)
                 let frame = TrackFrame(number: number, coded: coded, time: time, arrival: now)
                 number += 1
@@ -209,7 +224,7 @@ private struct SettingsCoder {
     }
 
     mutating func encode(
-        _ picture: I420Picture, forcesKeyFrame: Bool, rate: BitRate
+        _ picture: I420Picture, forcesKeyFrame: Bool, isExtra: Bool, rate: BitRate
     ) throws(OutputFailure) -> CodedFrame {
         let size = settings.outputSize(for: picture.size)
         guard var scaled = PictureScaling.scale(picture, to: size, crops: settings.fitting == .crop) else {
@@ -222,10 +237,11 @@ private struct SettingsCoder {
         do throws(VideoEncodingError) {
             let encoder = try currentEncoder(for: scaled, rate)
             if encoder.configuration.rate != .average(rate) { try encoder.reconfigure(bitRate: rate) }
-            let isKeyFrame = forcesKeyFrame || sinceKeyFrame >= settings.picturesPerKeyFrame
+            // One that isn't counted is no occasion for a key frame either.
+            let isKeyFrame = forcesKeyFrame || !isExtra && sinceKeyFrame >= settings.picturesPerKeyFrame
             ticks += 1
             let frame = try encoder.accessUnit(of: scaled, forceIDR: isKeyFrame, time: MediaTime(ticks: ticks))
-            sinceKeyFrame = frame.isRandomAccess ? 1 : sinceKeyFrame + 1
+            sinceKeyFrame = frame.isRandomAccess ? 1 : sinceKeyFrame + (isExtra ? 0 : 1)
             return frame
         } catch {
             throw OutputFailure("\(error)", isFinal: true)

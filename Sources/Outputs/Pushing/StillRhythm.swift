@@ -11,7 +11,7 @@ struct StillRhythm {
     private static let beginning = (length: Interval.milliseconds(1200), spacing: Interval.milliseconds(40))
     /// ffmpeg and ffplay look at five seconds of SRT and RTMP, which they count in pictures: 150 of 30 a second.
     /// Whoever is there when a connection begins doesn't wait for so long.
-    private static let first = (length: Interval.milliseconds(3200), spacing: Interval.milliseconds(16))
+    private static let first = (length: Interval.milliseconds(3200), spacing: Interval.milliseconds(12))
     /// Each one is also the occasion to ask for the next key frame.
     private static let spacing = Interval.milliseconds(500)
     /// A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
