@@ -93,7 +93,8 @@ struct PushControl {
     }
 
     /// A stream tells of its sound and its pictures before anything else, so it begins anew with what has come since.
-    /// The old connection ends first, and one that is being made is waited for: a server may not take two senders for one name.
+    /// The old connection ends first, and one that is being made is waited for: a server may not take two senders for
+    /// one name.
     private mutating func beginWithAll(_ now: MonotonicTime) {
         if let ending {
             if now >= ending.until { handle(.restart) }
