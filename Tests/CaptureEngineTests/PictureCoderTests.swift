@@ -1,11 +1,13 @@
 import CaptureLink
 import Clocks
 import ColorConversion
+import H264
 import LinkTransport
 import MediaTypes
 import RateControl
 import TestSupport
 import Testing
+import VideoDecoding
 import VideoEncoding
 
 @testable import CaptureEngine
@@ -76,6 +78,47 @@ struct PictureCoderTests {
         let slow = try refinement(bitRate: 1_000_000).dropFirst()
         #expect(Set(slow) == [18, 14] && Array(slow) == slow.sorted(by: >), "\(slow)")
         #expect(Set(try refinement(bitRate: 200_000_000)) == [14])
+    }
+
+    @Test(
+        "what a whole picture codes again is then as fine as the rest of it, in one slice and in strips",
+        arguments: [(640, 480), (2720, 816)])
+    func restIsCoded(side: (Int, Int)) throws {
+        let size = PictureSize(width: side.0, height: side.1)
+        let canvas = PictureCanvas(size, chroma: .yuv420)
+        let coder = try PictureCoder(canvas, CaptureConfiguration(link: .descriptor(-1)), onWarning: { _ in })
+        var rate = RateController(bitRate: BitRate(bitsPerSecond: 100_000_000), period: .milliseconds(33))
+        var statistics = CaptureStatistics()
+        let decoder = try H264Decoder()
+        func paint(_ columns: Range<Int>, seed: UInt64) {
+            var random = SeededRandom(seed: seed)
+            for row in 0..<side.1 {
+                for column in columns {
+                    canvas.destination.luma[row * side.0 + column] = UInt8.random(in: 60...140, using: &random)
+                }
+            }
+        }
+        func encode(_ decision: RateController.Decision) throws {
+            let picture = try coder.encode(decision, .now(), &rate, &statistics)
+            var bytes: [UInt8] = []
+            for unit in picture.encoded { bytes += [0, 0, 0, 1] + unit }
+            try decoder.decode(CodedFrame(annexB: bytes), copying: false)
+        }
+        paint(0..<side.0, seed: 1)
+        coder.quality.activateAll()
+        try encode(rate.given(.keyFrame, macroblocks: coder.quality.activeCount, quantizer: 40))
+        // On the right, something changes in every row.
+        let changed = PixelRectangle(x: side.0 / 2, y: 0, width: side.0 / 2, height: side.1)
+        paint(changed.x..<side.0, seed: 2)
+        coder.quality.activate([changed])
+        try encode(rate.given(.change, macroblocks: coder.quality.activeCount, quantizer: 20))
+        #expect(coder.quality.coarserCount(than: 20) == 0)
+        let seen = try #require(try decoder.lastPicture())
+        var worst = 0
+        for index in 0..<side.0 * side.1 {
+            worst = max(worst, abs(Int(seen.bytes[index]) - Int(canvas.destination.luma[index])))
+        }
+        #expect(worst < 24, "\(worst)")
     }
 
     @Test("the canvas knows by how much what is coded differs from the previous picture")

@@ -9,10 +9,10 @@ import VideoEncoding
 struct MovedPictureTests {
     @Test(
         "what FFmpeg decodes is what the encoder believes viewers to have, whatever moves, is coded or stays",
-        arguments: [(320, 272), (170, 262)])
-    func decodesToReconstruction(side: (Int, Int)) throws {
+        arguments: [(320, 272, false), (170, 262, false), (320, 544, true)])
+    func decodesToReconstruction(side: (Int, Int, inStrips: Bool)) throws {
         let scene = PlainCanvas(width: side.0, height: side.1)
-        let encoder = try scene.makeEncoder()
+        let encoder = try scene.makeEncoder(inStrips: side.inStrips)
         var random = SeededRandom(seed: UInt64(side.0))
         var stream: [UInt8] = []
         var expected: [UInt8] = []
@@ -144,10 +144,11 @@ private final class PlainCanvas {
         chroma.deallocate()
     }
 
-    func makeEncoder() throws -> ScreenEncoder {
-        try ScreenEncoder(
-            X264Configuration(
-                size: PictureSize(width: width, height: height), framesPerSecond: 30, rate: .quantizerEachPicture))
+    func makeEncoder(inStrips: Bool = false) throws -> ScreenEncoder {
+        var configuration = X264Configuration(
+            size: PictureSize(width: width, height: height), framesPerSecond: 30, rate: .quantizerEachPicture)
+        configuration.mostMacroblocksAtOnce = inStrips ? 0 : .max
+        return try ScreenEncoder(configuration)
     }
 
     var planes: SourcePlanes {

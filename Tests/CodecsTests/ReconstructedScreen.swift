@@ -3,7 +3,7 @@
 extension ScreenEncoder {
     /// The last picture as viewers see it, planar and without margins, `width` by `height`.
     func reconstructedPicture(width: Int, height: Int) -> [UInt8] {
-        guard let picture = whole.reconstruction else { return [] }
+        guard let picture = reference else { return [] }
         var bytes: [UInt8] = []
         for index in 0..<picture.planeCount {
             let plane = picture.plane(index)

@@ -1,4 +1,5 @@
 import Glibc
+import H264
 import MediaTypes
 import TestSupport
 import Testing
@@ -10,17 +11,23 @@ import VideoEncoding
 struct ScreenEncoderTests {
     @Test(
         "what FFmpeg decodes is what the encoder believes viewers to have, picture by picture",
-        arguments: [(320, 272), (336, 262), (170, 300), (640, 368)], ChromaFormat.allCases)
-    func decodesToReconstruction(side: (Int, Int), chroma: ChromaFormat) throws {
+        arguments: [
+            (320, 272, false), (336, 262, false), (170, 300, false), (640, 368, false), (320, 544, true),
+            // 66 rows of macroblocks: strips of 17 and 16.
+            (170, 1048, true),
+        ], ChromaFormat.allCases)
+    func decodesToReconstruction(side: (Int, Int, inStrips: Bool), chroma: ChromaFormat) throws {
         let folder = try TemporaryFolder()
         let canvas = TestCanvas(width: side.0, height: side.1, chroma: chroma, seed: 7)
-        let encoder = try makeEncoder(canvas)
+        let encoder = try makeEncoder(canvas, inStrips: side.inStrips)
         var random = SeededRandom(seed: UInt64(side.0))
         var stream: [UInt8] = []
         var expected: [UInt8] = []
         var kinds = Set<String>()
+        var slices = 0
         for index in 0..<80 {
-            let isIDR = index == 0 || index == 50
+            // Two key frames in a row as well.
+            let isIDR = index == 0 || index == 50 || index == 51
             let count = random.next() % 4 == 0 ? 0 : Int(random.next() % 3 == 0 ? 9 : 1)
             var activity = canvas.change(count, &random)
             activity.protectsRest = random.next() % 2 == 0
@@ -33,10 +40,12 @@ struct ScreenEncoderTests {
                 time: MediaTime(ticks: Int64(index) * 3000)
             )
             #expect(picture.isRandomAccess == isIDR)
+            slices = isIDR ? picture.count { $0.nalUnitType == .idrSlice } : slices
             for unit in picture { stream += [0, 0, 0, 1] + unit }
             expected += encoder.reconstructedPicture(width: canvas.evenWidth, height: canvas.evenHeight)
         }
         #expect(kinds == ["bands", "whole", "skipped"])
+        #expect(slices == (side.inStrips ? side.1 / 262 : 1))
         let path = try folder.write("screen.264", stream)
         let decoded = try FFmpeg.decode(
             path, to: chroma == .yuv420 ? "yuv420p" : "yuv444p", input: ["-f", "h264"])
@@ -72,10 +81,10 @@ struct ScreenEncoderTests {
 
     @Test(
         "what FFmpeg decodes after returns to kept pictures is what the encoder believes viewers to have",
-        arguments: [(320, 272), (640, 368), (1280, 720), (1920, 1080)])
-    func returns(side: (Int, Int)) throws {
+        arguments: [(320, 272, false), (640, 368, false), (1280, 720, false), (1920, 1080, false), (320, 544, true)])
+    func returns(side: (Int, Int, inStrips: Bool)) throws {
         let canvas = TestCanvas(width: side.0, height: side.1, chroma: .yuv420, seed: 9)
-        let encoder = try makeEncoder(canvas)
+        let encoder = try makeEncoder(canvas, inStrips: side.inStrips)
         let places = encoder.keptPictures
         #expect(places == (side.0 < 1920 ? 3 : 1))
         var random = SeededRandom(seed: UInt64(side.0))
@@ -172,11 +181,24 @@ struct ScreenEncoderTests {
         #expect(Array(decoded.bytes.suffix(last.count)) == last)
     }
 
-    private func makeEncoder(_ canvas: TestCanvas) throws -> ScreenEncoder {
-        try ScreenEncoder(
-            X264Configuration(
-                size: PictureSize(width: canvas.width, height: canvas.height), framesPerSecond: 30,
-                rate: .quantizerEachPicture, chroma: canvas.chroma))
+    @Test("strips are as high as each other where that goes, and else differ by one row")
+    func stripHeights() {
+        #expect(StripEncoder.heights(rows: 135) == Array(repeating: 15, count: 9))
+        #expect(StripEncoder.heights(rows: 90) == Array(repeating: 18, count: 5))
+        #expect(StripEncoder.heights(rows: 113) == [17, 16, 16, 16, 16, 16, 16])
+        for rows in 2...1024 {
+            let heights = StripEncoder.heights(rows: rows)
+            #expect(heights.reduce(0, +) == rows && (heights.max() ?? 0) - (heights.min() ?? 0) <= 1)
+            #expect(heights.allSatisfy { 2..<32 ~= $0 })
+        }
+    }
+
+    private func makeEncoder(_ canvas: TestCanvas, inStrips: Bool = false) throws -> ScreenEncoder {
+        var configuration = X264Configuration(
+            size: PictureSize(width: canvas.width, height: canvas.height), framesPerSecond: 30,
+            rate: .quantizerEachPicture, chroma: canvas.chroma)
+        configuration.mostMacroblocksAtOnce = inStrips ? 0 : .max
+        return try ScreenEncoder(configuration)
     }
 }
 

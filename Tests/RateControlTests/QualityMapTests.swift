@@ -206,6 +206,7 @@ struct QualityMapTests {
         #expect(map.coarserOutsideActive[13] == map.grid.count - 1)
         #expect(map.coarserOutsideActive[14] == 399)
         #expect(map.coarserOutsideActive[29] == 399 && map.coarserOutsideActive[30] == 0)
+        #expect(map.activeOrCoarser(than: 29).count { $0 == 1 } == 400 && map.activeOrCoarser(than: 30) == map.active)
         map.coded(quantizer: 20, isChange: true, now: Self.at(1_010))
         map.codedRest(quantizer: 20)
         #expect(map.coarserCount(than: 20) == 0 && map.coarserCount(than: 14) == 400)

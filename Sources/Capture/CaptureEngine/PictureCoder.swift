@@ -183,6 +183,10 @@ final class PictureCoder {
                 quality.activateAll()
                 activity = self.activity(prefersBands: true, quantizer)
             }
+            if codesRest {
+                activity.isActive = quality.activeOrCoarser(than: quantizer)
+                activity.protectsRest = false
+            }
             var decision = decision
             var encoded = try encoder.encode(
                 canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .keyFrame, time: time)

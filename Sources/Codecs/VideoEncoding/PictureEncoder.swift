@@ -18,8 +18,8 @@ public protocol PictureEncoder: AnyObject {
 
     /// Whether pictures can be encoded in bands: parts that leave all else as it is.
     var hasBands: Bool { get }
-    /// Whether a picture with this activity is encoded in bands. If not, and if `protectsRest` is true, the quantizer
-    /// must not be finer than that of the rest.
+    /// Whether a picture with this activity is encoded in bands. If not, what is coarser than the quantizer must be
+    /// active as well.
     func usesBands(_ activity: borrowing PictureActivity) -> Bool
 
     /// The number of pictures besides the previous one that viewers can keep, to be predicted from later.

@@ -1,8 +1,8 @@
 import Glibc
 
 /// The last rows of a band as they were in the previous picture. The next band of the same picture may refer to them,
-/// but by then the shared reference picture holds the new rows.
-struct CoveredRows {
+/// but by then the shared reference picture holds the new rows. The encoders of one picture's bands share it.
+final class CoveredRows {
     private var bytes: [UInt8] = []
     private let width: Int
     /// The luma row after the last one that is kept; nil if there are none.
@@ -16,10 +16,10 @@ struct CoveredRows {
     }
 
     /// Discards the rows, because another picture begins.
-    mutating func removeAll() { end = nil }
+    func removeAll() { end = nil }
 
     /// Keeps the rows of `picture` that precede row `end`.
-    mutating func keep(before end: Int, of picture: ReconstructedPicture) {
+    func keep(before end: Int, of picture: ReconstructedPicture) {
         self.end = end
         let planeBytes = Self.count * width
         if bytes.count < planeBytes * picture.planeCount {

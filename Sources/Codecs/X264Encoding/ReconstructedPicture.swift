@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 
 /// An encoder's last picture as decoders see it. It is in x264's memory, where the next picture refers to it, and is
-/// valid until the picture after the next one begins.
+/// valid until the picture after the next one begins; or it is in that of a `ReferenceMemory`.
 ///
 /// Each plane has a margin of `margin` samples, because motion vectors may point there (ITU-T H.264 section 8.4.2.2.1).
 /// It extends to the left and right and, for luma, above and below; for 4:2:0 chroma it has half as many rows.
@@ -42,6 +42,11 @@ struct ReconstructedPicture {
             second = Plane(base: chroma, stride: Int(image.i_stride.1), lumaRows: 1)
             third = Plane(base: redDifference, stride: Int(image.i_stride.2), lumaRows: 1)
         }
+    }
+
+    init(_ first: Plane, _ second: Plane, _ third: Plane? = nil) {
+        planeCount = third == nil ? 2 : 3
+        (self.first, self.second, self.third) = (first, second, third ?? second)
     }
 
     /// Plane 0 is luma. Plane 1 is interleaved chroma, or Cb followed by Cr as plane 2.

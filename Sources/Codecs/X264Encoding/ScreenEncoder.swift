@@ -8,10 +8,11 @@ public import VideoEncoding
 /// x264 takes about 190 ns for each macroblock of a picture even if it is told that nothing has changed: 1.55 ms at
 /// 1920x1080. To avoid this, a picture is assembled from slices. If little changes, only bands of a few macroblock rows
 /// are encoded by x264, with an encoder that is one band high, and the rest is covered by skipped slices that
-/// `SliceEditing` writes. If much changes, one encoder for the whole picture encodes it as one slice. A picture without
-/// changes needs no encoder, and neither does one that is the previous picture moved: `MovedPictureCoder` writes that.
+/// `SliceEditing` writes. If much changes, one encoder for the whole picture encodes it as one slice, or a large one as
+/// strips, which take less memory (`StripEncoder`). A picture without changes needs no encoder, and neither does one
+/// that is the previous picture moved: `MovedPictureCoder` writes that.
 ///
-/// All of them share one reference picture, which belongs to the whole picture's encoder. Before a band is encoded, its
+/// All of them share one reference picture, which belongs to what encodes whole pictures. Before a band is encoded, its
 /// surroundings are copied from there into the band encoder's reference, and afterwards its reconstruction is copied
 /// back. `MovedPictureCoder` moves samples within it, and `KeptPictures` replaces it when the screen shows again what
 /// it showed before.
@@ -21,8 +22,13 @@ public final class ScreenEncoder: PictureEncoder {
     private let columns: Int
     private let rows: Int
 
-    let whole: X264Encoder
+    // One of these encodes whole pictures.
+    private let whole: X264Encoder?
+    private let strips: StripEncoder?
+    private let sequenceParameterSet: [UInt8]
+    private let pictureParameterSet: [UInt8]
     private let band: BandEncoder?
+    private let covered: CoveredRows
     private let editing: SliceEditing?
     private let moving: MovedPictureCoder?
     private let kept: KeptPictures
@@ -32,6 +38,7 @@ public final class ScreenEncoder: PictureEncoder {
     // The frame number of the whole picture's encoder, which isn't aware of pictures that were encoded in other ways.
     private var wholeFrameNumber: UInt32 = 0
     private var hasIDR = false
+    private var idrPictureID: UInt32 = 0
     private var placement = BandPlacement(height: BandEncoder.rows)
     // 1 for each macroblock to skip.
     private let skipped: UnsafeMutablePointer<UInt8>
@@ -53,26 +60,43 @@ public final class ScreenEncoder: PictureEncoder {
     ) throws(VideoEncodingError) {
         var own = configuration
         own.referenceFrames = 1 + KeptPictures.count(configuration)
-        whole = try X264Encoder(own, onWarning: onWarning)
+        // The parameter sets of strips are those of the whole.
+        let first = try X264Encoder(own, onWarning: onWarning)
+        sequenceParameterSet = first.sequenceParameterSet
+        pictureParameterSet = first.pictureParameterSet
         columns = (configuration.encodedSize.width + 15) / 16
         rows = (configuration.encodedSize.height + 15) / 16
         skipped = .allocate(capacity: columns * rows)
         skipped.initialize(repeating: 0, count: columns * rows)
         let sets = try? (
-            SequenceParameterSet(nalUnit: whole.sequenceParameterSet[...]),
-            PictureParameterSet(nalUnit: whole.pictureParameterSet[...])
+            SequenceParameterSet(nalUnit: sequenceParameterSet[...]),
+            PictureParameterSet(nalUnit: pictureParameterSet[...])
         )
         editing = sets.flatMap { SliceEditing($0.0, $0.1) }
-        kept = KeptPictures(whole.configuration)
+        kept = KeptPictures(first.configuration)
+        covered = CoveredRows(width: columns * 16)
         let hasBands = rows >= 2 * BandEncoder.rows && editing != nil
-        band = hasBands ? try BandEncoder(configuration, like: whole, onWarning: onWarning) : nil
+        band =
+            hasBands
+            ? try BandEncoder(
+                configuration, pictureParameterSet: pictureParameterSet, covered: covered, onWarning: onWarning) : nil
+        strips =
+            hasBands && columns * rows > configuration.mostMacroblocksAtOnce
+            ? try StripEncoder(
+                configuration, rows: rows, pictureParameterSet: pictureParameterSet, covered: covered,
+                onWarning: onWarning) : nil
+        whole = strips == nil ? first : nil
         let (columns, rows) = (columns, rows)
         moving = sets.flatMap { MovedPictureCoder($0.0, $0.1, columns: columns, rows: rows) }
+        try band?.makeReference()
     }
 
     deinit {
         skipped.deallocate()
     }
+
+    /// The previous picture as viewers see it; nil before the first.
+    var reference: ReconstructedPicture? { hasIDR ? whole?.reconstruction ?? strips?.reference : nil }
 
     /// False for a screen that is only a few bands high.
     public var hasBands: Bool { band != nil }
@@ -98,7 +122,7 @@ public final class ScreenEncoder: PictureEncoder {
     public var keptPictures: Int { editing == nil ? 0 : kept.count }
 
     public func turn(keeping place: Int?, recalling recalled: Int?) throws(VideoEncodingError) {
-        guard hasIDR, pendingTurn == nil, keptPictures > 0, let reference = whole.reconstruction else {
+        guard hasIDR, pendingTurn == nil, keptPictures > 0, let reference else {
             throw .notEncoded(reason: "a turn without a picture before it")
         }
         try kept.turn(keeping: place, recalling: recalled, reference)
@@ -117,7 +141,7 @@ public final class ScreenEncoder: PictureEncoder {
     public func encode(
         _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
     ) throws(VideoEncodingError) -> EncodedPicture {
-        guard moves(motion), !planes.isInterleaved, let moving, let editing, let reference = whole.reconstruction else {
+        guard moves(motion), !planes.isInterleaved, let moving, let editing, let reference else {
             throw .notEncoded(reason: "a picture that can't be made by moving")
         }
         beginPicture(editing)
@@ -136,7 +160,7 @@ public final class ScreenEncoder: PictureEncoder {
         if isRandomAccess || !hasIDR || activity.isActive.count < columns * rows {
             return try encodeWhole(planes, nil, quantizer: quantizer, isIDR: isRandomAccess || !hasIDR, time: time)
         }
-        guard usesBands(activity), let band, let editing, let reference = whole.reconstruction else {
+        guard usesBands(activity), let band, let editing, let reference else {
             markSkipped(activity.isActive)
             let isText = SearchRange.isText(planes, activity.isActive, columns: columns, rows: rows)
             try search(isText ? SearchRange.ofText : range.samples)
@@ -151,14 +175,14 @@ public final class ScreenEncoder: PictureEncoder {
         beginPicture(editing)
         var next = 0
         if activity.count > 0 {
-            band.beginPicture()
+            covered.removeAll()
             for start in placement.starts {
                 appendSkipped(from: next, to: start, editing)
                 try band.encode(
                     planes, reference: reference, firstRow: start, pictureRows: rows,
                     skipped: skipped + start * columns,
                     protectsSkipped: activity.protectsRest, quantizer: quantizer, time: time)
-                try append(band.nalUnit, from: band.editing, firstMacroblock: start * columns, editing)
+                try append(band.nalUnit, from: band.editing, firstRow: start, editing)
                 next = start + BandEncoder.rows
             }
         }
@@ -171,7 +195,8 @@ public final class ScreenEncoder: PictureEncoder {
     private func search(_ samples: Int) throws(VideoEncodingError) {
         if samples == searched { return }
         searched = samples
-        try whole.reconfigure(searchRange: samples)
+        try whole?.reconfigure(searchRange: samples)
+        try strips?.reconfigure(searchRange: samples)
     }
 
     /// Records the cost of a picture that could have been encoded either in bands or as a whole.
@@ -203,14 +228,14 @@ public final class ScreenEncoder: PictureEncoder {
         assembly.endSlice()
     }
 
-    /// Appends one of x264's slices, moved to `firstMacroblock` and with this encoder's frame number.
+    /// Appends one of x264's slices, moved to macroblock row `firstRow` and with this encoder's frame number.
     private func append(
-        _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, _ editing: SliceEditing
+        _ nalUnit: [UInt8], from origin: SliceEditing, firstRow: Int, isIDR: Bool = false, _ editing: SliceEditing
     ) throws(VideoEncodingError) {
         do {
             try editing.appendMoved(
-                nalUnit, from: origin, firstMacroblock: firstMacroblock, frameNumber: frameNumber,
-                to: &assembly.bytes)
+                nalUnit, from: origin, firstMacroblock: firstRow * columns, frameNumber: frameNumber,
+                idrPictureID: isIDR ? idrPictureID : nil, to: &assembly.bytes)
         } catch {
             throw .notEncoded(reason: "\(error)")
         }
@@ -220,14 +245,14 @@ public final class ScreenEncoder: PictureEncoder {
     private func encodeWhole(
         _ planes: SourcePlanes, _ skipped: UnsafeMutablePointer<UInt8>?, quantizer: Int, isIDR: Bool, time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
+        if let strips, let editing {
+            return try encode(planes, skipped, in: strips, editing, quantizer: quantizer, isIDR: isIDR, time: time)
+        }
+        guard let whole else { throw .notEncoded(reason: "no encoder") }
         let request = X264Encoder.Request(isIDR: isIDR, quantizer: quantizer, skipped: skipped)
         let picture = try whole.encode(planes, request, time: time)
         if picture.isRandomAccess {
-            hasIDR = true
-            kept.clear()
-            pendingTurn = nil
-            frameNumber = 0
-            wholeFrameNumber = 0
+            beginIDRPicture()
             return picture
         }
         guard let editing else { return picture }
@@ -235,6 +260,40 @@ public final class ScreenEncoder: PictureEncoder {
         wholeFrameNumber = editing.frameNumber(after: wholeFrameNumber)
         let isRight = frameNumber == wholeFrameNumber && editing.references == SliceReferences()
         return isRight ? picture : try renumber(picture, editing)
+    }
+
+    /// Begins an IDR picture in the stream that decoders get.
+    private func beginIDRPicture() {
+        hasIDR = true
+        kept.clear()
+        pendingTurn = nil
+        frameNumber = 0
+        wholeFrameNumber = 0
+        assembly.removeAll()
+    }
+
+    private func encode(
+        _ planes: SourcePlanes, _ skipped: UnsafeMutablePointer<UInt8>?, in strips: StripEncoder,
+        _ editing: SliceEditing, quantizer: Int, isIDR: Bool, time: MediaTime
+    ) throws(VideoEncodingError) -> EncodedPicture {
+        if isIDR {
+            beginIDRPicture()
+            // Two IDR pictures in a row must differ in it (section 7.4.3).
+            idrPictureID ^= 1
+            assembly.append(sequenceParameterSet)
+            assembly.append(pictureParameterSet)
+        } else {
+            beginPicture(editing)
+        }
+        try strips.encode(planes, skipped: isIDR ? nil : skipped, columns: columns, quantizer: quantizer, time: time) {
+            first, rows, encoder throws(VideoEncodingError) in
+            if let encoder {
+                try append(encoder.nalUnit, from: encoder.editing, firstRow: first, isIDR: isIDR, editing)
+            } else {
+                appendSkipped(from: first, to: first + rows, editing)
+            }
+        }
+        return try assembly.picture(isIDR: isIDR)
     }
 
     /// The same picture with this encoder's frame number, which differs from x264's after pictures in bands or by
@@ -250,7 +309,7 @@ public final class ScreenEncoder: PictureEncoder {
                 for (index, byte) in edited.enumerated() { target[index] = byte }
                 continue
             }
-            try append(Array(unit), from: editing, firstMacroblock: 0, editing)
+            try append(Array(unit), from: editing, firstRow: 0, editing)
         }
         // A whole picture has one slice, so it was edited either in place or by copying.
         return assembly.isEmpty ? picture : try assembly.picture()

@@ -20,11 +20,17 @@ struct SliceAssembly {
         ranges.removeAll(keepingCapacity: true)
     }
 
+    /// Appends a NAL unit that isn't a slice.
+    mutating func append(_ nalUnit: [UInt8]) {
+        bytes.append(contentsOf: nalUnit)
+        endSlice()
+    }
+
     /// Ends the slice that was appended to `bytes`.
     mutating func endSlice() { ranges.append((ranges.last?.upperBound ?? 0)..<bytes.count) }
 
     /// A picture of these slices, which is valid until the next `removeAll`.
-    func picture() throws(VideoEncodingError) -> EncodedPicture {
+    func picture(isIDR: Bool = false) throws(VideoEncodingError) -> EncodedPicture {
         list.removeAll()
         let isWhole = bytes.withUnsafeBufferPointer { all in
             // The array isn't changed before the next picture, so its storage stays where it is until then.
@@ -33,6 +39,6 @@ struct SliceAssembly {
             }
         }
         guard isWhole else { throw .notEncoded(reason: "\(ranges.count) slices in a picture") }
-        return list.picture(isIDR: false, byteCount: bytes.count)
+        return list.picture(isIDR: isIDR, byteCount: bytes.count)
     }
 }

@@ -27,6 +27,9 @@ public struct X264Configuration: Sendable {
     /// The longest motion vector in samples; nil for the longest of the level, for which libx264 has large tables.
     var longestVector: Int?
 
+    /// Pictures with more macroblocks are encoded in strips; see `StripEncoder`. 1920x1080 has 8160.
+    var mostMacroblocksAtOnce = 8160
+
     /// An H.264 profile (ITU-T H.264 annex A.2).
     public enum Profile: Sendable {
         case constrainedBaseline, main, high

@@ -49,30 +49,41 @@ public final class SliceEditing {
         writer.append(header: Self.header, to: &target)
     }
 
-    /// Appends `nalUnit`, a P slice of the stream that `origin` edits, as a slice of this stream that begins at
-    /// `firstMacroblock`.
+    /// Appends `nalUnit`, a slice of the stream that `origin` edits, as a slice of this stream that begins at
+    /// `firstMacroblock`: a P slice, or with `idrPictureID` (idr_pic_id, which must differ from that of the IDR picture
+    /// before if no picture is between them) a slice of an IDR picture.
     public func appendMoved(
         _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, frameNumber: UInt32,
-        to target: inout [UInt8]
+        idrPictureID: UInt32? = nil, to target: inout [UInt8]
     ) throws(H264Error) {
         guard let header = nalUnit.first else { throw .truncated }
+        let kind = NALUnitHeader(header)?.type
+        guard kind == (idrPictureID == nil ? .nonIDRSlice : .idrSlice) else { throw .unexpectedType(kind) }
         var reader = BitReader(EmulationPrevention.removed(from: nalUnit.prefix(Self.prefixCount).dropFirst()))
         let length = reader.count
         _ = try reader.unsignedExpGolomb()
         let type = try reader.unsignedExpGolomb("slice_type", atMost: 9)
         let set = try reader.unsignedExpGolomb("pic_parameter_set_id", atMost: 255)
-        guard type % 5 == 0 else { throw .outOfRange(element: "slice_type", value: Int64(type)) }
+        // P is 0 and I is 2; 5 more say that all slices of the picture are alike.
+        guard type % 5 == (idrPictureID == nil ? 0 : 2) else {
+            throw .outOfRange(element: "slice_type", value: Int64(type))
+        }
         _ = try reader.bits(origin.sequence.frameNumberBits)
-        // num_ref_idx_active_override_flag, ref_pic_list_modification_flag_l0, adaptive_ref_pic_marking_mode_flag.
-        let flags = try reader.bits(3)
-        guard flags == 0 else { throw .outOfRange(element: "the references of a slice", value: Int64(flags)) }
         writer.removeAll()
         writer.unsignedExpGolomb(UInt32(clamping: firstMacroblock))
-        writer.unsignedExpGolomb(5)
+        writer.unsignedExpGolomb(UInt32(type % 5 + 5))
         writer.unsignedExpGolomb(UInt32(set))
         writer.bits(frameNumber, count: sequence.frameNumberBits)
-        writer.flag(false)
-        writer.references(references)
+        if let idrPictureID {
+            _ = try reader.unsignedExpGolomb("idr_pic_id", atMost: 65_535)
+            writer.unsignedExpGolomb(idrPictureID)
+        } else {
+            // num_ref_idx_active_override_flag, ref_pic_list_modification_flag_l0, adaptive_ref_pic_marking_mode_flag.
+            let flags = try reader.bits(3)
+            guard flags == 0 else { throw .outOfRange(element: "the references of a slice", value: Int64(flags)) }
+            writer.flag(false)
+            writer.references(references)
+        }
         writer.append(header: header, payload: nalUnit.dropFirst(), from: length - reader.count, to: &target)
     }
 

@@ -24,8 +24,8 @@ SHARP_AFTER = {4_000_000: 1.0, 1_000_000: 3.0}
 SHARP = 0.999
 #: The mean difference that still text may have beside a film.
 STILL_DIFFERENCE = 0.5
-#: Peak memory at 1920x1080 in MB (10^6 bytes), by chroma format.
-MEMORY = {"420": 50.0, "444": 64.0}
+#: Peak memory in MB (10^6 bytes), by size and chroma format.
+MEMORY = {((1920, 1080), "420"): 50.0, ((1920, 1080), "444"): 64.0, ((3840, 2160), "420"): 80.0}
 
 
 class Check:

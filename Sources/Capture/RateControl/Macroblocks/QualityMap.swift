@@ -270,6 +270,13 @@ public struct QualityMap: Sendable {
         return outside
     }
 
+    /// `active`, with the inactive macroblocks that are coarser than `quantizer` as well.
+    public func activeOrCoarser(than quantizer: Int) -> [UInt8] {
+        var flags = selected.flags
+        for index in flags.indices where Int(quantizers[index]) > quantizer { flags[index] = 1 }
+        return flags
+    }
+
     /// Records that the inactive macroblocks that were coarser than `quantizer` were coded again with the others.
     public mutating func codedRest(quantizer: Int) {
         let quantizer = UInt8(Quantizer.clamped(quantizer))
