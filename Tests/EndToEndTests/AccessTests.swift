@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     @Suite("Who gets in", .enabled(if: EndToEnd.isPossible))
     struct AccessTests {
         private let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// `--chroma`, from the real screen to the page.
     @Suite("A real screen in 4:4:4", .enabled(if: EndToEnd.hasBrowser))
     struct CaptureChromaTests {

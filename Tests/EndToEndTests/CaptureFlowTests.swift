@@ -6,7 +6,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     @Suite("Capture and a host that doesn't read", .enabled(if: EndToEnd.isPossible))
     struct CaptureFlowTests {
         /// How much the capture may grow, in KiB.

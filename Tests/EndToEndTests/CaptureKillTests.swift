@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// `Tools/soak/kills` runs the first test for longer.
     @Suite("Capture that is killed", .enabled(if: EndToEnd.isPossible))
     struct CaptureKillTests {

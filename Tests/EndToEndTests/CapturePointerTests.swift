@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// The pointer's way from the X server to the page, through the real capture.
     @Suite("The pointer of a real screen", .enabled(if: EndToEnd.hasBrowser))
     struct CapturePointerTests {

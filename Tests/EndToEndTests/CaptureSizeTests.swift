@@ -7,7 +7,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     @Suite("A screen that changes", .enabled(if: EndToEnd.isPossible))
     struct CaptureSizeTests {
         private static let largest = PictureSize(width: 800, height: 600)

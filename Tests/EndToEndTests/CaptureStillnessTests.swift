@@ -6,7 +6,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// `Tools/soak/stillness` runs the first test for longer.
     @Suite("Stillness", .enabled(if: EndToEnd.isPossible))
     struct CaptureStillnessTests {

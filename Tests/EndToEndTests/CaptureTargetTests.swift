@@ -11,7 +11,7 @@ private let green = SceneColor(0, 255, 0)
 private let blue = SceneColor(0, 0, 255)
 private let black = SceneColor.black
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// Only what was named is shared.
     @Suite("What is captured", .enabled(if: EndToEnd.isPossible))
     struct CaptureTargetTests {

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// `Tools/soak/host-kills` and `Tools/soak/stopped-host` run these for longer.
     @Suite("A host that is killed or stopped", .enabled(if: EndToEnd.hasBrowser))
     struct HostKillTests {

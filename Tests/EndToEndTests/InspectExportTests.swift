@@ -193,7 +193,7 @@ extension EndToEnd {
         func exportedUnheard() throws {
             let output = folder.file("out.h264")
             let export = try RunningProgram(
-                "screenrelay", ["export", path, "-o", output], prefix: EndToEndInBrowser.LostOutput.onFullDisk)
+                "screenrelay", ["export", path, "-o", output], prefix: EndToEndBesideBrowser.LostOutput.onFullDisk)
             #expect(export.child.wait(within: .seconds(20)) == .exited(74))
             export.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(export.log == "screenrelay: standard output: No space left on device\n")

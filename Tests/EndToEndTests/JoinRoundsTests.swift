@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// Many viewers who come and go.
     @Suite("Coming and going", .enabled(if: EndToEnd.hasBrowser))
     struct JoinRoundsTests {

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// Peers that connect to the link and have no business there.
     @Suite("Strangers on the link", .enabled(if: EndToEnd.isPossible))
     struct LinkStrangersTests {

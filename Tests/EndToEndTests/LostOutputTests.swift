@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     @Suite("Output that can't be written", .enabled(if: EndToEnd.isPossible))
     struct LostOutput {
         /// Makes standard output a full disk.

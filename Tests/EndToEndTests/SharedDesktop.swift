@@ -6,8 +6,8 @@ import TestScene
 import TestSupport
 import Testing
 
-/// The tests that run the real programs without a browser. They take most of a core, so one runs at a time, beside one
-/// of `EndToEndInBrowser`.
+/// The tests that run the real programs without a browser. One runs at a time, in parallel with one of
+/// `EndToEndInBrowser` and one of `EndToEndBesideBrowser`: each waits for other processes most of the time.
 @Suite("End to end", .serialized, OwnThreads())
 enum EndToEnd {
     /// Whether the programs are built and an X server is available.
@@ -20,9 +20,13 @@ enum EndToEnd {
     static var hasBrowser: Bool { isPossible && Browser.isAvailable }
 }
 
-/// The tests that run the real programs, most of them with a browser, one at a time.
+/// The tests of the page in a real browser, one at a time.
 @Suite("End to end in a browser", .serialized, OwnThreads())
 enum EndToEndInBrowser {}
+
+/// The tests of the programs that a browser watches, and others that take long, one at a time.
+@Suite("End to end beside a browser", .serialized, OwnThreads())
+enum EndToEndBesideBrowser {}
 
 /// A desktop with a scene on it, and the programs that share it: `share`, or `host` and `capture` apart.
 ///

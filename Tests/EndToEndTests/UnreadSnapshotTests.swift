@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     @Suite("Snapshots that nobody reads", .enabled(if: EndToEnd.hasBrowser))
     struct UnreadSnapshotTests {
         /// How much a host may grow because of what clients don't read, in KiB.

@@ -4,7 +4,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// Publishers send a tone beside their pictures, and it is measured at each way out.
     @Suite(
         "The sound of WHIP publishers",

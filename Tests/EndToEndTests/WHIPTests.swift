@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEndInBrowser {
+extension EndToEndBesideBrowser {
     /// A publisher that is written only from the RFC, with aiortc as its WebRTC, and Chromium as the viewer.
     @Suite("WHIP by aiortc", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable))
     struct WHIPTests {
