@@ -1,3 +1,4 @@
+import Glibc
 import MediaTypes
 
 /// Memory for a picture as decoders see it, with its margins.
@@ -7,6 +8,7 @@ final class ReferenceMemory {
 
     /// The first samples of all rows are at the beginning of a cache line.
     private static let alignment = 64
+    private static let hugePage = 2 << 20
 
     /// Creates memory for a picture of `width` by `height` samples, which are whole macroblocks. Its contents are
     /// undefined.
@@ -18,8 +20,10 @@ final class ReferenceMemory {
         if stride % 1024 == 0 { stride += Self.alignment }
         let luma = stride * (height + 2 * margin)
         // Interleaved chroma has as many bytes a row as luma, and half as many rows.
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: chroma == .yuv420 ? luma * 3 / 2 : luma * 3, alignment: Self.alignment)
+        let count = chroma == .yuv420 ? luma * 3 / 2 : luma * 3
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: Self.hugePage)
+        // As x264 does it for its own: without it, a scrolled text takes a tenth more time.
+        madvise(memory, count, MADV_HUGEPAGE)
         self.memory = memory
         let bytes = memory.assumingMemoryBound(to: UInt8.self)
         func plane(from start: Int, lumaRows: Int = 1) -> ReconstructedPicture.Plane {

@@ -28,7 +28,7 @@ public struct X264Configuration: Sendable {
     var longestVector: Int?
 
     /// Pictures with more macroblocks are encoded in strips; see `StripEncoder`. 1920x1080 has 8160.
-    var mostMacroblocksAtOnce = 8160
+    var mostMacroblocksAtOnce = 8000
 
     /// An H.264 profile (ITU-T H.264 annex A.2).
     public enum Profile: Sendable {
