@@ -26,7 +26,7 @@ extension EndToEndBesideBrowser {
         }
 
         private func stripes(_ viewer: ViewerPage) throws -> Stripes? {
-            try viewer.picture().map(BrowserChromaTests.stripes)
+            try viewer.picture().map(EndToEndInBrowser.BrowserChromaTests.stripes)
         }
 
         private func isSharp(_ seen: Stripes) -> Bool { seen.red >= 240 && seen.black <= 12 && seen.other <= 24 }
@@ -65,7 +65,8 @@ extension EndToEndBesideBrowser {
 
             let page = try browser.newPage("about:blank")
             try page.send(
-                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(BrowserChromaTests.limit)])
+                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(EndToEndInBrowser.BrowserChromaTests.limit)]
+            )
             try page.navigate(desktop.link)
             let limited = ViewerPage(page)
             try limited.waitUntilPlaying()
@@ -74,11 +75,12 @@ extension EndToEndBesideBrowser {
             try waitUntilSharp(viewer, "sharp columns after the page has left")
 
             let player = try WHEPPlayer(desktop.link, in: browser)
-            try player.page.evaluate(BrowserChromaTests.limit + "0")
+            try player.page.evaluate(EndToEndInBrowser.BrowserChromaTests.limit + "0")
             #expect(try player.open()["status"].int == 201)
             try eventually("4:2:0 again") { try stripes(viewer).map { $0.black > 30 } == true ? () : nil }
             try eventually("the player's picture") {
-                try player.viewer.picture().map { BrowserChromaTests.stripes($0).black > 30 } == true ? () : nil
+                try player.viewer.picture().map { EndToEndInBrowser.BrowserChromaTests.stripes($0).black > 30 } == true
+                    ? () : nil
             }
             #expect(try player.page.evaluate("window.leave()").int == 200)
             try waitUntilSharp(viewer, "sharp columns after the player has left")

@@ -72,7 +72,7 @@ extension EndToEndBesideBrowser {
             let page = try browser.newPage("about:blank")
             try page.send(
                 "Page.addScriptToEvaluateOnNewDocument",
-                ["source": .string(BrowserPointerTests.observer(x: 300, y: 9))])
+                ["source": .string(EndToEndInBrowser.BrowserPointerTests.observer(x: 300, y: 9))])
             try page.navigate(desktop.link)
             try page.waitUntil("window.screenRelay?.pointer.shown")
             var color: UInt32 = 0
