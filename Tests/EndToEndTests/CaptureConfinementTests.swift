@@ -6,7 +6,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     @Suite("What share gives its capture", .enabled(if: EndToEnd.isPossible))
     struct CaptureConfinementTests {
         @Test("is what X needs, a socket, and no way to more")
@@ -20,7 +20,7 @@ extension EndToEnd {
                 #expect(allowed.contains { variable.hasPrefix($0) }, "\(variable)")
             }
             // It has the standard streams, its link, its signals, and the X server's sockets and memory.
-            try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether)
+            try desktop.host.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
             for descriptor in try Survival.descriptors(of: capture) {
                 let kinds = ["socket", "pipe", "anon_inode", "/dev/null", "/memfd"]
                 let isOurs = kinds.contains { descriptor.hasPrefix($0) }

@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     @Suite("A hidden window", .enabled(if: EndToEnd.isPossible && Desktop.isAvailable && FFmpeg.isAvailable))
     struct CaptureHiddenTests {
         private static let size = PictureSize(width: 640, height: 480)

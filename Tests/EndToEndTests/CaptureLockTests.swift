@@ -5,7 +5,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     @Suite("A capture that pauses", .enabled(if: EndToEnd.isPossible))
     struct CaptureLockTests {
         @Test("with the screen saver on, viewers get a slate and nothing of the screen; then the screen again")

@@ -5,7 +5,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     /// In ReplayKit, a process like this one may use 50 MB. At 3840x2160, each copy of a picture takes 12 MB.
     @Suite("Capture's memory", .enabled(if: EndToEnd.isPossible))
     struct CaptureMemoryTests {

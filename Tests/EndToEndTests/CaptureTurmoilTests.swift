@@ -6,7 +6,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     /// A host that keeps changing its mind, and a display that ends.
     @Suite("Capture in turmoil", .enabled(if: EndToEnd.isPossible))
     struct CaptureTurmoilTests {
