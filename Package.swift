@@ -431,7 +431,7 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
+                "AudioCoding", "BrowserDriver", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
                 "RecordingFiles",
                 "ByteCoding", "H264",
                 "X264Encoding",

@@ -13,7 +13,7 @@ extension EndToEndBesideBrowser {
         private static let hertz = 440
 
         /// The frequency that is loudest in what the page gets.
-        private static let loudest = """
+        static let loudest = """
             window.loudest = async () => {
               const context = new AudioContext();
               try {
