@@ -4,10 +4,13 @@ import MediaTypes
 import OutputLife
 import OutputSettings
 import Pushing
-import ScreenRelayKit
+import Synchronization
 import TestSupport
 import Testing
+import Threading
 import TrackHub
+
+@testable import ScreenRelayKit
 
 @Suite("The key frames of a push", .enabled(if: FFmpeg.isAvailable))
 struct PushKeyFrameTests {
@@ -34,5 +37,40 @@ struct PushKeyFrameTests {
         }
         let isPassedOn = watching.take().map(\.coded.bytes) == pictures.map(\.bytes)
         #expect(isPassedOn == file.hasSuffix("mkv"))
+    }
+
+    /// A source that makes key frames, and says so late, as a capture whose first frame comes beside its greeting.
+    private final class LateSource: PictureSource {
+        let ability = Flag()
+        let requests = Mutex(0)
+        var makesKeyFrames: Bool { ability.isSet }
+        func requestKeyFrame() { requests.withLock { $0 += 1 } }
+        func requestPicture() {}
+        func setWatched(_ isRunning: Bool) {}
+        func setTargetBitRate(_ rate: BitRate) {}
+    }
+
+    @Test("a source that says only after its first key frame that it makes them is asked for them")
+    func lateAbility() throws {
+        let folder = try TemporaryFolder()
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
+        let source = LateSource()
+        let hub = host.firstTrack.ingest.hub
+        #expect(hub.attach(source, now: now()))
+        var settings = PushSettings()
+        settings.keyFrameInterval = .milliseconds(100)
+        let push = try host.push(to: try PushAddress("file:" + folder.file("talk.mkv")), settings: settings)
+        try eventually("it watches") { host.firstTrack.viewers == 1 }
+        hub.deliver(pictures[0], from: source, epoch: 1, arrival: now())
+        try eventually("it is connected") { push.state == .connected }
+        source.ability.set()
+        hub.abilitiesChanged(of: source, now: now())
+        source.requests.withLock { $0 = 0 }
+        try eventually("a key frame is asked for") {
+            hub.deliver(pictures[1], from: source, epoch: 1, arrival: now())
+            return source.requests.withLock { $0 > 0 }
+        }
     }
 }

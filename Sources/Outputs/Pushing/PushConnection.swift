@@ -41,7 +41,8 @@ final class PushConnection: PushAttempt {
         var sound: TrackSubscription?
         /// Ends the coming of an encoder's frames.
         var unsubscribe: (@Sendable () -> Void)?
-        var keyFrameDue = MonotonicTime.distantFuture
+        /// When the last key frame came, and how soon another is to follow, if it isn't one of the regular ones.
+        var keyFrame: (at: MonotonicTime, next: Interval?)?
         /// Whether a key frame has come.
         var hasBegun = false
         /// Asks for the frame that the connection begins with.
@@ -204,20 +205,21 @@ final class PushConnection: PushAttempt {
 
     private func take(_ frame: TrackFrame) {
         let now = MonotonicTime.now()
-        let regular = frame.coded.isRandomAccess ? keyFrameInterval : nil
+        // A source may say only after its first key frame that it makes them.
+        let regular = keyFrameInterval ?? .seconds(.max)
         let asked = shared.withLock { shared -> PushSource? in
             if shared.isClosing || shared.isWaiting { return nil }
             shared.start.end()
             shared.meter.gave()
             if frame.coded.isRandomAccess {
                 let isEarly = target.isSegmented && !shared.hasBegun
+                shared.keyFrame = (now, isEarly ? Self.firstSegment : nil)
                 shared.hasBegun = true
-                let interval = isEarly ? Self.firstSegment : regular
-                shared.keyFrameDue = interval.map { now + $0 } ?? .distantFuture
             }
+            let isDue = shared.keyFrame.map { now - $0.at >= $0.next ?? regular } ?? false
             shared.queue.add(
                 frame, frame.coded.isRandomAccess ? .keyFrame : .picture, byteCount: frame.coded.bytes.count, at: now)
-            return shared.queue.needsKeyFrame || now >= shared.keyFrameDue ? shared.source : nil
+            return shared.queue.needsKeyFrame || isDue ? shared.source : nil
         }
         asked?.requestKeyFrame()
         wake.signal()
@@ -288,13 +290,5 @@ final class PushConnection: PushAttempt {
             source?.requestPicture()
         }
         return .end
-    }
-}
-
-extension VideoSettings {
-    /// The longest time between two key frames while the picture changes.
-    fileprivate var keyFrameInterval: Interval {
-        let pace = max(1, lowestFramesPerSecond ?? framesPerSecond)
-        return Interval.seconds(1) * Int64(picturesPerKeyFrame) / Int64(pace)
     }
 }

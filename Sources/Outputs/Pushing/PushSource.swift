@@ -1,4 +1,5 @@
 import MediaTypes
+import OutputSettings
 import ScreenRelayKit
 
 /// Where the pictures of a push come from: the track itself, an encoder for other settings, or nowhere.
@@ -41,5 +42,13 @@ extension HostedTrack {
         case .waiting, .gone: hasSound
         case .live, .paused: false
         }
+    }
+}
+
+extension VideoSettings {
+    /// The longest time between two key frames while the picture changes.
+    var keyFrameInterval: Interval {
+        let pace = max(1, lowestFramesPerSecond ?? framesPerSecond)
+        return Interval.seconds(1) * Int64(picturesPerKeyFrame) / Int64(pace)
     }
 }
