@@ -94,7 +94,7 @@ struct PictureCoderTests {
             var random = SeededRandom(seed: seed)
             for row in 0..<side.1 {
                 for column in columns {
-                    canvas.destination.luma[row * side.0 + column] = UInt8.random(in: 60...140, using: &random)
+                    canvas.destination().luma[row * side.0 + column] = UInt8.random(in: 60...140, using: &random)
                 }
             }
         }
@@ -116,7 +116,7 @@ struct PictureCoderTests {
         let seen = try #require(try decoder.lastPicture())
         var worst = 0
         for index in 0..<side.0 * side.1 {
-            worst = max(worst, abs(Int(seen.bytes[index]) - Int(canvas.destination.luma[index])))
+            worst = max(worst, abs(Int(seen.bytes[index]) - Int(canvas.destination().luma[index])))
         }
         #expect(worst < 24, "\(worst)")
     }
