@@ -386,7 +386,7 @@ let package = Package(
             "PushingTests",
             [
                 "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "AudioCoding", "TrackHub",
-                "Processes", "ByteCoding", "Threading", "H264", "MediaTypes", "TestSupport",
+                "Ingest", "Processes", "ByteCoding", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "PullingTests",

@@ -1,5 +1,6 @@
 import Glibc
 import H264
+import Ingest
 import MediaTypes
 import OutputLife
 import OutputSettings
