@@ -26,7 +26,7 @@ extension EndToEndBesideBrowser {
         func peak(_ kind: String, _ height: Int) throws {
             let screen = try VirtualScreen(PictureSize(width: height * 16 / 9, height: height))
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", kind])
-            try eventually("the scene") { scene.output.contains("ready") ? () : nil }
+            try eventually("the scene", within: .seconds(60)) { scene.output.contains("ready") ? () : nil }
             for (chroma, limit) in try #require(Self.limits[height]) {
                 let capture = try LinkedCapture(screen, ["--chroma", chroma])
                 // The kernel may let go of code that counted at the peak.

@@ -122,4 +122,27 @@ final class PushStartTests {
         }
         #expect(keyFrames == 1)
     }
+
+    /// Whether this process has a TCP socket whose send buffer was set to `size`, which the kernel doubles (socket(7)).
+    private func hasSocket(sendBuffer size: Int32) -> Bool {
+        (3..<Int32(1024)).contains { descriptor in
+            var value: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &value, &length) == 0 && value == size * 2
+        }
+    }
+
+    @Test("by RTMP its socket has the send buffer that its settings name")
+    func sendBuffer() throws {
+        let server = try RawServer()
+        var settings = PushSettings()
+        settings.sendBuffer = 77 << 10
+        let push = try host.push(to: try PushAddress("rtmp://127.0.0.1:\(server.port)/live/room"), settings: settings)
+        try eventually("a socket with this buffer") {
+            write()
+            poll(nil, 0, 15)
+            return hasSocket(sendBuffer: 77 << 10)
+        }
+        withExtendedLifetime((server, push)) {}
+    }
 }

@@ -25,8 +25,6 @@ public final class MediaFileWriter: MediaWriter {
     /// Which of the file's tracks is the sound; nil without sound.
     private let soundIndex: Int32?
     private let connection: MediaConnection?
-    /// Where a frame's pieces are sent together; nil where they are anyway.
-    var socket: CorkedSocket?
     /// Whether ``takePiece(isHeader:)`` gives what is written.
     private let isInPieces: Bool
     private var isOpen = false
@@ -81,7 +79,7 @@ public final class MediaFileWriter: MediaWriter {
             try openPiece()
         } else if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 {
             // A format that is also a protocol opens its connections itself.
-            try open(address, options, isRTMP: container == .flash)
+            try open(address, options)
         }
         // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0
@@ -89,15 +87,11 @@ public final class MediaFileWriter: MediaWriter {
         isOpen = true
     }
 
-    private func open(
-        _ address: String, _ protocolOptions: [String: String], isRTMP: Bool
-    ) throws(MediaFileError) {
+    private func open(_ address: String, _ protocolOptions: [String: String]) throws(MediaFileError) {
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
-        let mark = CorkedSocket.uniqueBuffer()
         if connection != nil {
             av_dict_set_int(&options, "send_buffer_size", Self.usualSendBuffer, 0)
-            if isRTMP { av_dict_set_int(&options, "recv_buffer_size", Int64(mark), 0) }
             Certificates.check(in: &options)
         }
         for (name, value) in protocolOptions { av_dict_set(&options, name, value, 0) }
@@ -106,7 +100,6 @@ public final class MediaFileWriter: MediaWriter {
         let opened = avio_open2(
             &context.pointee.pb, address, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
         if opened < 0 { throw MediaFileError(connecting: opened) }
-        if connection != nil, isRTMP { socket = CorkedSocket(receiveBuffer: mark) }
     }
 
     /// Creates a file, which libavformat then opens, readable only by this user, as recordings are: it shows the same.
@@ -196,8 +189,6 @@ public final class MediaFileWriter: MediaWriter {
     /// Writes the packet with these bytes.
     private func send(_ bytes: inout [UInt8]) throws(MediaFileError) {
         let count = Int32(clamping: bytes.count)
-        socket?.setCorked(true)
-        defer { socket?.setCorked(false) }
         // A packet without a buffer is written as it is, and libavformat keeps no reference to it after the call.
         let code = bytes.withUnsafeMutableBufferPointer { bytes in
             packet.pointee.data = bytes.baseAddress
