@@ -348,10 +348,8 @@ let package = Package(
             "CaptureEngineTests",
             [
                 "Clocks", "CaptureEngine", "HostConnection", "RateControl", "Threading", "VideoEncoding", "X11Capture",
-                "ColorConversion", "CaptureLink", "LinkTransport",
-                "VideoDecoding",
-                "TestScene",
-                "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
+                "ColorConversion", "CaptureLink", "LinkTransport", "VideoDecoding", "H264", "TestScene", "MediaTypes",
+                "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),
         tests(
             "SoundCaptureTests",

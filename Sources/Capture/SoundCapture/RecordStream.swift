@@ -6,9 +6,9 @@ import MediaTypes
 /// A stream of samples from one device of a PulseAudio server.
 ///
 /// A stream that was only corked would still ask for its timing every 1.5 s, and show the user a microphone in use. So
-/// that of a microphone is closed while nothing can be heard. That of a sink's monitor stays open, in short blocks: what
-/// a program plays replaces the silence in a device, but not the silence that the server has passed on ahead of time,
-/// so that much of the program's sound would be missed.
+/// that of a microphone is closed while nothing can be heard. That of a sink's monitor stays open, in short blocks:
+/// what a program plays replaces the silence in a device, but not the silence that the server has passed on ahead of
+/// time, so that much of the program's sound would be missed.
 final class RecordStream {
     /// The name of the source that it was opened for.
     let device: String
@@ -42,8 +42,8 @@ final class RecordStream {
         var format = pa_sample_spec(
             format: shim_PA_SAMPLE_FLOAT32NE, rate: 48_000, channels: UInt8(clamping: channelCount))
         guard let stream = pa_stream_new(context, "shared sound", &format, nil) else { return nil }
-        // A reader that is late finds 1.5 s at most. The server has the device work in blocks of half a fragment, so that
-        // each is a slot, unless who plays wants shorter ones.
+        // A reader that is late finds 1.5 s at most. The server has the device work in blocks of half a fragment, so
+        // that each is a slot, unless who plays wants shorter ones.
         let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
         var buffer = pa_buffer_attr(
             maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max, fragsize: slot * 2)

@@ -5,9 +5,10 @@ import Threading
 
 /// A source of sound: has a stream from its device while it is wanted, and feeds the queue that is mixed.
 ///
-/// Where 2 s of digital silence have come and nothing can follow, because no program plays on the sink or the microphone
-/// is muted, a microphone's stream is closed until the server tells of a change. A sink's stays open: it costs nothing
-/// once the server has suspended the sink, as servers do after some seconds. Belongs to the capture thread.
+/// Where 2 s of digital silence have come and nothing can follow, because no program plays on the sink or the
+/// microphone is muted, a microphone's stream is closed until the server tells of a change. A sink's stays open: it
+/// costs nothing once the server has suspended the sink, as servers do after some seconds. Belongs to the capture
+/// thread.
 final class SoundSource {
     /// What is mixed.
     let queue: SlotQueue
