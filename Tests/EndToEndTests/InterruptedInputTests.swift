@@ -25,12 +25,17 @@ extension EndToEnd {
 
         /// Sends the signal once the program waits for its input, and returns how it ended.
         private func interrupt(_ program: RunningProgram, _ signal: Int32) throws -> ProcessStatus? {
-            // Once it blocks its signals, it ends in its own way.
-            try eventually("\(program.child.processID) to block its signals") {
-                let status = String(decoding: try fileBytes("/proc/\(program.child.processID)/status"), as: UTF8.self)
-                let blocked = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
-                return blocked?.hasSuffix("0000000000000000") == false ? () : nil
-            }
+            // Once it blocks these signals, it ends in its own way. While a thread is made, the C library blocks all.
+            try eventually(
+                "\(program.child.processID) to block its signals",
+                holds: {
+                    let status = String(
+                        decoding: try fileBytes("/proc/\(program.child.processID)/status"), as: UTF8.self)
+                    let line = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+                    let blocked = line.flatMap { UInt64($0.suffix(16), radix: 16) } ?? 0
+                    func blocks(_ signal: Int32) -> Bool { blocked & 1 << UInt64(signal - 1) != 0 }
+                    return blocks(SIGINT) && blocks(SIGTERM) && !blocks(SIGUSR2)
+                })
             program.child.terminate(signal)
             return program.child.wait(within: .seconds(5))
         }
