@@ -14,6 +14,16 @@ extension EndToEnd {
             #expect(line.hasSuffix(", for this machine only (--lan lets others in). Ctrl-C ends it."), "\(line)")
         }
 
+        @Test("from outside it is that of the host name that --advertise gives")
+        func advertised() throws {
+            let folder = try TemporaryFolder()
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--advertise", "localhost"])
+            let link = try host.printedLink()
+            try eventually("the link from outside in \(host.output)") {
+                host.output.contains("From outside: http://127.0.0.1:") && link.hasPrefix("http://127.0.0.1:")
+            }
+        }
+
         @Test(
             "with --lan it is the one that packets to other networks leave from; where there is no network, that is said",
             .enabled(if: LossyNetwork.obstacle == nil))

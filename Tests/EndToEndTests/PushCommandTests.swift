@@ -90,6 +90,20 @@ extension EndToEnd {
             #expect(adapting.errorLine?.contains("adapt= and adapt-fps= work with rtmp and rtmps alone") == true)
         }
 
+        @Test("send-buffer= in a preset is the size of the RTMP connection's send buffer")
+        func sendBuffer() throws {
+            let server = try RawServer()
+            let url = "rtmp://127.0.0.1:\(server.port)/live/key"
+            let desktop = try SharedDesktop(options: ["--push", url, "--preset", "send-buffer=77k"])
+            // The kernel doubles what was set (socket(7)).
+            try eventually("a socket with this buffer") {
+                var launch = Launch("ss", ["-Htnm", "dport", "=", ":\(server.port)"])
+                launch.standardOutput = .text(limit: 1 << 16)
+                return try ChildProcess.run(launch, within: .seconds(10)).output.contains("tb\(77 * 2 << 10),")
+            }
+            withExtendedLifetime(desktop) {}
+        }
+
         @Test("a server that isn't there is a line for the first try and for the end, and no reason to end the share")
         func refused() throws {
             let url = "rtmp://127.0.0.1:\(try freePort())/live/Sesam"
@@ -132,6 +146,11 @@ extension EndToEnd {
                 ),
                 (
                     address + ["--preset", "sound-rate=22050"], "sound of 22050 Hz; there can be 32000, 44100 or 48000"
+                ),
+                (address + ["--preset", "send-buffer=8k"], "isn't a size from 16k to 16384k"),
+                (
+                    ["--push", "srt://live.example:9", "--preset", "send-buffer=64k"],
+                    "send-buffer= works with rtmp and rtmps alone"
                 ),
                 (address + ["--preset", "only=both"], "write only=pictures or only=sound"),
                 (address + ["--preset", "sound=off"], "'sound=off' is not understood"),

@@ -274,14 +274,16 @@ private final class WaysRun {
         try need(count >= 10, "10 different frames, not \(count), in \(file): \(run.messages)")
     }
 
-    /// Whether half a second of `samples`, in pieces of a tenth, is the tone and hardly anything else. There may be
-    /// holes between the pieces: a player on a busy machine leaves some.
+    /// Whether half a second of `samples` is the tone and hardly anything else, each tenth by itself: while the place
+    /// of the audio is corrected, its pitch isn't quite the same.
     private static func hasTone(_ samples: [Float]) -> Bool {
-        let count = stride(from: 0, through: samples.count - 4800, by: 4800).count { start in
+        var inARow = 0
+        for start in stride(from: 0, through: samples.count - 4800, by: 4800) {
             let fit = ToneFit(Double(hertz), in: Array(samples[start..<start + 4800]))
-            return fit.amplitude > 0.05 && fit.signalToNoise > 15
+            inARow = fit.amplitude > 0.05 && fit.signalToNoise > 15 ? inARow + 1 : 0
+            if inARow >= 5 { return true }
         }
-        return count >= 5
+        return false
     }
 
     /// The left channel of signed samples of 16 bits.

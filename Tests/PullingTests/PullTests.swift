@@ -82,18 +82,24 @@ struct PullTests {
         #expect(lines.contain("has ended") && lines.contain("sends H.264 of 176x144"))
     }
 
-    @Test("a server's pictures come as they are, again after it was away, and pause while nobody watches")
-    func server() throws {
-        defer { host.stop() }
+    /// A host without a token that the pictures are pulled from, and a viewer of it, so that it takes them all.
+    private func source(with track: CustomVideoTrack) throws -> (ScreenRelayHost, TrackSubscription) {
         var configuration = HostConfiguration()
         configuration.token = nil
         let far = try ScreenRelayHost(configuration)
-        defer { far.stop() }
-        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
         let watcher = far.firstTrack.subscribe {}
-        defer { withExtendedLifetime(watcher) {} }
         #expect(far.publish(track))
         for picture in pictures { track.write(picture) }
+        return (far, watcher)
+    }
+
+    @Test("a server's pictures come as they are, again after it was away, and pause while nobody watches")
+    func server() throws {
+        defer { host.stop() }
+        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        let (far, watcher) = try source(with: track)
+        defer { far.stop() }
+        defer { withExtendedLifetime(watcher) {} }
         let place = ListenAddress(address: "127.0.0.1", port: try freePort())
         var settings = quick
         settings.idle = .milliseconds(200)
@@ -193,13 +199,10 @@ struct PullTests {
     @Test("a server is taken for dead when nothing has come for 60 s, and not before")
     func deadServer() throws {
         defer { host.stop() }
-        var configuration = HostConfiguration()
-        configuration.token = nil
-        let far = try ScreenRelayHost(configuration)
-        defer { far.stop() }
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(far.publish(track))
-        for picture in pictures { track.write(picture) }
+        let (far, watcher) = try source(with: track)
+        defer { far.stop() }
+        defer { withExtendedLifetime(watcher) {} }
         let place = ListenAddress(address: "127.0.0.1", port: try freePort())
         let players = try RTSPServer(far, at: place)
         defer { players.stop() }
@@ -230,7 +233,7 @@ struct PullTests {
         ahead.withLock { $0 = .seconds(50) }
         try waitForLooks()
         #expect(failure.withLock { $0 } == nil)
-        // The server may have repeated a picture meanwhile, from which the time counts anew.
+        // The server may have repeated a frame in the meantime, which restarts the 60 s.
         try eventually("it is given up") {
             ahead.withLock { $0 = $0 + .seconds(61) }
             try waitForLooks()

@@ -55,50 +55,49 @@ struct RTSPSourceTests {
         #expect(server.isRunning)
     }
 
-    @Test("from a server that has only UDP, its pictures come by UDP")
+    @Test("a server that offers only UDP is read over UDP")
     func overUDP() throws {
-        let folder = try TemporaryFolder()
-        let host = try ScreenRelayHost(HostConfiguration())
-        defer { host.stop() }
         let server = try RTSPToneServer(port: freePort())
         defer { server.stop() }
-        let lines = LoggedLines()
+        let received = try received(from: server.urlByUDP, LoggedLines()) { $0.count >= 30 }
+        #expect(try decoded(received).bytes.count >= 25 * 320 * 240 * 3)
+    }
+
+    /// What has come from this source when `isEnough` holds.
+    private func received(
+        from url: String, _ lines: LoggedLines, until isEnough: ([CodedFrame]) -> Bool
+    ) throws -> [CodedFrame] {
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
         let reader = host.firstTrack.subscribe {}
-        let pull = try Pull(try PullAddress(server.urlByUDP), into: host.firstTrack, log: lines.log)
+        let pull = try Pull(try PullAddress(url), into: host.firstTrack, log: lines.log)
         defer { pull.stop() }
         var received: [CodedFrame] = []
-        try eventually("pictures") {
+        try eventually("enough frames") {
             received += reader.take().map(\.coded)
-            return received.count >= 30
+            return isEnough(received)
         }
-        let raw = try folder.write("received.264", received.flatMap(\.bytes))
-        let decoded = try FFmpeg.decode(raw, input: ["-f", "h264"])
-        #expect(decoded.bytes.count >= 25 * 320 * 240 * 3)
+        return received
+    }
+
+    private func decoded(_ frames: [CodedFrame]) throws -> FFmpeg.Result {
+        let folder = try TemporaryFolder()
+        let raw = try folder.write("received.264", frames.flatMap(\.bytes))
+        return try FFmpeg.decode(raw, input: ["-f", "h264"])
     }
 
     @Test("a key frame with its headers before each of its slices is one picture, which can be decoded")
     func parts() throws {
-        let folder = try TemporaryFolder()
-        let host = try ScreenRelayHost(HostConfiguration())
-        defer { host.stop() }
         let server = try RTSPToneServer(port: freePort())
         defer { server.stop() }
         let lines = LoggedLines()
-        let reader = host.firstTrack.subscribe {}
-        let pull = try Pull(try PullAddress(server.urlOfParts), into: host.firstTrack, log: lines.log)
-        defer { pull.stop() }
-        var received: [CodedFrame] = []
-        try eventually("three key frames") {
-            received += reader.take().map(\.coded)
-            return received.count { $0.isRandomAccess } >= 3
-        }
+        let received = try received(from: server.urlOfParts, lines) { $0.count { $0.isRandomAccess } >= 3 }
         // FFmpeg 7 gives such a key frame whole.
         #expect(lines.count("have parameter sets between their slices") <= 1)
         let keyFrames = received.filter { $0.isRandomAccess }
         let slices = keyFrames.map { frame in frame.units.count { frame.bytes[$0.lowerBound] & 31 == 5 } }
         #expect(slices.allSatisfy { $0 == 2 }, "\(slices)")
-        let raw = try folder.write("received.264", received.flatMap(\.bytes))
-        let decoded = try FFmpeg.decode(raw, input: ["-f", "h264"])
+        let decoded = try decoded(received)
         #expect(decoded.faults.isEmpty, "\(decoded.messages)")
         #expect(decoded.bytes.count == received.count * 320 * 240 * 3)
     }

@@ -106,7 +106,7 @@ struct PushFormatTests {
         }
         let track = try CustomVideoTrack(picturesPerSecond: 25)
         #expect(host.publish(track))
-        try eventually("it begins anew") {
+        try eventually("it connects again") {
             try tone.write(amplitude: 0.5)
             track.write(picture: picture(PictureSize(width: 176, height: 144)))
             return told.states == [.connecting, .connected, .connecting, .connected]
@@ -115,6 +115,7 @@ struct PushFormatTests {
         try eventually("it has ended") { push.state == .disconnected }
         #expect(told.failures == [])
         #expect(try SoundedTrack.codecs(folder.file("talk.mkv")) == ["opus"])
+        #expect(try SoundedTrack.tones(folder.file("talk.mkv")).count == 1)
         #expect(try SoundedTrack.codecs(folder.file("talk-2.mkv")) == ["h264", "opus"])
     }
 }

@@ -17,7 +17,7 @@ struct H264Traits {
         if reorders || (sequence?.maximumReorderedPictures ?? 0) > 0 { words.append("with B-frames") }
         if let sequence {
             let bits = max(sequence.lumaBitDepth, sequence.chromaBitDepth)
-            if bits > 8 { words.append("with \(bits) bits a sample") }
+            if bits > 8 { words.append("with \(bits) bits per sample") }
             switch sequence.chromaFormatIDC {
             case 2: words.append("in 4:2:2")
             case 3: words.append("in 4:4:4")

@@ -106,7 +106,7 @@ final class TrackEncoder: Sendable {
             && picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
     }
 
-    /// Encodes a picture now if somebody watches, or else as soon as somebody does. Returns false if the encoder has
+    /// Encodes a picture now if the track has viewers, or else as soon as it does. Returns false if the encoder has
     /// failed since the last call.
     func write(_ picture: I420Picture, captured: MonotonicTime) -> Bool {
         wishes.withLock { wishes in

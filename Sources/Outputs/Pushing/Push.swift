@@ -11,9 +11,8 @@ public struct PushSettings: Sendable {
     /// The longest that connecting may take, and that the other side may take nothing.
     public var connectTimeout = Interval.seconds(10)
     public var sendTimeout = Interval.seconds(10)
-    /// The bytes that the system may take by RTMP of what the server hasn't, 16 KiB to 16 MiB; the system's
-    /// net.core.wmem_max may reduce it. A larger buffer carries a higher bit rate over a long path, and lets a slow
-    /// path be noticed later.
+    /// The size of an RTMP connection's send buffer in bytes, 16 KiB to 16 MiB; the system's net.core.wmem_max may
+    /// reduce it. A larger buffer carries a higher bit rate over a long path, and a slow path is noticed later.
     public var sendBuffer = 128 << 10
     /// How often a status comes.
     public var statusPeriod = Interval.seconds(3)
@@ -196,8 +195,8 @@ public final class Push: Sendable {
     ///
     /// The connection goes on if `content`, `video`, `sound`, `sendTimeout`, `sendBuffer` and `keyFrameInterval` are
     /// the same, and there is no filter, before and after. If its encoder adapts its rate, before and after, the bit
-    /// rate and how far the rates may fall may differ too. Otherwise it begins anew at once, which viewers of the other
-    /// service may see as a short break.
+    /// rate and how far the rates may fall may differ too. Otherwise it connects again at once, which viewers of the
+    /// other service may see as a short break.
     ///
     /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
     public func reload(_ settings: PushSettings) throws(OutputError) {

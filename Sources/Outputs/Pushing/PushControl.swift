@@ -92,7 +92,7 @@ struct PushControl {
         handle(.networkChanged(goesOn: goesOn))
     }
 
-    /// A stream tells of its sound and its pictures before anything else, so it begins anew with what has come since.
+    /// A stream announces its audio and video first, so it connects again with what has come since.
     /// The old connection ends first, and one that is being made is waited for: a server may not take two senders for
     /// one name.
     private mutating func beginWithAll(_ now: MonotonicTime) {

@@ -178,7 +178,7 @@ private final class Work: Sendable {
             }
             let isDue = pictures.isNew || needsKeyFrame
             let now = MonotonicTime.now()
-            // A new picture that is not due yet isn't shown early for somebody else.
+            // A repetition must not show a new picture before it is due.
             let isExtra = repeats && !isDue
             let deadline =
                 !pictures.hasPicture

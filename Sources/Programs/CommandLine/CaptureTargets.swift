@@ -49,28 +49,14 @@ extension ValueFormat where Value == PictureScale {
                 }
                 return .percent(percent)
             }
-            guard let (width, height) = sides(text) else {
-                throw ValueProblem("not a scale; write a size as in 1920x1080, or a share as in 50%")
-            }
-            guard sideRange.contains(width), sideRange.contains(height) else {
-                throw ValueProblem("size out of range; sides may be from 2 to \(longestSide)")
-            }
-            return .within(PictureSize(width: width, height: height))
+            return .within(try size(text, else: "not a scale; write a size as in 1920x1080, or a share as in 50%"))
         }
     }
-}
 
-extension ValueFormat where Value == PictureScale {
     /// The exact size of pictures: `1280x720`.
     public static var exactSize: ValueFormat<PictureScale> {
         ValueFormat { (text) throws(ValueProblem) in
-            guard let (width, height) = sides(text) else {
-                throw ValueProblem("not a size; write it like 1280x720")
-            }
-            guard sideRange.contains(width), sideRange.contains(height) else {
-                throw ValueProblem("size out of range; sides may be from 2 to \(longestSide)")
-            }
-            return .exactly(PictureSize(width: width, height: height))
+            .exactly(try size(text, else: "not a size; write it like 1280x720"))
         }
     }
 }
@@ -111,6 +97,15 @@ extension ValueFormat where Value == ChromaPreference {
 /// The longest side of a picture, well within what H.264 and the link can carry.
 private let longestSide = 16384
 private let sideRange = 2...longestSide
+
+/// A size within limits, or the problem `otherwise` if the text is none.
+private func size(_ text: String, else otherwise: String) throws(ValueProblem) -> PictureSize {
+    guard let (width, height) = sides(text) else { throw ValueProblem(otherwise) }
+    guard sideRange.contains(width), sideRange.contains(height) else {
+        throw ValueProblem("size out of range; sides may be from 2 to \(longestSide)")
+    }
+    return PictureSize(width: width, height: height)
+}
 
 /// `1920x1080`
 private func sides(_ text: String) -> (width: Int, height: Int)? {

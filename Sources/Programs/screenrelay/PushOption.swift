@@ -88,29 +88,24 @@ struct PushOption {
             throw UsageError("\(place): \(error)")
         }
         var settings = PushSettings()
-        try apply(preset, to: &settings, for: target, place: place, presetPlace: presetPlace)
+        try apply(preset, to: &settings, for: target, presetPlace: presetPlace)
         return (target, settings)
     }
 
     /// Reads the preset for a push to `target`; without one, pictures and sound go out as they are.
     static func apply(
-        _ preset: String?, to settings: inout PushSettings, for target: PushTarget, place: String,
-        presetPlace: String = "--preset"
+        _ preset: String?, to settings: inout PushSettings, for target: PushTarget, presetPlace: String = "--preset"
     ) throws(UsageError) {
         let preset = try preset.map { text throws(UsageError) in try PushPreset.format.read(text, option: presetPlace) }
         if preset?.video?.adaptation != nil, !target.showsBacklog {
-            throw UsageError("\(place): adapt= and adapt-fps= work with rtmp and rtmps alone")
+            throw UsageError("\(presetPlace): adapt= and adapt-fps= work with rtmp and rtmps alone")
         }
         (settings.video, settings.sound) = (preset?.video, preset?.sound)
         settings.content = preset?.content ?? .both
-        if let sendBuffer = preset?.sendBuffer {
-            guard target.showsBacklog else {
-                throw UsageError("\(place): send-buffer= works with rtmp and rtmps alone")
-            }
-            settings.sendBuffer = sendBuffer
-        } else {
-            settings.sendBuffer = PushSettings().sendBuffer
+        if preset?.sendBuffer != nil, !target.showsBacklog {
+            throw UsageError("\(presetPlace): send-buffer= works with rtmp and rtmps alone")
         }
+        settings.sendBuffer = preset?.sendBuffer ?? PushSettings().sendBuffer
         if target.takesWebRTC, !settings.suitsWebRTC {
             throw UsageError(
                 "\(presetPlace): a push by whip or janus sends what viewers get; only=pictures is all that can be set")

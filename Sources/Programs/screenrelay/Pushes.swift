@@ -95,7 +95,7 @@ final class Pushes: Sendable {
         case .reload(let number, let preset):
             return change(number, "reloading") { added in
                 var settings = added.settings
-                try PushOption.apply(preset, to: &settings, for: added.push.target, place: "push reload")
+                try PushOption.apply(preset, to: &settings, for: added.push.target)
                 try added.push.reload(settings)
             }
         }

@@ -1,5 +1,5 @@
-/// What an application or a person says of a track, beside its name: a short text for people, and a small JSON value
-/// for programs. Viewers and `GET /api/rooms` see it.
+/// A tag that the sharer or an application gives a track beside its name: a short text for people, and a small JSON
+/// value for programs. Viewers and `GET /api/rooms` see it.
 public struct TrackTag: Hashable, Sendable {
     /// The text, in one line; nil if there is none.
     public let text: String?
