@@ -1,4 +1,5 @@
 import CommandLine
+import Foundation
 import Glibc
 import Processes
 import TestSupport
@@ -28,9 +29,30 @@ struct ServiceUnitTests {
 
     @Test("has nothing that systemd complains of", .enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0))
     func verify() throws {
+        try verify(["screenrelay.service": ServiceUnit.text(program: "/bin/true")])
+    }
+
+    @Test(
+        "for host and capture apart, in operating.md, there is nothing that systemd complains of",
+        .enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0))
+    func documented() throws {
+        let text = String(decoding: try fileBytes(packageRoot + "/Documentation/operating.md"), as: UTF8.self)
+        var units: [String: String] = [:]
+        for block in text.components(separatedBy: "```ini\n# ").dropFirst() {
+            let name = block.prefix { !",\n".contains($0) }
+            let unit = block.components(separatedBy: "```")[0].drop { $0 != "\n" }
+            // The program must exist.
+            units[String(name)] = unit.replacingOccurrences(of: "%h/.local/bin/screenrelay", with: "/bin/true")
+        }
+        #expect(units.keys.sorted() == ["screenrelay-capture.service", "screenrelay-host.service"])
+        try verify(units)
+    }
+
+    /// Expects that systemd complains of none of these units, by their names.
+    private func verify(_ units: [String: String]) throws {
         let folder = try TemporaryFolder()
-        let path = try folder.write("screenrelay.service", Array(ServiceUnit.text(program: "/bin/true").utf8))
-        var launch = Launch("/usr/bin/systemd-analyze", ["verify", "--user", "--man=no", path])
+        let paths = try units.map { try folder.write($0.key, Array($0.value.utf8)) }
+        var launch = Launch("/usr/bin/systemd-analyze", ["verify", "--user", "--man=no"] + paths)
         launch.environment = ["XDG_RUNTIME_DIR": folder.path, "HOME": folder.path]
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
