@@ -6,7 +6,7 @@ import VideoEncoding
 ///
 /// When much of the screen changes after a rest, the picture before is kept. When the screen then shows what is kept,
 /// the picture is predicted from that, and only what differs from it is coded. A macroblock counts as the same if all
-/// of its samples are.
+/// of its samples are, and if it doesn't become coarser than it is now: what stands still mustn't flicker.
 ///
 /// The value has no clock.
 struct PictureMemory {
@@ -67,7 +67,7 @@ struct PictureMemory {
         guard !places.isEmpty, motion.codedCount + motion.movedCount >= count / 8 else { return nil }
         defer { lastLarge = now }
         guard motion.codedCount >= count / 8 else { return nil }
-        let found = recall(picture, motion)
+        let found = recall(picture, motion, quantizers)
         // What has moved is coded from the previous picture, which is about as cheap.
         guard found != nil || motion.movedCount == 0 && now - lastLarge >= Self.rest else { return nil }
         turns += 1
@@ -90,9 +90,9 @@ struct PictureMemory {
     }
 
     /// Finds the place whose picture differs least from `picture`, if less than half is left to code.
-    private func recall(_ picture: SourcePlanes, _ motion: borrowing PictureMotion) -> (
-        place: Int, motion: PictureMotion
-    )? {
+    private func recall(
+        _ picture: SourcePlanes, _ motion: borrowing PictureMotion, _ quantizers: [UInt8]
+    ) -> (place: Int, motion: PictureMotion)? {
         let candidates = places.indices.filter { isLikely($0, picture, motion) }
         if candidates.isEmpty { return nil }
         let now = hashes.all(of: picture)
@@ -100,7 +100,10 @@ struct PictureMemory {
         for place in candidates {
             guard let kept = places[place] else { continue }
             var left = PictureMotion(x: 0, y: 0, macroblocks: count)
-            for index in 0..<count where now[index] != kept.hashes[index] {
+            for index in 0..<count {
+                let isStill = motion.states[index] == PictureMotion.State.still.rawValue
+                let isCoarser = isStill && quantizers[index] < kept.quantizers[index]
+                guard now[index] != kept.hashes[index] || isCoarser else { continue }
                 left.states[index] = PictureMotion.State.coded.rawValue
                 left.codedCount += 1
             }
