@@ -169,7 +169,7 @@ let package = Package(
             "Host", "Ingest",
             [
                 "Clocks", "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub",
-                "VideoDecoding", "X264Encoding", "CodecTable", "MediaTypes",
+                "VideoDecoding", "X264Encoding", "ColorConversion", "CodecTable", "MediaTypes",
             ]),
 
         // RTC: from a reader to a peer.

@@ -56,8 +56,20 @@ struct PictureScalingTests {
         }
     }
 
+    @Test(
+        "half the sides shows all of the picture without bars, with even sides",
+        arguments: [(64, 32, 32, 16), (66, 34, 34, 18), (65, 33, 34, 18), (4, 5, 2, 4)])
+    func half(_ width: Int, _ height: Int, _ halfWidth: Int, _ halfHeight: Int) throws {
+        let half = try #require(PictureScaling.halve(picture(width, height)))
+        #expect(half.size == PictureSize(width: halfWidth, height: halfHeight))
+        for y in [0, halfHeight - 1] {
+            #expect(luma(half, 0, y) == 200 && luma(half, halfWidth - 1, y) == 40 && blueDifference(half, 0, y) == 100)
+        }
+    }
+
     @Test("what can't be scaled is refused, and what needs no scaling stays as it is")
     func edges() throws {
+        #expect(PictureScaling.halve(picture(3, 8)) == nil)
         let broken = I420Picture(
             size: PictureSize(width: 64, height: 64), bytes: [1, 2, 3], isFullRange: false, matrix: .bt601,
             captureTime: nil)

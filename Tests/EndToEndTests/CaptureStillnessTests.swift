@@ -136,8 +136,8 @@ extension EndToEndBesideBrowser {
             try capture.wait(for: "120 pictures", within: .seconds(60)) { pictures >= 120 }
             let changed = capture.taken.suffix(100).count { !$0.notice.damage.isEmpty }
             #expect(changed > 60, "the film doesn't move")
-            // It may only be refined: each look is at least as near to the last as the one before. One that flickers goes
-            // to and fro.
+            // It may only be refined: each look is at least as near to the last as the one before. One that flickers
+            // goes to and fro.
             let last = try #require(looks.last)
             let distances = looks.map { Self.difference($0, last) }
             print("text beside a film: of 255 from its last look, one after the other: \(distances)")

@@ -123,6 +123,18 @@ extension EndToEndInBrowser {
                   && it.limitScale(0.01, { width: 2000, height: 2000 }, picture, 1) === 1;
                 """
             ),
+            (
+                "a video of half the sides has its source's size, and any other its own", "zoom",
+                """
+                const size = (video, told) => {
+                  const { width, height } = it.sourceSize({ width: video[0], height: video[1] }, told && { width: told[0], height: told[1] });
+                  return `${width}x${height}`;
+                };
+                return size([640, 360], [1280, 720]) === '1280x720' && size([684, 384], [1366, 767]) === '1366x767'
+                  && size([1280, 720], [1280, 720]) === '1280x720' && size([640, 480], [1280, 720]) === '640x480'
+                  && size([640, 360], null) === '640x360';
+                """
+            ),
         ]
 
         private static let series = [

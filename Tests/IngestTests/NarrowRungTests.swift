@@ -107,6 +107,48 @@ struct NarrowRungTests {
         #expect(fast.bits < 4_000_000 * 4 * 6 / 5)
     }
 
+    @Test("has half the size where too few frames of the whole picture fit, and the full one where it stands still")
+    func halved() throws {
+        let size = PictureSize(width: 320, height: 240)
+        var random = SeededRandom(seed: 320)
+        let decoder = try H264Decoder()
+        var lastSize: PictureSize?
+        var encoder = NarrowEncoder()
+        encoder.setRate(BitRate(bitsPerSecond: 250_000), now: .zero)
+        func noise() -> I420Picture {
+            let bytes = (0..<size.width * size.height * 3 / 2).map { _ in UInt8.random(in: 60...200, using: &random) }
+            return I420Picture(size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: .zero)
+        }
+        /// Encodes what is due for some time; a new picture each 33 ms if it `moves`. Returns the frames in each size.
+        var (time, picture) = (MonotonicTime.zero, noise())
+        func run(for duration: Interval, moves: Bool) throws -> [PictureSize: Int] {
+            var frames: [PictureSize: Int] = [:]
+            let end = time + duration
+            while time < end {
+                time = time + .milliseconds(33)
+                if moves {
+                    picture = noise()
+                    encoder.pictureDecoded(byteCount: 400)
+                }
+                guard let due = encoder.deadline, due <= time else { continue }
+                let frame = try encoder.encode(picture, now: time)
+                try decoder.decode(frame, copying: true)
+                let size = try #require(decoder.lastPictureSize)
+                // Another size needs a key frame, and nothing else does.
+                #expect(frame.isRandomAccess == (frames[size] == nil && lastSize != size))
+                lastSize = size
+                frames[size, default: 0] += 1
+            }
+            return frames
+        }
+        let half = PictureSize(width: 160, height: 120)
+        let moving = try run(for: .seconds(8), moves: true)
+        #expect(moving[half] ?? 0 > 40, "\(moving)")
+        #expect(moving[size] ?? 0 < 10, "\(moving)")
+        let still = try run(for: .seconds(8), moves: false)
+        #expect(still[half] ?? 0 < 2 && still[size] ?? 0 > 2, "\(still)")
+    }
+
     @Test("what is under way when the rate changes takes as long as the new rate says")
     func otherRate() throws {
         var encoder = NarrowEncoder()

@@ -13,6 +13,23 @@ public enum PictureScaling {
         else { return nil }
         if picture.size == size { return picture }
         let (source, target) = places(from: picture.size, to: size, crops: crops)
+        return scale(picture, source, to: size, target)
+    }
+
+    /// Scales `picture` to half of its sides, or up to two pixels more, as they must be even. Nothing is cut off, and
+    /// there are no bars.
+    ///
+    /// - Returns: nil if the picture's planes don't fit its size, or if a side is less than four pixels.
+    public static func halve(_ picture: I420Picture) -> I420Picture? {
+        guard picture.isWhole, picture.size.width >= 4, picture.size.height >= 4 else { return nil }
+        let half = PictureSize(width: (picture.size.width + 3) / 4 * 2, height: (picture.size.height + 3) / 4 * 2)
+        return scale(picture, whole(picture.size), to: half, whole(half))
+    }
+
+    /// Scales the rectangle `source` of `picture` to `target` in a black picture of `size`.
+    private static func scale(
+        _ picture: I420Picture, _ source: PixelRectangle, to size: PictureSize, _ target: PixelRectangle
+    ) -> I420Picture? {
         let lumaCount = size.width * size.height
         let black: UInt8 = picture.isFullRange ? 0 : 16
         var bytes = [UInt8](repeating: 128, count: lumaCount * 3 / 2)
@@ -46,22 +63,24 @@ public enum PictureScaling {
     ) -> (source: PixelRectangle, target: PixelRectangle) {
         // Compares the proportions without rounding.
         let isWider = source.width * target.height > target.width * source.height
-        let whole = PixelRectangle(x: 0, y: 0, width: source.width, height: source.height)
-        let full = PixelRectangle(x: 0, y: 0, width: target.width, height: target.height)
         if crops {
             return (
                 isWider
                     ? centred(in: source, width: source.height * target.width / target.height, height: source.height)
                     : centred(in: source, width: source.width, height: source.width * target.height / target.width),
-                full
+                whole(target)
             )
         }
         return (
-            whole,
+            whole(source),
             isWider
                 ? centred(in: target, width: target.width, height: target.width * source.height / source.width)
                 : centred(in: target, width: target.height * source.width / source.height, height: target.height)
         )
+    }
+
+    private static func whole(_ size: PictureSize) -> PixelRectangle {
+        PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
     }
 
     private static func centred(in size: PictureSize, width: Int, height: Int) -> PixelRectangle {

@@ -1,3 +1,4 @@
+import ColorConversion
 import MediaTypes
 import X264Encoding
 
@@ -18,9 +19,12 @@ struct NarrowEncoder {
     /// picture, which has no text to read.
     static let coarsest = 38
     static let coarsestInMotion = 46
-    /// The pictures a second that the quantizer is chosen for: those of a video, those of text, and those for a
-    /// quantizer coarser than text allows.
-    private static let picturesPerSecond = (video: 25, readable: 20, coarse: 8)
+    /// The frames per second that the quantizer is chosen for: those of a video, those of text, those for a quantizer
+    /// coarser than text allows, and those of half the size.
+    private static let framesPerSecond = (video: 25, readable: 20, coarse: 8, halved: 15)
+    /// The frames in a row that ask for half the size, and for the full size again, until they get it. Either costs a
+    /// key frame.
+    private static let framesUntil = (halved: 3, full: 15)
     /// A source whose pictures have more bits than this for each macroblock, one after the other, shows a video.
     private static let videoBits = 12
     /// From this bit rate on, the processor rather than the path limits the pictures of a video.
@@ -43,6 +47,11 @@ struct NarrowEncoder {
     private var vainSearches = 0
     /// The number of pictures for which motion is still searched near by.
     private var nearSearches = 0
+    /// Whether frames have half the sides. Below some 15 bits for each macroblock a coarser quantizer saves nothing, so
+    /// this is what is left where not even a few frames per second fit.
+    private var isHalved = false
+    /// The frames in a row that ask for the other of the two sizes.
+    private var misfits = 0
     /// The bits of the source's pictures, a moving average over about eight. Single large ones count little.
     private var sourceBits = 0
     /// When the paths have carried all that was encoded.
@@ -98,12 +107,15 @@ struct NarrowEncoder {
     var deadline: MonotonicTime? {
         guard rate != nil, !isHeldBack else { return nil }
         if needsKeyFrame || hasNew { return freeAt }
-        return lastQuantizer > Self.finest ? freeAt + Self.stillBeforeRefining : nil
+        return lastQuantizer > Self.finest || isHalved ? freeAt + Self.stillBeforeRefining : nil
     }
 
     /// Encodes `picture`, the newest one.
     mutating func encode(_ picture: I420Picture, now: MonotonicTime) throws -> CodedFrame {
-        let encoder = try currentEncoder(for: picture)
+        // What stands still is shown in full.
+        if !hasNew, !needsKeyFrame { isHalved = false }
+        let codedPicture = isHalved ? PictureScaling.halve(picture) ?? picture : picture
+        let encoder = try currentEncoder(for: codedPicture)
         let isKeyFrame = needsKeyFrame
         let quantizer =
             isKeyFrame ? startQuantizer : hasNew ? nextQuantizer : max(Self.finest, lastQuantizer - 4)
@@ -115,11 +127,12 @@ struct NarrowEncoder {
             searchRange: showsVideo || nearSearches > 0 ? SearchRange.far : SearchRange.farthest,
             isQuick: showsVideo && rate >= Self.quickFromRate)
         let frame = try encoder.accessUnit(
-            of: picture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
+            of: codedPicture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
         let bits = frame.bytes.count * 8
         freeAt = max(now, freeAt) + Interval(nanoseconds: Int64(bits) * 1_000_000_000 / Int64(rate))
         if !isKeyFrame, hasNew {
-            noteSearch(isVain: bits > macroblocks * 8)
+            noteSearch(isVain: bits > codedPicture.lumaCount / 256 * 8)
+            adaptSize(to: bits, quantizer, rate: rate)
             adaptQuantizer(to: bits, rate: rate)
         }
         lastQuantizer = quantizer
@@ -147,17 +160,33 @@ struct NarrowEncoder {
         }
     }
 
+    /// Halves the size where the coarsest quantizer leaves too few frames per second, and goes back where the finest
+    /// one leaves more than enough at half the size.
+    private mutating func adaptSize(to bits: Int, _ quantizer: Int, rate: Int) {
+        let isMisfit =
+            isHalved
+            ? quantizer <= Self.finestInMotion && bits < rate / Self.framesPerSecond.halved
+            : quantizer >= Self.coarsestInMotion && bits > rate / Self.framesPerSecond.coarse
+        misfits = isMisfit ? misfits + 1 : 0
+        guard misfits >= (isHalved ? Self.framesUntil.full : Self.framesUntil.halved) else { return }
+        isHalved.toggle()
+        nextQuantizer = isHalved ? Self.coarsest : Self.coarsestInMotion
+        misfits = 0
+    }
+
     /// Chooses the next quantizer by the size of the last picture, which halves with about six steps of the quantizer.
     private mutating func adaptQuantizer(to bits: Int, rate: Int) {
-        let (pictures, most) =
-            if showsVideo {
-                (Self.picturesPerSecond.video, Self.coarsestInMotion)
+        let (frames, most) =
+            if isHalved {
+                (Self.framesPerSecond.halved, Self.coarsestInMotion)
+            } else if showsVideo {
+                (Self.framesPerSecond.video, Self.coarsestInMotion)
             } else if nextQuantizer >= Self.coarsest {
-                (Self.picturesPerSecond.coarse, Self.coarsestInMotion)
+                (Self.framesPerSecond.coarse, Self.coarsestInMotion)
             } else {
-                (Self.picturesPerSecond.readable, Self.coarsest)
+                (Self.framesPerSecond.readable, Self.coarsest)
             }
-        let wanted = rate / pictures
+        let wanted = rate / frames
         let change =
             switch bits {
             case (wanted * 2)...: 4

@@ -35,20 +35,28 @@
     return setLocalDescription.call(this, { type, sdp: asking });
   };
 
-  // The scene's counter: one column of two cells for each bit, the upper one bright if it is 1. `luma` has 256 x 32
-  // values in rows of `stride`.
-  function counterIn(luma, stride) {
+  // The width of the scene. The host sends half of it where not even a few frames per second fit the path.
+  let sceneWidth = 0;
+
+  const cellIn = (width) => {
+    sceneWidth = Math.max(sceneWidth, width);
+    return width * 3 < sceneWidth * 2 ? CELL / 2 : CELL;
+  };
+
+  // The scene's counter: one column of two cells of `side` pixels for each bit, the upper one bright if it is 1. `luma`
+  // has two rows of cells, in rows of `stride`.
+  function counterIn(luma, stride, side = CELL) {
     let value = 0;
     for (let bit = 0; bit < COUNTER_BITS; bit += 1) {
       let above = 0;
       let below = 0;
-      for (let y = 4; y < 12; y += 1) {
-        for (let x = bit * CELL + 4; x < bit * CELL + 12; x += 1) {
+      for (let y = side / 4; y < side * 3 / 4; y += 1) {
+        for (let x = bit * side + side / 4; x < bit * side + side * 3 / 4; x += 1) {
           above += luma[y * stride + x];
-          below += luma[(y + CELL) * stride + x];
+          below += luma[(y + side) * stride + x];
         }
       }
-      if (Math.abs(above - below) < LEAST_CONTRAST * 64) return null;
+      if (Math.abs(above - below) < LEAST_CONTRAST * (side / 2) ** 2) return null;
       value = value * 2 + (above > below ? 1 : 0);
     }
     return value;
@@ -61,7 +69,8 @@
   // `VideoFrame` of a video.
   function readDrawn(video, entry) {
     if (video.videoWidth < 256 || video.videoHeight < 32) return;
-    context.drawImage(video, 0, 0, 256, 32, 0, 0, 256, 32);
+    const cell = cellIn(video.videoWidth);
+    context.drawImage(video, 0, 0, cell * COUNTER_BITS, cell * 2, 0, 0, 256, 32);
     const { data } = context.getImageData(0, 0, 256, 32);
     // The counter is black and white, so that green is as good as luma.
     entry.counter = counterIn(data.filter((_, place) => place % 4 === 1), 256);
@@ -80,10 +89,11 @@
       entry.frameTime = frame.timestamp;
       const { width, height } = frame.visibleRect;
       if (width < 256 || height < 32) return;
-      const rect = isSample ? { x: 0, y: 0, width, height } : { x: 0, y: 0, width: 256, height: 32 };
+      const cell = cellIn(width);
+      const rect = { x: 0, y: 0, width: isSample ? width : cell * COUNTER_BITS, height: isSample ? height : cell * 2 };
       const bytes = new Uint8Array(frame.allocationSize({ rect }));
       const [{ offset, stride }] = await frame.copyTo(bytes, { rect });
-      entry.counter = counterIn(bytes.subarray(offset), stride);
+      entry.counter = counterIn(bytes.subarray(offset), stride, cell);
       if (isSample && stride === width && entry.counter !== null) {
         samples.push({ counter: entry.counter, shown: entry.shown, width, height,
           luma: new Blob([bytes.subarray(offset, offset + width * height)]) });

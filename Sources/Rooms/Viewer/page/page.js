@@ -68,7 +68,10 @@ viewer.addEventListener("stream", async ({ detail: stream }) => {
 for (const type of ["left", "shown"]) viewer.addEventListener(type, () => pointer.reset());
 for (const [type, take] of [
   ["_pointer_shape", (data) => pointer.shape(data)],
-  ["_pointer", (data) => pointer.place(data)],
+  ["_pointer", (data) => {
+    pointer.place(data);
+    view.tell(data);
+  }],
   // A picture that came over the WebSocket says itself whether the pointer is in it.
   ["_pointer_mode", (data) => viewer.reception?.isByWebSocket || pointer.mode(data)],
 ]) {

@@ -1,6 +1,6 @@
 // How the picture is placed in the window: fitted, filling it, at actual size, or zoomed by hand.
 
-import { centred, centreOf, fillScale, fitScale, limitScale, panned, zoomedAt } from "./zoom.js";
+import { centred, centreOf, fillScale, fitScale, limitScale, panned, sourceSize, zoomedAt } from "./zoom.js";
 
 const MIDDLE = Object.freeze({ x: 0.5, y: 0.5 });
 // The zoom factor of one key press or one notch of the wheel.
@@ -15,6 +15,8 @@ export class View {
   #mode = "fit";
   #placement = null;
   #centre = MIDDLE;
+  /** The source's size as the host tells it with the pointer; null if it doesn't. */
+  #told = null;
 
   /** Called when the mode or the zoom has changed. */
   onChange = () => {};
@@ -22,6 +24,13 @@ export class View {
   constructor() {
     this.#video.addEventListener("resize", () => this.#layOut());
     new ResizeObserver(() => this.#layOut()).observe(this.#scroller);
+  }
+
+  /** Notes what `_pointer` says of the size of the source's pictures, of which a slow path gets half at times. */
+  tell({ width, height }) {
+    if (this.#told?.width === width && this.#told?.height === height) return;
+    this.#told = width > 0 && height > 0 ? { width, height } : null;
+    this.#layOut();
   }
 
   get mode() {
@@ -82,7 +91,7 @@ export class View {
   }
 
   get #source() {
-    return { width: this.#video.videoWidth, height: this.#video.videoHeight };
+    return sourceSize({ width: this.#video.videoWidth, height: this.#video.videoHeight }, this.#told);
   }
 
   get #isPossible() {

@@ -4,6 +4,16 @@
 const LARGEST_PIXEL = 8;
 const LARGEST_TIMES = 4;
 
+/**
+ * The size of a picture that has the size `video`: that of the source, `told`, where the host sends half of it to a slow
+ * path, whose sides are even.
+ */
+export function sourceSize(video, told) {
+  const isHalf = (half, whole) => whole >= 2 * half - 3 && whole <= 2 * half;
+  const isHalved = told && isHalf(video.width, told.width) && isHalf(video.height, told.height);
+  return isHalved ? { width: told.width, height: told.height } : video;
+}
+
 /** The scale at which the whole picture is visible. Both arguments are `{width, height}`. */
 export const fitScale = (view, picture) => Math.min(view.width / picture.width, view.height / picture.height);
 
