@@ -31,10 +31,17 @@ final class PushPaceTests {
 
     private final class Statuses: Sendable {
         private let statuses = Mutex<[PushStatus]>([])
+        private let weak = Mutex(0)
 
         func take(_ event: PushEvent) {
-            if case .status(let status) = event { statuses.withLock { $0.append(status) } }
+            switch event {
+            case .status(let status): statuses.withLock { $0.append(status) }
+            case .weakNetwork: weak.withLock { $0 += 1 }
+            case .changed: break
+            }
         }
+        /// How often the push has told that its network is weak.
+        var weakCount: Int { weak.withLock { $0 } }
         func clear() { statuses.withLock { $0.removeAll() } }
         var lastTwo: [PushStatus] { statuses.withLock { Array($0.suffix(2)) } }
     }
@@ -87,7 +94,7 @@ final class PushPaceTests {
         try waitForStep("thirty a second again", 20...60)
     }
 
-    @Test("falls while the receiver is slow, not below the lowest, and rises again")
+    @Test("falls while the receiver is slow, which is told as a weak network, not below the lowest, and rises again")
     func slowReceiver() throws {
         let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var video = VideoSettings()
@@ -112,10 +119,15 @@ final class PushPaceTests {
             }
         }
         try eventuallyPictures("thirty a second", 20...35)
+        #expect(statuses.weakCount == 0)
         server.process.terminate(SIGSTOP)
         try eventually("pictures are left out") {
             write()
             return push.status?.droppedPictures ?? 0 > 0
+        }
+        try eventually("a weak network") {
+            write()
+            return statuses.weakCount > 0
         }
         server.process.terminate(SIGCONT)
         try eventuallyPictures("ten a second", 7...15)
