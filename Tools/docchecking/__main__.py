@@ -1,16 +1,14 @@
-"""Runs every command of the guides for watching, publishing and pushing, and times the first picture of each."""
+"""Runs every command of the README and the guides, and times the first picture of those that show one."""
 
 import argparse
 import os
-import re
 import subprocess
 import sys
-import time
 
 from capture_bench.outcome import FAILED, MISSED, MISSING, OK, carry_out
 from capture_bench.processes import Failure, Missing
 
-from . import guides, recipes
+from . import guides, kinds
 from .peers import REPOSITORY
 from .stage import Stage
 
@@ -28,16 +26,17 @@ class Parser(argparse.ArgumentParser):
 def parse():
     parser = Parser(
         prog="Tools/doccheck", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs every command of Documentation/watching.md, publishing.md and pushing.md, as they stand\n"
-        "there, against a share of a virtual screen: a moving and a still one, without sound and with it. Prints a\n"
-        "table with the seconds from each command's start until a player, a browser, a server or a picture's reader\n"
-        "showed the first picture.",
+        description="Runs every command of README.md and of the guides in Documentation, as they stand there, with a\n"
+        "virtual screen, a home and ports of their own. Those of watching.md, publishing.md and pushing.md are run\n"
+        "with a moving screen and a still one, without sound and with it. Prints a table with the seconds from each\n"
+        "command's start until a player, a browser, a server or a picture's reader showed the first picture, or\n"
+        "until the command was through.",
         epilog="A command that it can't run is named in its table with the reason; one for which it has no recipe\n"
-        "(Tools/docchecking/recipes.py) counts as a fault.\n\n"
-        "exit codes: 0 each showed a picture; 1 one did not; 64 usage; 69 something that is needed is missing;\n"
+        "(Tools/docchecking/kinds.py) counts as a fault.\n\n"
+        "exit codes: 0 each did what it should; 1 one did not; 64 usage; 69 something that is needed is missing;\n"
         "70 could not be run.")
-    parser.add_argument("guides", nargs="*", metavar="GUIDE", help="watching, publishing or pushing (all)")
-    parser.add_argument("--brief", action="store_true", help="a moving screen without sound only")
+    parser.add_argument("guides", nargs="*", metavar="GUIDE", help="one of %s (all)" % ", ".join(guides.GUIDES))
+    parser.add_argument("--brief", action="store_true", help="a moving screen without sound only, and nothing that builds for minutes")
     parser.add_argument("--screen", choices=["moving", "still"], help="only this one (both)")
     parser.add_argument("--audio", action="append", choices=AUDIO,
                         help="only this: no sound; a tone; or silent, sound that is offered while nothing plays, "
@@ -64,60 +63,68 @@ def run(options, folder):
     if not programs:
         raise Missing("there are no programs in .build; 'swift build -c release' builds them")
     programs = os.path.realpath(programs)
-    wanted = [one for one in guides.commands(os.path.join(REPOSITORY, "Documentation"), options.guides or guides.GUIDES)
+    wanted = [one for one in guides.commands(REPOSITORY, options.guides or guides.GUIDES)
               if not options.only or options.only in one.text]
-    screens = [options.screen] if options.screen else ["moving"] if options.brief else ["moving", "still"]
-    sounds = options.audio or (["no"] if options.brief else ["no", "tone"])
     rows, count = [], 0
     for guide in dict.fromkeys(one.guide for one in wanted):
-        for screen in screens:
-            for audio in sounds:
-                limit = BRIEF_LIMIT if options.brief else SILENT_LIMIT if audio == "silent" else LIMIT
-                count += 1
-                # A Unix socket's path is short by law (108 bytes).
-                place = os.path.join(folder, str(count))
-                os.mkdir(place)
-                rows += on_stage(programs, place, screen, audio, [one for one in wanted if one.guide == guide], limit)
+        for screen, audio in stages(options, guide):
+            count += 1
+            # A Unix socket's path is short by law (108 bytes).
+            place = os.path.join(folder, str(count))
+            os.mkdir(place)
+            rows += on_stage(programs, place, screen, audio, [one for one in wanted if one.guide == guide], options)
     print("\n".join(table(rows)))
     failed = sum(has_failed for *_, has_failed in rows)
-    print("\n%d of %d runs showed no picture" % (failed, len(rows)))
+    left_out = sum(result.startswith("not run: ") for *_, result, _ in rows)
+    print("\n%d of %d runs failed, %d were not run" % (failed, len(rows), left_out))
     return MISSED if failed else OK
 
 
-def on_stage(programs, folder, screen, audio, commands, limit):
+def stages(options, guide):
+    """The screens and sounds with which the commands of a guide are run."""
+    if guide not in guides.SHOWING:
+        return [("moving", "tone")]
+    screens = [options.screen] if options.screen else ["moving"] if options.brief else ["moving", "still"]
+    sounds = options.audio or (["no"] if options.brief else ["no", "tone"])
+    return [(screen, audio) for screen in screens for audio in sounds]
+
+
+def on_stage(programs, folder, screen, audio, commands, options):
+    limit = BRIEF_LIMIT if options.brief else SILENT_LIMIT if audio == "silent" else LIMIT
     stage = Stage(programs, folder, screen == "moving", audio)
     try:
         for command, next_one in zip(commands, commands[1:] + [None]):
             count = len(stage.running)
-            result, has_failed = one(stage, command, limit)
+            result, has_failed = one(stage, command, limit, options.brief)
             sys.stderr.write("%s, %s, sound: %s: %s: %s\n" % (command.place, screen, audio, command.text, result))
             yield command, screen, audio, result, has_failed
-            # Those that work with a running push leave it to the next one.
-            if not (next_one and recipes.recipe(command) is recipes.recipe(next_one) is recipes.control):
-                stage.end_since(count if recipes.recipe(command) is not recipes.control else stage.own)
+            if not next_one or next_one.group != command.group:
+                stage.end_block()
+            elif kinds.recipe(command) not in kinds.STAYING:
+                stage.end_since(count)
     finally:
         stage.close()
 
 
-def one(stage, command, limit):
+def one(stage, command, limit, is_brief):
     """What the table says of the command, and whether that is a fault."""
-    for pattern, reason in recipes.LEFT_OUT:
-        if re.search(pattern, command.text):
-            return "not run: " + reason, False
-    recipe = recipes.recipe(command)
+    reason = kinds.why_left_out(command, is_brief)
+    if reason:
+        return "not run: " + reason, False
+    recipe = kinds.recipe(command)
     if not recipe:
         return "not run: there is no recipe for it", True
     try:
         seconds, said = recipe(stage, command, limit)
     except (Failure, subprocess.SubprocessError) as error:
-        return "no picture: %s" % error, True
+        return "failed: %s" % error, True
     except OSError as error:
-        return "no picture: could not be tried: %s" % error, True
+        return "failed: could not be tried: %s" % error, True
     return ", ".join(filter(None, ["" if seconds is None else "%.2f s" % seconds, said and "(%s)" % said])), False
 
 
 def table(rows):
-    yield "| command | | screen | sound | first picture |"
+    yield "| command | | screen | sound | seconds |"
     yield "| --- | --- | --- | --- | --- |"
     order = {}
     for command, *_ in rows:

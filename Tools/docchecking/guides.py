@@ -1,10 +1,13 @@
-"""The commands of the guides: the lines of their `sh` blocks, and the addresses in their tables."""
+"""The commands of the guides: the lines of their `sh` blocks, and in some the addresses in their tables."""
 
 import dataclasses
 import os
 import re
 
-GUIDES = ["watching", "publishing", "pushing"]
+GUIDES = ["README", "sharing", "sound", "separate-machines", "recordings", "watching", "publishing", "pushing",
+          "operating"]
+#: Those whose commands are all about a first picture, for other screens and sounds, too.
+SHOWING = ["watching", "publishing", "pushing"]
 #: Which words of a table are addresses to open or to push to; what begins with `?` belongs to the address before it.
 ADDRESS = re.compile(r"^(GET |POST |/|\?\w|(http|rtsp|rtmp|rtmps|srt|whip|janus|file|object):)")
 COMMENT = re.compile(r"\s+# .*$")
@@ -26,8 +29,9 @@ class Command:
 
 
 def commands(folder, guides):
+    """Those of these guides in the repository."""
     for guide in guides:
-        with open(os.path.join(folder, guide + ".md")) as file:
+        with open(os.path.join(folder, "" if guide == "README" else "Documentation", guide + ".md")) as file:
             yield from _of(guide, file.read().split("\n"))
 
 
@@ -44,7 +48,7 @@ def _of(guide, lines):
             text, begun = COMMENT.sub("", " " + begun).strip(), ""
             if text:
                 yield Command(guide, number, text, False, group)
-        elif fence is None and line.startswith("|"):
+        elif fence is None and line.startswith("|") and guide in SHOWING:
             group = number if not lines[number - 2].startswith("|") else group
             yield from _row(guide, number, line, group)
 

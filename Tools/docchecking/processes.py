@@ -18,6 +18,7 @@ class Talker:
         """`environment` has what differs from this process's own; None takes a variable away."""
         self.name = os.path.basename(command[0])
         self.lines = []  # (time.monotonic(), text)
+        self.said = b""  # all of it, with a question that no newline has ended
         own = {**os.environ, **(environment or {})}
         self.begun = time.monotonic()
         self.log_path = os.path.join(folder, "%s-%d.log" % (self.name, time.monotonic_ns()))
@@ -32,8 +33,12 @@ class Talker:
         self._reader.start()
 
     def _read(self):
-        for line in self.child.stdout:
-            self.lines.append((time.monotonic(), line.decode(errors="replace").rstrip("\n")))
+        begun = 0
+        while more := os.read(self.child.stdout.fileno(), 1 << 16):
+            self.said += more
+            while (end := self.said.find(b"\n", begun)) >= 0:
+                self.lines.append((time.monotonic(), self.said[begun:end].decode(errors="replace").rstrip("\r")))
+                begun = end + 1
 
     def wait(self, find, deadline, what):
         """Gives what `find(time, line)` gives of the first line for which that isn't None."""

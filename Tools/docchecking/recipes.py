@@ -1,4 +1,4 @@
-"""How each kind of documented command is run here, and how it shows its first picture.
+"""How commands of the guides for watching, publishing and pushing are run here, and how they show their first picture.
 
 A recipe gives the seconds to the first picture, and what else there is to say. Words of the document that stand for
 something, such as TOKEN or live.example, are replaced; all others are run as they are written.
@@ -14,21 +14,8 @@ from capture_bench.processes import Failure
 
 from . import peers
 from .peers import FFmpeg, Server
+from .running import run, words_here
 from .stage import Screenrelay
-
-#: What can't be run here, and why.
-LEFT_OUT = [
-    (r"^rtmps:", "needs a certificate of an authority that the system trusts; ServerCertificateTests has one"),
-]
-
-
-def recipe(command):
-    """The recipe for a command; None if there is none."""
-    for pattern, found in TABLES if command.is_in_table else BLOCKS:
-        if re.search(pattern, command.text):
-            return found
-    return None
-
 
 def player(stage, command, limit):
     words = [stage.share.rtsp if word.startswith("rtsp://") else word for word in shlex.split(command.text)]
@@ -96,8 +83,7 @@ def _written(stage, text, limit):
 
 def share(stage, command, limit):
     """A share, with its pushes if it has some; else FFmpeg watches by RTSP."""
-    # A port that is free in any case.
-    words = re.sub(r"--rtsp \d+", "--rtsp 0", command.text).split()
+    words = words_here(stage, command.text)
     places = [place for place, word in enumerate(words) if word == "--push"]
     servers = []
     try:
@@ -204,7 +190,7 @@ def _publish(stage, host, track, limit):
             ["screenrelay", "share", "--push", "whip:" + name.replace("://", "://%s@" % token)], stage.environment),
         "GStreamer": lambda name: peers.client(stage, "debian", "whip_gstreamer", [name, token]),
         "aiortc": lambda name: peers.client(
-            stage, "rtc", "whip_publisher", [name, token] + (["--audio"] if stage.audio != "no" else [])),
+            stage, "rtc", "whip_publisher", [name, token] + (["--tone", "440"] if stage.audio != "no" else [])),
     }
     times = []
     for number, (name, start) in enumerate(publishers.items()):
@@ -249,17 +235,9 @@ def _first(stage, readers, begun, limit):
 
 
 def _run(stage, text, limit):
-    """Runs a line of a shell to its end; gives what it said."""
+    """The same, while the share runs."""
     stage.share
-    environment = {name: value for name, value in {**os.environ, **stage.environment}.items() if value is not None}
-    try:
-        done = subprocess.run(["bash", "-c", "set -o pipefail; " + text], cwd=stage.folder, env=environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        raise Failure("it doesn't end within %g s" % limit)
-    if done.returncode != 0:
-        raise Failure("exit code %d: %s" % (done.returncode, done.stderr.decode(errors="replace").strip()[-300:]))
-    return " ".join(done.stdout.decode(errors="replace").split())
+    return run(stage, text, limit)
 
 
 def _wait_for_state(stage, state, limit):
@@ -277,24 +255,3 @@ def _fill(stage, text):
 
 def _with(command, text):
     return type(command)(command.guide, command.line, text, False, command.group)
-
-
-BLOCKS = [
-    (r"^(ffplay|mpv) .*rtsp://", player),
-    (r"^screenrelay snapshot |\| screenrelay snapshot ", snapshot),
-    (r"^screenrelay share\b", share),
-    (r"^screenrelay push (add|list|stop|restart|reload)\b", control),
-    (r"^curl .*/api/pushes$", interface),
-    (r"^screenrelay host .*--source ", sources),
-    (r"^screenrelay host .*--presenters", host),
-]
-TABLES = [
-    (r"^http://HOST:PORT/#", page),
-    (r"^POST http://HOST:PORT/whep/", whep),
-    (r"^rtsp://viewer:TOKEN@", gstreamer),
-    (r"^http://HOST:PORT$", socketio),
-    (r"^/(ws)?$", skyrtc),
-    (r"^(GET )?/snapshot\.", picture),
-    (r"/whip/ROOM/TRACK$", publish),
-    (r"^(rtmp|srt|rtsp|whip|janus|file|object):", push),
-]

@@ -12,7 +12,19 @@ SIZE = (640, 480)
 START = 20
 #: The sink that is heard by the share, and the one that players play to.
 DESKTOP, EARS = "desktop", "ears"
-ADDRESSES = "listen=127.0.0.1:0\nudp-port=0\n"
+ADDRESSES = "listen=0\nudp-port=0\n"
+
+
+class Block:
+    """What runs for the commands of one block, until its end."""
+
+    def __init__(self):
+        #: Hosts that commands have started, each with the command's text.
+        self.hosts = []
+        #: The share that commands steer, the environment in which they find it, and its port.
+        self.share, self.environment, self.port = None, None, None
+        self.link_port = free_port()
+        self.turn = None
 
 
 class Stage:
@@ -23,6 +35,7 @@ class Stage:
         self.programs, self.folder, self.is_moving, self.audio = programs, folder, is_moving, audio
         self.running = []
         self._share = None
+        self.block = Block()
         try:
             self._start()
             #: How many of those that run are its own.
@@ -40,8 +53,10 @@ class Stage:
         if self.audio != "no":
             self._start_sound()
         #: What the documented commands see: the programs, the display, settings, and no address that is in use.
-        self.environment = self.home("home", "rtsp=0\n[share]\n" + (
-            "sound=desktop\n" if self.audio != "no" else ""))
+        self.environment = self._own_home()
+
+    def _own_home(self):
+        return self.home("home", "rtsp=0\n[share]\n" + ("sound=desktop\n" if self.audio != "no" else ""))
 
     def _start_sound(self):
         address = os.path.join(self.folder, "pulse.sock")
@@ -72,7 +87,7 @@ class Stage:
     def home(self, name, settings):
         """A home with these settings, below [all]; gives the environment."""
         home = os.path.join(self.folder, name)
-        os.makedirs(os.path.join(home, ".config", "screenrelay"))
+        os.makedirs(os.path.join(home, ".config", "screenrelay"), exist_ok=True)
         with open(os.path.join(home, ".config", "screenrelay", "config"), "w") as file:
             file.write("[all]\n" + ADDRESSES + settings)
         return {"HOME": home, "XDG_RUNTIME_DIR": home, "XDG_STATE_HOME": None, "XDG_CONFIG_HOME": None,
@@ -99,6 +114,13 @@ class Stage:
             self._share = Screenrelay(Talker(command, self.folder, self.environment))
         return self._share
 
+    def end_block(self):
+        """Ends all that its commands have started."""
+        self.end_since(self.own)
+        self.block = Block()
+        # They may have written other settings.
+        self._own_home()
+
     def close(self):
         if self._share:
             self._share.talker.stop()
@@ -110,8 +132,9 @@ class Stage:
 class Screenrelay:
     """A share or a host, and what it prints."""
 
-    def __init__(self, talker):
-        self.talker = talker
+    def __init__(self, talker, seconds=START):
+        """It has these seconds until it prints its link."""
+        self.talker, self.seconds = talker, seconds
         self.link = self._wait(lambda line: line if line.startswith("http") and "#" in line else None, "link")
         #: http://HOST:PORT
         self.place = self.link.split("/#")[0]
@@ -123,4 +146,4 @@ class Screenrelay:
         return self._wait(lambda line: line.split(words)[1].split()[0] if words in line else None, words)
 
     def _wait(self, find, what):
-        return self.talker.wait(lambda _, line: find(line), time.monotonic() + START, what)
+        return self.talker.wait(lambda _, line: find(line), time.monotonic() + self.seconds, what)

@@ -5,9 +5,15 @@ import Testing
 extension EndToEnd {
     @Suite(
         "Commands as the guides have them",
-        .enabled(if: EndToEnd.isPossible && EndToEnd.hasBrowser && FFmpeg.isAvailable && PythonClient.isAvailable))
+        .enabled(if: EndToEnd.isPossible && EndToEnd.hasBrowser && FFmpeg.isAvailable && PythonClient.isAvailable),
+        .enabled(if: PulseServer.isAvailable))
     struct DocumentedCommands {
-        @Test("each shows a picture of a moving screen", arguments: ["watching", "publishing", "pushing"])
+        @Test(
+            "each shows a picture of a moving screen, or does what it says",
+            arguments: [
+                "README", "sharing", "sound", "separate-machines", "recordings", "watching", "publishing", "pushing",
+                "operating",
+            ])
         func shown(_ guide: String) throws {
             let program = try #require(builtProgram("screenrelay"))
             let folder = String(program.dropLast("/screenrelay".count))
