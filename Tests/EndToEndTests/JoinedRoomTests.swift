@@ -149,18 +149,35 @@ extension EndToEnd {
             try late.event("frame") { $0["count"] as? Int ?? 0 >= 10 }
         }
 
-        @Test("a member that can't decode 4:4:4 gets no picture, which one warning says", .timeLimit(.minutes(2)))
-        func fullChroma() throws {
-            let server = try skyRTCServer()
+        @Test(
+            "a member that can't decode 4:4:4 gets no picture, which one warning says, and status",
+            .timeLimit(.minutes(2)), arguments: [false, true])
+        func fullChroma(_ isPair: Bool) throws {
+            let server = try isPair ? pairServer(.socketio5) : skyRTCServer()
             defer { _ = server }
-            let client = try member()
-            let desktop = try SharedDesktop(options: ["--chroma", "444", "--join", "\(mesh)/mesh#Sesam"])
-            try waitForWords("the join to \(mesh): joined, 1 member", of: desktop)
-            try client.event("offer")
-            let words = "warning: \(mesh): a member gets no picture: the screen is shared in 4:4:4"
+            let client = try isPair ? caller() : member()
+            try server.event("join")
+            let place = isPair ? pair : mesh
+            let url = isPair ? "\(pair)#Sesam" : "\(mesh)/mesh#Sesam"
+            let desktop = try SharedDesktop(options: ["--chroma", "444", "--join", url])
+            let words = "warning: \(place): a member gets no picture: the screen is shared in 4:4:4"
             try eventually("the warning", within: .seconds(40)) { desktop.host.log.contains(words) }
+            try waitForWords(
+                "the join to \(place): joined, 1 member, 1 without a picture: the screen is shared in 4:4:4",
+                of: desktop)
+            let join = try joins(of: desktop)[0]
+            #expect(join["state"].string == "joined" && join["members"].int == 1 && join["excluded"].int == 1)
+            #expect(join["reason"].string?.contains("--chroma 444,420") == true)
+            let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
+            #expect(status.output.contains("\(place): joined, 1 member, 1 without a picture: the screen"))
+            // Without it, nobody lacks anything.
+            client.child.stop()
+            try eventually("an empty room", within: .seconds(40)) {
+                desktop.host.output.contains("the join to \(place): joined, 0 members\n")
+            }
+            #expect(try joins(of: desktop)[0]["excluded"].int == nil)
             #expect(desktop.host.stop() == .exited(0))
-            #expect(desktop.host.log.split(separator: "\n").count { $0.contains("warning: \(mesh)") } == 1)
+            #expect(desktop.host.log.split(separator: "\n").count { $0.contains("warning: \(place)") } == 1)
         }
 
         @Test("a server that isn't there, or sends too much, is said once, and no reason to end the share")

@@ -9,14 +9,22 @@ public import Threading
 public enum JoinState: Hashable, Sendable {
     /// It has not been in the room yet.
     case joining
-    /// It is in the room, with so many others.
-    case joined(members: Int)
+    /// It is in the room, with so many others, of whom some may get no picture.
+    case joined(members: Int, excluded: ExcludedMembers?)
     /// It isn't in the room, for this reason, and tries again after 1 s at first, and 30 s at most.
     case waiting(because: String)
     /// The room takes nobody else; it tries again in the same way.
     case full
     /// It has been stopped.
     case ended
+}
+
+/// Members of a joined room that get no picture, such as those that can't decode 4:4:4.
+public struct ExcludedMembers: Hashable, Sendable {
+    /// How many there are.
+    public let count: Int
+    /// Why one of them gets none.
+    public let reason: String
 }
 
 /// A room of somebody else's server, of which a host is a member: each other member is offered a track with its sound.

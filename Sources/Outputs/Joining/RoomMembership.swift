@@ -49,6 +49,8 @@ final class RoomMembership: @unchecked Sendable {
     private var hasTriedOther = false
     private var wait = RoomMembership.waits.first
     private var sessions: [String: MemberSession] = [:]
+    /// Why members get no picture.
+    private var refusals: [String: String] = [:]
     private var lastNumber = 0
     private var state = JoinState.joining
     private var told: JoinState?
@@ -84,10 +86,14 @@ final class RoomMembership: @unchecked Sendable {
     }
 
     private func report() {
-        if case .inside = phase { state = .joined(members: conversation.calls.count) }
+        if case .inside = phase { state = .joined(members: conversation.calls.count, excluded: excluded) }
         guard told != state else { return }
         told = state
         tell(state)
+    }
+
+    private var excluded: ExcludedMembers? {
+        refusals.keys.min().flatMap { refusals[$0] }.map { ExcludedMembers(count: refusals.count, reason: $0) }
     }
 
     private func poll() {
@@ -121,6 +127,7 @@ extension RoomMembership {
         socket?.close()
         socket = nil
         sessions = [:]
+        refusals = [:]
     }
 
     private func take(_ event: ClientWebSocket.Event) {
@@ -203,6 +210,7 @@ extension RoomMembership {
                 let session = try track.answer(offer) { [weak self] in self?.sessionEnded(number, of: member, $0) }
                 sessions[member] = MemberSession(number: number, session: session)
                 conversation.calls.answered(member, at: now)
+                refusals[member] = nil
                 return [.send(conversation.answer(session.description, to: member))]
             } catch {
                 log.info("\(target): a member's offer isn't answered but by one of ours: \(error)")
@@ -211,12 +219,15 @@ extension RoomMembership {
         case .accept(let member, let answer):
             do throws(MediaRefusal) {
                 try sessions[member]?.session.accept(answer: answer)
+                refusals[member] = nil
             } catch {
                 sessions[member] = nil
                 lost(member, error)
             }
         case .candidate(let member, let candidate): sessions[member]?.session.add(candidate: candidate)
-        case .close(let member): sessions[member] = nil
+        case .close(let member):
+            sessions[member] = nil
+            refusals[member] = nil
         case .fail(let failure): fail(failure)
         }
         return []
@@ -228,12 +239,13 @@ extension RoomMembership {
     }
 
     private func lost(_ member: String, _ refusal: MediaRefusal) {
-        tellRefused("\(refusal)")
+        tellRefused(member, "\(refusal)")
         conversation.calls.lost(member, at: MonotonicTime.now())
     }
 
     /// A member sees nothing. The first one is worth a warning: members can't see the reason themselves.
-    private func tellRefused(_ reason: String) {
+    private func tellRefused(_ member: String, _ reason: String) {
+        refusals[member] = reason
         let line = "\(target): a member gets no picture: \(reason)"
         if hasWarned { log.info(line) } else { log.warning(line) }
         hasWarned = true
@@ -245,7 +257,7 @@ extension RoomMembership {
             guard let self, sessions[member]?.number == number else { return }
             sessions[member] = nil
             if reason == ChromaPolicy.exclusion {
-                tellRefused(reason)
+                tellRefused(member, reason)
             } else {
                 log.info("\(target): the session with a member has ended: \(reason)")
             }

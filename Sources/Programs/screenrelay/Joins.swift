@@ -60,7 +60,8 @@ extension JoinState {
     fileprivate var words: String {
         switch self {
         case .joining: "joining"
-        case .joined(let count): "joined, \(count) \(count == 1 ? "member" : "members")"
+        case .joined(let count, let excluded):
+            "joined, \(count) \(count == 1 ? "member" : "members")" + (excluded.map { ", \($0.words)" } ?? "")
         case .waiting(let reason): "waiting to try again: \(reason)"
         case .full: "the room is full, waiting to try again"
         case .ended: "has ended"
@@ -70,7 +71,18 @@ extension JoinState {
     fileprivate func add(to object: inout JSONObject, of target: JoinTarget) {
         object.add("to", target.description)
         object.add("state", word)
-        if case .joined(let count) = self { object.add("members", count) }
+        if case .joined(let count, let excluded) = self {
+            object.add("members", count)
+            if let excluded {
+                object.add("excluded", excluded.count)
+                object.add("reason", excluded.reason)
+            }
+        }
         if case .waiting(let reason) = self { object.add("reason", reason) }
     }
+}
+
+extension ExcludedMembers {
+    /// For people, with the first part of the reason: semicolons separate the parts of `status`.
+    fileprivate var words: String { "\(count) without a picture: \(reason.prefix { $0 != ";" })" }
 }
