@@ -57,6 +57,38 @@ extension EndToEnd {
             #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
         }
 
+        @Test("a WHIP endpoint hears a host whose only medium is audio", .enabled(if: FFmpeg.isAvailable))
+        func audioAlone() throws {
+            let folder = try TemporaryFolder()
+            let (source, heard) = (folder.file("tone.mkv"), folder.file("heard.pcm"))
+            let made = try FFmpeg.run([
+                "-f", "lavfi", "-i", "sine=440:sample_rate=48000", "-af", "volume=6", "-t", "60", "-c:a", "libopus",
+                source,
+            ])
+            try #require(made.status == .exited(0), "\(made.messages)")
+            let client = try PythonClient("whip_server", in: .rtc, ["0", "Sesam", heard])
+            let port = try #require(try client.event("listening")["port"] as? Int)
+            let host = try RunningProgram.host(
+                "unix:" + folder.file("s.sock"),
+                ["--source", "file:" + source, "--push", "whip:http://Sesam@127.0.0.1:\(port)/whip"])
+            try eventually("it is connected") { host.output.contains("/... is connected") }
+            // Half a second of the left channel.
+            let count = 24_000
+            try eventually("the tone") {
+                guard let bytes = try? fileBytes(heard) else { return false }
+                let samples = bytes.suffix(count * 4).withUnsafeBytes { raw in
+                    stride(from: 0, to: raw.count / 4 * 4, by: 4).map {
+                        Float(raw.loadUnaligned(fromByteOffset: $0, as: Int16.self)) / 32768
+                    }
+                }
+                guard samples.count == count else { return false }
+                let fit = ToneFit(440, in: samples)
+                return fit.amplitude > 0.1 && fit.signalToNoise > 20
+            }
+            #expect(client.events.allSatisfy { $0["event"] as? String != "pictures" })
+            #expect(host.stop() == .exited(0))
+        }
+
         @Test("a WHIP server that is killed and started again gets pictures again")
         func again() throws {
             let (client, port) = try server("whip_server")

@@ -1,7 +1,8 @@
 """What the servers that are published to have in common: WebRTC by aiortc, whose pictures are decoded and counted.
 
 They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were and their size), and its
-sound (`sound`, with how many packets).
+sound (`sound`, with how many packets). `answer` may name a file for the sound: 16 bits a sample, 48,000 times a second, in two
+channels.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ def say(event, **facts):
     print(json.dumps({"event": event, **facts}), flush=True)
 
 
-async def watch(track):
+async def watch(track, heard=None):
     count = 0
     try:
         while True:
@@ -29,16 +30,21 @@ async def watch(track):
             count += 1
             if track.kind == "video":
                 say("pictures", count=count, width=frame.width, height=frame.height)
-            elif count in (1, 50):
+                continue
+            if heard:
+                with open(heard, "ab") as file:
+                    # The plane has room for the longest packet.
+                    file.write(bytes(frame.planes[0])[: 4 * frame.samples])
+            if count in (1, 50):
                 say("sound", count=count)
     except MediaStreamError:
         say("ended", kind=track.kind)
 
 
-async def answer(offer):
+async def answer(offer, heard=None):
     """Takes a session; returns its connection, which has the answer."""
     connection = RTCPeerConnection()
-    connection.on("track", lambda track: asyncio.ensure_future(watch(track)) and None)
+    connection.on("track", lambda track: asyncio.ensure_future(watch(track, heard)) and None)
     await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
     await connection.setLocalDescription(await connection.createAnswer())
     return connection

@@ -1,12 +1,12 @@
 """A WHIP endpoint after RFC 9725 alone: HTTP by aiohttp, WebRTC by aiortc.
 
-    whip_server.py PORT TOKEN
+    whip_server.py PORT TOKEN [FILE]
 
 Port 0 takes a free one. `/whip` takes a session from who has the token; `/moved` sends him there with 307, `/circle` to itself,
 `/gone` to a port where nobody listens, and `/busy` says 503.
 
-Says, one JSON object a line: where it listens (`listening` with its `port`), each request (`request` with its method, path and status), and
-what receiving.py says. The end of its standard input ends it without a word to anybody.
+Says, one JSON object a line: where it listens (`listening` with its `port`), each request (`request` with its method, path and status),
+and what receiving.py says, which writes the sound to FILE. The end of its standard input ends it without a word to anybody.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Endpoint:
     async def publish(self, request):
         if not self.admits(request):
             return self.reply(request, 401, **{"WWW-Authenticate": "Bearer"})
-        connection = await answer(await request.text())
+        connection = await answer(await request.text(), sys.argv[3] if len(sys.argv) > 3 else None)
         name = secrets.token_hex(16)
         self.sessions[name] = connection
         response = self.reply(
