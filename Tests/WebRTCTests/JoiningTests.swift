@@ -219,6 +219,31 @@ struct JoiningTests {
         #expect(peer.wholePictures.count < 300)
     }
 
+    @Test("what has passed is shown a millisecond apart to who joins late, and what follows at its own times")
+    func backlog() throws {
+        let rig = try Rig()
+        let first = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        for index in 0..<100 {
+            rig.run(for: .milliseconds(33))
+            rig.publish { Pictures.delta(500, seed: UInt64(index), captured: $0) }
+        }
+        let late = try rig.join()
+        rig.run(for: .seconds(1))
+        for index in 0..<3 {
+            rig.publish { Pictures.delta(500, seed: 200 + UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(33))
+        }
+        rig.run(for: .milliseconds(200))
+        let times = late.viewer.pictures.map(\.unit.timestamp)
+        #expect(times.count == 104)
+        let steps = zip(times, times.dropFirst()).map { $0.distance(to: $1) }
+        #expect(steps.prefix(100).allSatisfy { $0 == 90 })
+        // The others have the same times as those of a viewer who has seen all.
+        let seen = first.viewer.pictures.map(\.unit.timestamp)
+        #expect(zip(seen, seen.dropFirst()).map { $0.distance(to: $1) }.suffix(3) == steps.suffix(3))
+    }
+
     @Test("a reader that lost pictures with nothing to begin with asks for an IDR by itself")
     func lostReader() throws {
         let rig = try Rig()

@@ -46,13 +46,15 @@ struct TrackSender: RungFollower {
     var fullKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
     private let protector: SRTPSession
-    private let formats: StreamFormats
+    let formats: StreamFormats
     private let canonicalName: String
     let clock: NTPClock
     var position = Position.waiting(askedAt: nil)
     /// When it last began with a key frame. Frames that came before are there to begin with.
     private var beganAt = MonotonicTime.zero
-    private var lastTicks: Int64 = .min
+    var lastTicks: Int64 = .min
+    /// Behind the last frame that was there when it first began.
+    var backlogEnd = UnitNumber(0)
     var responder = NackResponder()
     var copies = SecondCopies()
     var budget: KeyFrameBudget
@@ -152,6 +154,7 @@ struct TrackSender: RungFollower {
                 }
                 position = .at(frame: start, packet: 0, time: nil)
                 beganAt = now
+                if lastTicks == .min { beginBacklog(at: start) }
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
                 guard let frame = feed.history.unit(number) else {
@@ -166,7 +169,8 @@ struct TrackSender: RungFollower {
                     position = .waiting(askedAt: nil)
                     continue
                 }
-                let shownAt = time ?? MediaTime(ticks: max(frame.mediaTime.ticks, lastTicks &+ 1))
+                let step = number < backlogEnd ? backlogStep : 1
+                let shownAt = time ?? MediaTime(ticks: max(frame.mediaTime.ticks, lastTicks &+ step))
                 lastTicks = shownAt.ticks
                 if packet == 0 {
                     let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
