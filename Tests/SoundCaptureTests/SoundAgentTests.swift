@@ -102,7 +102,7 @@ struct SoundAgentTests {
             let loud = stride(from: 0, to: heard.count - 480, by: 480).count {
                 ToneFit(440, in: Array(heard[$0..<$0 + 480])).amplitude > 0.4
             }
-            #expect(loud >= 54, "\(loud) stretches of 10 ms, latency \(latency ?? 0): \(sound.lines.suffix(4))")
+            #expect(loud >= 56, "\(loud) stretches of 10 ms, latency \(latency ?? 0): \(sound.lines.suffix(4))")
         }
         sound.stop()
     }

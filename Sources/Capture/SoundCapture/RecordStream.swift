@@ -43,10 +43,11 @@ final class RecordStream {
             format: shim_PA_SAMPLE_FLOAT32NE, rate: 48_000, channels: UInt8(clamping: channelCount))
         guard let stream = pa_stream_new(context, "shared sound", &format, nil) else { return nil }
         // A reader that is late finds 1.5 s at most. The server has the device work in blocks of half a fragment, so
-        // that each is a slot, unless who plays wants shorter ones.
+        // that each is half a slot, unless who plays wants shorter ones. Two blocks of silence may have been passed on
+        // when a program begins to play.
         let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
         var buffer = pa_buffer_attr(
-            maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max, fragsize: slot * 2)
+            maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max, fragsize: slot)
         // The server would move the stream of a default device to the next default, which may be a microphone where a
         // monitor was. Which device is recorded is for us to decide.
         var flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue

@@ -15,5 +15,7 @@ CLICKS = {0: 0}
 SILENT_CPU, PLAYING_CPU = 0.5, 15
 #: MB of 10^6 bytes.
 MEMORY = 20
+#: ms of a beep's beginning that may be missing.
+MISSING = 20
 #: How often the capture of sound is killed, and ms until sound comes again and for which pictures may stand still.
 KILLS, BACK, PICTURES_PAUSE = 20, 1000, 300

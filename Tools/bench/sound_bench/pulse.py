@@ -33,7 +33,7 @@ def require_pulse():
 class PulseServer:
     """A server with one sink, which plays to nobody by this machine's clock, or to a `Speaker` by its clock."""
 
-    def __init__(self, folder, has_speaker=False):
+    def __init__(self, folder, has_speaker=False, suspends=True):
         path = os.path.join(folder, "pulse.sock")
         own = {"HOME": folder, "XDG_RUNTIME_DIR": folder, "PULSE_RUNTIME_PATH": os.path.join(folder, "pulse"),
                "PULSE_STATE_PATH": os.path.join(folder, "pulse-state")}
@@ -42,9 +42,10 @@ class PulseServer:
         modules = ["module-native-protocol-unix auth-anonymous=1 socket=" + path,
                    "module-pipe-sink sink_name=%s rate=%d format=float32le channels=2 file=%s" % (
                        SINK, RATE, speaker_path(folder))
-                   if has_speaker else "module-null-sink sink_name=%s rate=%d" % (SINK, RATE),
-                   # As servers have it that nobody has configured.
-                   "module-suspend-on-idle"]
+                   if has_speaker else "module-null-sink sink_name=%s rate=%d" % (SINK, RATE)]
+        if suspends:
+            # As servers have it that nobody has configured.
+            modules.append("module-suspend-on-idle")
         self.process = Process(
             "pulseaudio",
             ["pulseaudio", "--exit-idle-time=-1", "--daemonize=no", "-n", "--use-pid-file=no", "--realtime=no"]

@@ -18,11 +18,11 @@ class Stage(contextlib.ExitStack):
     """Ends all that it has started in the opposite order."""
 
     def __init__(self, bench, folder, scene="idle", ticks=1, has_sound=True, network=None,
-                 has_speaker=False):
+                 has_speaker=False, suspends=True):
         super().__init__()
         self.bench, self.folder = bench, folder
         try:
-            self.pulse = self.add(PulseServer(folder, has_speaker))
+            self.pulse = self.add(PulseServer(folder, has_speaker, suspends))
             self.room = self.add(Room(
                 bench, bench.scene(scene), ticks, network, folder, BIT_RATE, share_options=SOUND if has_sound else (),
                 environment={"PULSE_SERVER": self.pulse.environment["PULSE_SERVER"]}))
