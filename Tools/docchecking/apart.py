@@ -45,7 +45,7 @@ def password(stage, command, limit):
     """A share whose password is typed on a terminal."""
     one = stage.start(["script", "-qec", command.text, "/dev/null"], stage.environment)
     for question in ("Password for the room: ", "once more: "):
-        wait_until(lambda: question.encode() in one.said, limit, "the question '%s'" % question)
+        _wait_for_question(one, question, limit)
         one.tell(PASSWORD)
     shared = Screenrelay(one)
     url = shared.rtsp.replace("ROOM-PASSWORD", PASSWORD)
@@ -55,6 +55,14 @@ def password(stage, command, limit):
     if one.child.wait(limit) != 0:
         raise Failure("exit code %d: %s" % (one.child.returncode, one.last_words()))
     return seconds, ""
+
+
+def _wait_for_question(one, question, limit):
+    deadline = time.monotonic() + limit
+    while question.encode() not in one.said:
+        if one.child.poll() is not None or time.monotonic() > deadline:
+            raise Failure("it doesn't ask '%s': %s" % (question, one.last_words()))
+        time.sleep(0.01)
 
 
 def window(stage, command, limit):
