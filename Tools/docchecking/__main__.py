@@ -36,7 +36,9 @@ def parse():
         "exit codes: 0 each did what it should; 1 one did not; 64 usage; 69 something that is needed is missing;\n"
         "70 could not be run.")
     parser.add_argument("guides", nargs="*", metavar="GUIDE", help="one of %s (all)" % ", ".join(guides.GUIDES))
-    parser.add_argument("--brief", action="store_true", help="a moving screen without sound only, and nothing that builds for minutes")
+    parser.add_argument("--brief", action="store_true",
+                        help="each guide once, watching, publishing and pushing with a moving screen without sound, "
+                        "and nothing that builds for minutes")
     parser.add_argument("--screen", choices=["moving", "still"], help="only this one (both)")
     parser.add_argument("--audio", action="append", choices=AUDIO,
                         help="only this: no sound; a tone; or silent, sound that is offered while nothing plays, "

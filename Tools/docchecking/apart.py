@@ -136,7 +136,8 @@ def inspect_link(stage, command, limit):
     one = stage.start(words_here(stage, command.text), stage.environment)
     stage.start(["screenrelay", "capture"] + words_here(stage, re.search(r"--link \S+", command.text)[0]),
                 stage.environment)
-    return one.wait(lambda when, line: when if "picture" in line else None, one.begun + limit, "picture") - one.begun, ""
+    shown = one.wait(lambda when, line: when if "picture" in line else None, one.begun + limit, "picture")
+    return shown - one.begun, ""
 
 
 def recording(stage, name, limit):

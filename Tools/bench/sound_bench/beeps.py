@@ -109,4 +109,5 @@ def row(one):
 
 def checks(case, one):
     return [at_least("beeps, the sink %s, heard" % case, one["heard"], BEEPS, "beeps"),
-            at_most("beeps, the sink %s, missing at the beginning" % case, one["missing_most_ms"], limits.MISSING, "ms")]
+            at_most("beeps, the sink %s, missing at the beginning" % case, one["missing_most_ms"], limits.MISSING,
+                    "ms")]
