@@ -433,7 +433,8 @@ let package = Package(
                 "RecordingFiles",
                 "ByteCoding", "H264",
                 "X264Encoding",
-                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
+                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport", "ScreenRelayKit", "Joining", "OutputLife",
+                "Pushing", "RTSPServing", "Signalling", "Threading",
             ], exclude: ["Clients", "README.md"]),
     ]
 )

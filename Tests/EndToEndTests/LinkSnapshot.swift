@@ -8,12 +8,14 @@ import Testing
 struct LinkSnapshot {
     let picture: ScenePicture
 
-    /// Takes a snapshot, which has to succeed.
-    init(of link: String) throws {
+    /// Takes a snapshot, which has to succeed, with the changes in `environment`.
+    init(of link: String, track: String? = nil, environment: [String: String] = [:]) throws {
         let folder = try TemporaryFolder()
+        let choice = track.map { ["--track", $0] } ?? []
         // A host with a capture that rested waits 3 s for its picture, which may be too short on a busy machine.
         let run = try eventually("an answer that isn't: no picture yet", within: .seconds(60)) {
-            let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+            let run = try CommandLineRun(
+                ["screenrelay", "snapshot", link, "-o", folder.file("s.png")] + choice, environment: environment)
             return run.errorOutput.contains("no picture") ? nil : run
         }
         guard run.status == .exited(0) else {

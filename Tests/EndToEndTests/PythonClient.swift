@@ -38,12 +38,16 @@ final class PythonClient {
         return (try? eventually("GStreamer's answer") { check.poll() }) == .exited(0)
     }
 
-    /// Starts `Clients/NAME.py`; `prefix` is a command that runs it.
-    init(_ name: String, in environment: Environment, _ arguments: [String], prefix: [String] = []) throws {
+    /// Starts `Clients/NAME.py`; `prefix` is a command that runs it, and `variables` are more of its environment's.
+    init(
+        _ name: String, in environment: Environment, _ arguments: [String], prefix: [String] = [],
+        environment variables: [String: String] = [:]
+    ) throws {
         self.name = name
         let words = prefix + [Self.interpreter(environment), "-u", "\(Self.folder)/\(name).py"] + arguments
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
+        for (name, value) in variables { launch.environment[name] = .some(value) }
         launch.standardInput = .pipe
         launch.standardOutput = .text(limit: 4 << 20)
         launch.standardError = .text(limit: 1 << 20)

@@ -14,21 +14,23 @@ public final class MediaReceiver {
     public let file: String
     public let process: ChildProcess
 
-    /// Starts the server, and waits until it listens.
+    /// Starts the server, and waits until it listens. SRT is encrypted if there is a passphrase.
     public init(
-        _ transport: Transport, port: UInt16, in folder: TemporaryFolder, host: String = "127.0.0.1"
+        _ transport: Transport, port: UInt16, in folder: TemporaryFolder, host: String = "127.0.0.1",
+        passphrase: String? = nil
     ) throws {
+        let secret = passphrase.map { "passphrase=\($0)" }
         url =
             switch transport {
             case .rtmp: "rtmp://\(host):\(port)/live/key"
-            case .srt: "srt://\(host):\(port)"
+            case .srt: "srt://\(host):\(port)" + (secret.map { "?\($0)" } ?? "")
             case .rtsp: "rtsp://\(host):\(port)/live"
             }
         file = folder.file("received-\(port)-\(now().nanoseconds).mkv")
         let input =
             switch transport {
             case .rtmp: ["-listen", "1", "-i", url]
-            case .srt: ["-i", url + "?mode=listener"]
+            case .srt: ["-i", "srt://\(host):\(port)?mode=listener" + (secret.map { "&\($0)" } ?? "")]
             case .rtsp: ["-rtsp_flags", "listen", "-i", url]
             }
         // FFmpeg 7.1 takes no frame of AAC that comes by RTP, its own neither, for a key frame, and waits for one.

@@ -1,9 +1,12 @@
 """A viewer of pictures and sound over the WebSocket, after `Protocol/rooms.md` alone.
 
-    frames_client.py ADDRESS ROOM FILE
+    frames_client.py ADDRESS ROOM [FILE]
 
 It joins, asks for the pictures of the first track, writes their access units to FILE one after the other, and confirms
-each. Says what happens, one JSON object a line: `begun`, each `picture` and each `sound` with what its header says, and
+each. The variable TRACK names another track. Without FILE, a witness (witness.py) gets what libavcodec decodes of
+pictures and sound. Any certificate is taken.
+
+Says what happens, one JSON object a line: `begun`, each `picture` and each `sound` with what its header says, and
 the packet of sound in hexadecimal, `event` for other messages. Commands on standard input: `stall` (reads on, but
 confirms nothing), `freeze` (reads nothing), `go`, `key`, `sound` and `silence` (asks for the sound, and for no more of
 it), `stop`; its end ends the client.
@@ -11,10 +14,14 @@ it), `stop`; its end ends the client.
 
 import asyncio
 import json
+import os
+import ssl
 import struct
 import sys
 
+import av
 import websockets
+from witness import witness
 
 
 def say(event, **data):
@@ -22,9 +29,13 @@ def say(event, **data):
 
 
 class Viewer:
-    def __init__(self, socket, path):
+    def __init__(self, socket, path=None):
         self.socket = socket
-        self.file = open(path, "wb")
+        self.file = open(path, "wb") if path else None
+        self.pictures = av.CodecContext.create("h264", "r")
+        self.pictures.flags |= av.codec.context.Flags.low_delay
+        self.sounds = av.CodecContext.create("libopus", "r")
+        self.resampler = av.AudioResampler(format="s16", layout="stereo", rate=48000)
         self.last = 0
         self.heard = 0
         self.confirms = True
@@ -47,9 +58,12 @@ class Viewer:
     async def hear(self, message):
         name, data = message["eventName"], message.get("data", {})
         if name == "_peers":
-            await self.send("__frames")
+            track = {"track": os.environ["TRACK"]} if "TRACK" in os.environ else {}
+            await self.send("__frames", **track)
         elif name == "_frames":
             say("begun", **data)
+            if witness:
+                await self.send("__frames_sound", on=True)
         else:
             say("event", name=name, data=data)
 
@@ -61,9 +75,13 @@ class Viewer:
         if (version, zero) != (1, 0) or flags > 3 or not picture.startswith(b"\0\0\0\1") or number <= self.last:
             say("wrong", header=list(message[:20]))
         self.last = number
-        self.file.write(picture)
-        self.file.flush()
-        say("picture", number=number, key=bool(flags & 1), pointer=bool(flags & 2), time=time, count=len(picture))
+        if self.file:
+            self.file.write(picture)
+            self.file.flush()
+            say("picture", number=number, key=bool(flags & 1), pointer=bool(flags & 2), time=time, count=len(picture))
+        else:
+            for frame in self.pictures.decode(av.Packet(picture)):
+                witness.see(frame)
         if self.confirms:
             await self.send("__frames_seen", number=number)
 
@@ -71,7 +89,12 @@ class Viewer:
         if (version, zero) != (1, 0) or number != self.heard + 1 or not packet:
             say("wrong", number=number)
         self.heard = number
-        say("sound", number=number, time=time, packet=packet.hex())
+        if self.file:
+            say("sound", number=number, time=time, packet=packet.hex())
+        else:
+            for frame in self.sounds.decode(av.Packet(packet)):
+                for resampled in self.resampler.resample(frame):
+                    witness.hear(resampled)
         if self.confirms:
             await self.send("__frames_heard", number=number)
 
@@ -94,8 +117,11 @@ class Viewer:
         say("obeyed", command=line)
 
 
-async def main(address, room, path):
-    async with websockets.connect(address, max_size=None, compression=None) as socket:
+async def main(address, room, path=None):
+    trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if address.startswith("wss") else None
+    if trust:
+        trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
+    async with websockets.connect(address, max_size=None, compression=None, ssl=trust) as socket:
         viewer = Viewer(socket, path)
         work = asyncio.create_task(viewer.run(room))
         work.add_done_callback(lambda task: say("closed", why=str(task.exception()) if not task.cancelled() else ""))

@@ -11,6 +11,7 @@ import sys
 
 import socketio
 from aiohttp import web
+from witness import LOOPBACK
 
 # Version 4 hands coroutines to asyncio.wait, which takes only tasks since Python 3.11.
 wait_for_tasks = asyncio.wait
@@ -82,7 +83,7 @@ async def main():
     server.attach(application)
     runner = web.AppRunner(application)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", options.port).start()
+    await web.TCPSite(runner, LOOPBACK, options.port).start()
     say("listening")
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

@@ -4,7 +4,7 @@ It joins, offers to everybody in the list it gets, and answers who comes later. 
 other clients a moving picture of its own and a data channel. Candidates go one by one, as events of their own, also those
 that come before what they belong to.
 
-Says what happens, one JSON object a line; "quit" on standard input, or its end, ends it.
+With a witness (witness.py) it listens to the host, too. Says what happens, one JSON object a line; "quit" on standard input, or its end, ends it.
 """
 
 import argparse
@@ -18,9 +18,10 @@ import websockets
 from aiortc import RTCPeerConnection, RTCSessionDescription, VideoStreamTrack, rtcdtlstransport
 from aiortc.mediastreams import MediaStreamError
 from aiortc.sdp import candidate_from_sdp
+from witness import LOOPBACK, witness
 
 # aioice leaves loopback out; who tests on one machine has nothing else for sure.
-aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: ["127.0.0.1"]
+aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [LOOPBACK]
 
 
 def say(event, **data):
@@ -57,7 +58,7 @@ class Peer:
         say("state", peer=self.id, state=self.connection.connectionState)
 
     def watch(self, track):
-        if track.kind == "video":
+        if track.kind == "video" or witness:
             self.client.start(self.count(track))
 
     async def count(self, track):
@@ -66,7 +67,9 @@ class Peer:
             while True:
                 frame = await track.recv()
                 frames += 1
-                if frames in (1, 5) or frames % 20 == 0:
+                if witness:
+                    witness.take(frame, track.kind)
+                elif frames in (1, 5) or frames % 20 == 0:
                     say("video", peer=self.id, frames=frames, width=frame.width, height=frame.height)
         except MediaStreamError:
             say("video_ended", peer=self.id, frames=frames)
@@ -85,6 +88,8 @@ class Peer:
     async def offer(self):
         if self.is_host:
             self.connection.addTransceiver("video", direction="recvonly")
+            if witness:
+                self.connection.addTransceiver("audio", direction="recvonly")
         else:
             self.connection.addTrack(MovingPicture())
             if not self.client.pictures_only:

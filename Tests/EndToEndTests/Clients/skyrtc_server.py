@@ -12,6 +12,7 @@ import sys
 import uuid
 
 import websockets
+from witness import LOOPBACK
 
 
 def say(event, **data):
@@ -70,7 +71,7 @@ async def main():
     server = Server(options)
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    async with websockets.serve(server.serve, "127.0.0.1", options.port):
+    async with websockets.serve(server.serve, LOOPBACK, options.port):
         say("listening")
         await reader.read()
 

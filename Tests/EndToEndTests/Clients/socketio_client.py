@@ -1,6 +1,6 @@
 """A client of one-to-one rooms, as avdance's web client is one: python-socketio speaks Engine.IO and socket.io, aiortc WebRTC.
 
-Says what happens, one JSON object a line. Takes commands by lines: `leave`, `disconnect`.
+With a witness (witness.py) it listens, too. Says what happens, one JSON object a line. Takes commands by lines: `leave`, `disconnect`.
 """
 
 import argparse
@@ -8,8 +8,10 @@ import asyncio
 import json
 import sys
 
+import aioice.ice
 import socketio
 from aiortc import RTCPeerConnection, RTCSessionDescription
+from witness import LOOPBACK, witness
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--url", required=True)
@@ -17,6 +19,10 @@ arguments.add_argument("--room", required=True)
 arguments.add_argument("--transport", action="append", required=True)
 arguments.add_argument("--origin", help="send this Origin header")
 options = arguments.parse_args()
+
+
+if witness:
+    aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [LOOPBACK]
 
 
 def say(event, **more):
@@ -80,6 +86,8 @@ class Client:
         self.state = "joined_conn"
         say("otherjoin", room=room, id=other)
         self.peer.addTransceiver("video", direction="recvonly")
+        if witness:
+            self.peer.addTransceiver("audio", direction="recvonly")
         await self.peer.setLocalDescription(await self.peer.createOffer())
         await self.send_description()
 
@@ -138,7 +146,9 @@ class Client:
             while True:
                 frame = await track.recv()
                 count += 1
-                if count == 1 or count % 10 == 0:
+                if witness:
+                    witness.take(frame, track.kind)
+                elif count == 1 or count % 10 == 0:
                     say("frame", count=count, width=frame.width, height=frame.height)
         except Exception as error:  # aiortc ends a track by an exception without words
             say("track-end", count=count, error=type(error).__name__)
