@@ -151,12 +151,17 @@ enum HostOptions {
         return [ListenAddress(address: all, port: wanted.port)]
     }
 
-    /// The address for media: the one that `--listen` names, else all addresses.
+    /// The address for media: the one that `--listen` names, else all addresses; without `--lan`, the loopback address
+    /// of its family.
     static func mediaAddress(
         _ options: ParsedOptions, listen: [ListenAddress]
     ) throws(UsageError) -> TransportAddress {
         let port = try options.required("udp-port", as: .port)
-        guard options.has("lan") else { return TransportAddress(ipv4: 127, 0, 0, 1, port: port) }
+        guard options.has("lan") else {
+            let isIPv6 = listen.first?.address.contains(":") == true
+            let loopback = isIPv6 ? TransportAddress(bytes: [UInt8](repeating: 0, count: 15) + [1], port: port) : nil
+            return loopback ?? TransportAddress(ipv4: 127, 0, 0, 1, port: port)
+        }
         if let host = listen.first?.address, let given = try? ValueFormat.ipAddress.read(host, option: "--listen"),
             given.bytes.contains(where: { $0 != 0 }),
             let address = TransportAddress(bytes: given.bytes, port: port)
