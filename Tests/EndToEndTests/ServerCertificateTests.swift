@@ -232,14 +232,16 @@ extension EndToEnd {
 
         @Test(
             "a join by TLS needs a known certificate too, which hasn't expired",
-            .enabled(if: PythonClient.isAvailable))
-        func join() throws {
+            .enabled(if: PythonClient.isAvailable),
+            arguments: [("skyrtc_server", "skyrtc:wss", "/mesh#Sesam"), ("pair_server", "socketio:https", "#Sesam")])
+        func join(name: String, scheme: String, room: String) throws {
             let plain = try freePort()
-            let server = try PythonClient("skyrtc_server", in: .rtc, ["--port", "\(plain)"])
+            let server = try PythonClient(
+                name, in: name == "pair_server" ? .socketio5 : .rtc, ["--port", "\(plain)"])
             try server.event("listening")
-            func join(to place: String) -> String { "the join to skyrtc:wss://\(place): " }
+            func join(to place: String) -> String { "the join to \(scheme)://\(place): " }
             try expectWords(
-                { ["--join", "skyrtc:wss://\($0)/mesh#Sesam"] },
+                { ["--join", "\(scheme)://\($0)\(room)"] },
                 line: { join(to: $0) + "waiting to try again: \($1)" }, success: { join(to: $0) + "joined, 0 members" },
                 at: plain)
             try server.event("join") { $0["room"] as? String == "Sesam" }

@@ -100,7 +100,10 @@ struct DecodedFile {
         digests = folder.file("\(now().nanoseconds).digests")
         var launch = Launch(
             "ffmpeg",
-            ["-hide_banner", "-nostdin", "-v", "error", "-i", file, "-map", "0:v:0", "-fps_mode", "passthrough"]
+            [
+                "-hide_banner", "-nostdin", "-v", "error", "-copyts", "-i", file, "-map", "0:v:0", "-fps_mode",
+                "passthrough",
+            ]
                 + ["-f", "framemd5", digests, "-map", "0:a:0", "-ac", "1", "-ar", "48000"]
                 + ["-af", "aresample=async=1:first_pts=0", "-f", "f32le", "pipe:1"])
         launch.standardOutput = .text(limit: 64 << 20)

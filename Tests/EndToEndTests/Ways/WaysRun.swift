@@ -13,8 +13,8 @@ final class WaysRun {
         var outs = WayOut.allCases
         /// More options for the host.
         var options: [String] = []
-        /// RTSP players read until the end, and not for two seconds.
-        var playsToTheEnd = false
+        /// For how many seconds RTSP players read; nil for until the end.
+        var playTime: Int? = 2
         /// The host's own address, and that of all servers.
         var address = "127.0.0.1"
         /// The file with the certificate that the host shows, which snapshots trust.
@@ -110,7 +110,7 @@ final class WaysRun {
         var launch = Launch(
             "ffmpeg",
             ["-hide_banner", "-nostdin", "-v", "error", "-rtsp_transport", "tcp", "-i", url, "-map", "0", "-c", "copy"]
-                + (variation.playsToTheEnd ? [] : ["-t", "2"]) + [played(way, track: track)])
+                + (variation.playTime.map { ["-t", "\($0)"] } ?? []) + [played(way, track: track)])
         launch.standardError = .text(limit: 1 << 16)
         players[way, default: []].append(try ChildProcess(launch))
     }
@@ -149,7 +149,7 @@ final class WaysRun {
                 }
             }
         }
-        guard !variation.playsToTheEnd else { return }
+        guard variation.playTime != nil else { return }
         for way in players.keys { attempt(way) { try eventually("the player's end") { hasEnded(way) } } }
     }
 
@@ -215,6 +215,6 @@ struct LinkParts {
         let halves = link.split(separator: "#", maxSplits: 1)
         let names = (halves.last ?? "").split(separator: ",", maxSplits: 1)
         (base, room) = (String(halves[0].dropLast()), String(names.first ?? ""))
-        token = String(names.last ?? "")
+        token = names.count > 1 ? String(names[1]) : ""
     }
 }
