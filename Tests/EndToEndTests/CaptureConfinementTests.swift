@@ -86,6 +86,31 @@ extension EndToEndBesideBrowser {
             try eventually("capture's own end", within: .seconds(10), holds: { !isRunning(capture) })
         }
 
+        @Test(
+            "leaves the audio, which the same user captures",
+            .enabled(
+                if: geteuid() == 0 && getpwnam("nobody") != nil && PulseServer.isAvailable && PythonClient.isAvailable))
+        func userWithSound() throws {
+            let folder = try TemporaryFolder()
+            // The user may reach the server's socket, and list nothing.
+            chmod(folder.path, 0o711)
+            let pulse = try PulseServer(in: folder)
+            let desktop = try SharedDesktop(
+                options: ["--capture-user", "nobody", "--sound", "desktop"],
+                prefix: ["env", "PULSE_SERVER=\(pulse.address)"])
+            let player = try pulse.playTone()
+            let parts = LinkParts(desktop.link)
+            let client = try PythonClient(
+                "frames_client", in: .rtc, ["ws" + parts.base.dropFirst(4) + "/ws", "\(parts.room),\(parts.token)"],
+                environment: ["WITNESS": folder.file("seen")])
+            try eventually("frames and the tone") {
+                let report = (try? fileBytes(folder.file("seen"))) ?? []
+                let seen = Observation(report: String(decoding: report, as: UTF8.self))
+                return seen.isMoving && seen.hasTone
+            }
+            #expect(player.poll() == nil && client.child.poll() == nil)
+        }
+
         private func status(of process: Int32) throws -> [String: String] {
             let text = String(decoding: try fileBytes("/proc/\(process)/status"), as: UTF8.self)
             let pairs = text.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }

@@ -116,6 +116,28 @@ extension EndToEnd {
             #expect(desktop.host.stop() == .exited(0))
         }
 
+        @Test("the pointer is drawn into what is pushed, as it is and encoded once more")
+        func pointer() throws {
+            let desktop = try SharedDesktop(scene: ["--still"])
+            let client = try DisplayClient(desktop.screen.name)
+            // A white dot with its hot spot in the middle, on the scene's dark ground.
+            client.showPointer(at: (300, 9), glyph: 38)
+            let files = ["plain.mkv", "encoded.mkv"].map { desktop.folder.file($0) }
+            for (file, preset) in zip(files, [[], ["--preset", "size=640x480,bitrate=2M"]]) {
+                let words = ["screenrelay", "push", "add", "file:" + file, "--pid", "\(desktop.host.child.processID)"]
+                #expect(try CommandLineRun(words + preset).status == .exited(0))
+            }
+            try eventually("both files") { try files.allSatisfy { try fileBytes($0).count > 2000 } }
+            #expect(desktop.host.stop() == .exited(0))
+            for file in files {
+                let gray = try FFmpeg.decode(file, to: "gray").bytes
+                try #require(gray.count >= 640 * 480)
+                let last = gray.suffix(640 * 480)
+                let (dot, ground) = (last[last.startIndex + 9 * 640 + 300], last[last.startIndex + 9 * 640 + 340])
+                #expect(dot > 180 && ground < 100, "\(dot) on \(ground) in \(file)")
+            }
+        }
+
         @Test("a URL that can't be used is refused in one line without its key, with 64")
         func mistakes() throws {
             for (url, reason) in [

@@ -65,6 +65,35 @@ extension EndToEnd {
             try client.event("video") { $0["peer"] as? String == host && ($0["frames"] as? Int ?? 0) >= 5 }
         }
 
+        @Test(
+            "one that asks for sound hears the desktop's, and so does a socket.io client", .timeLimit(.minutes(2)),
+            .enabled(if: PulseServer.isAvailable))
+        func sound() throws {
+            let folder = try TemporaryFolder()
+            let pulse = try PulseServer(in: folder)
+            let desktop = try SharedDesktop(
+                options: ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(pulse.address)"])
+            let player = try pulse.playTone()
+            let parts = desktop.link.split(separator: "#").map(String.init)
+            let clients = try [
+                PythonClient(
+                    "skyrtc_client", in: .rtc, ["ws" + parts[0].dropFirst(4) + "ws", parts[1]],
+                    environment: ["WITNESS": folder.file("0")]),
+                PythonClient(
+                    "socketio_client", in: .socketio5,
+                    ["--url", parts[0], "--room", parts[1], "--transport", "websocket"],
+                    environment: ["WITNESS": folder.file("1")]),
+            ]
+            for index in clients.indices {
+                try eventually("frames and the tone at client \(index)") {
+                    let report = (try? fileBytes(folder.file("\(index)"))) ?? []
+                    let seen = Observation(report: String(decoding: report, as: UTF8.self))
+                    return seen.isMoving && seen.hasTone
+                }
+            }
+            #expect(player.poll() == nil && desktop.host.stop() == .exited(0))
+        }
+
         @Test("with a wrong token it learns nothing of the room", .timeLimit(.minutes(1)))
         func refused() throws {
             let desktop = try SharedDesktop()

@@ -53,6 +53,8 @@ extension EndToEnd {
                 client.events.count { $0["event"] as? String == "frame" && $0["count"] as? Int == 1 } == 2
             }
 
+            #expect(client.events.allSatisfy { $0["event"] as? String != "other_joined" }, "that is an option")
+
             let second = try self.client(desktop, environment, transports)
             #expect(try second.event("full")["room"] as? String == room)
             try second.event("end")
@@ -84,13 +86,14 @@ extension EndToEnd {
             "two clients call each other in a room that isn't the host's, and hear when one is killed",
             .timeLimit(.minutes(1)), arguments: environments)
         func pair(environment: PythonClient.Environment) throws {
-            let desktop = try SharedDesktop(options: ["--pair-rooms"])
+            let desktop = try SharedDesktop(options: ["--pair-rooms", "--other-joined"])
             let token = desktop.link.split(separator: ",")[1]
             let first = try client(desktop, environment, ["websocket"], room: "call,\(token)")
             try first.event("joined")
             let second = try client(desktop, environment, ["polling", "websocket"], room: "call,\(token)")
             try second.event("joined")
             try first.event("otherjoin")
+            try first.event("other_joined")
             try second.event("message") { $0["type"] as? String == "offer" }
             try first.event("message") { $0["type"] as? String == "answer" }
             for client in [first, second] { try client.event("peer") { $0["state"] as? String == "connected" } }

@@ -1,6 +1,7 @@
 """Watches a room as a page does, without taking pictures.
 
-usage: guest.py LINK NAME
+usage: guest.py LINK NAME [HEADER VALUE]...
+Sends these headers with its request for a WebSocket. Says `refused` with the status if it gets none.
 Says `joined` with what _peers says, `sound` with what each _sound says, and `closed` with the WebSocket's close code.
 """
 
@@ -18,7 +19,12 @@ def say(event, **fields):
 
 async def main():
     link = urlsplit(sys.argv[1])
-    async with websockets.connect(f"ws://{link.netloc}/ws") as socket:
+    headers = list(zip(sys.argv[3::2], sys.argv[4::2]))
+    try:
+        socket = await websockets.connect(f"ws://{link.netloc}/ws", additional_headers=headers)
+    except websockets.InvalidStatus as refusal:
+        return say("refused", status=refusal.response.status_code)
+    async with socket:
         join = {"room": link.fragment, "role": "viewer", "name": sys.argv[2]}
         await socket.send(json.dumps({"eventName": "__join", "data": join}))
         try:
