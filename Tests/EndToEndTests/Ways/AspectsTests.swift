@@ -25,7 +25,7 @@ extension EndToEndBesideBrowser {
             let peers = try WaysPeers()
             var table = WaysTable(corner: "aspect")
             for aspect in [
-                { try held(peers, browser) }, { try unwatched() }, { try expiring(peers, browser) },
+                { try held(peers, browser) }, { try expiring(peers, browser, meanwhile: unwatched) },
                 { try addressed(browser) }, { try inFullColour(peers) },
             ] {
                 let begin = now()
@@ -157,8 +157,10 @@ extension EndToEndBesideBrowser {
 
         // MARK: - TLS, key frames, expiry
 
-        /// A host with TLS reads a file that has one key frame, and its link expires.
-        private func expiring(_ peers: WaysPeers, _ browser: Browser) throws -> [(name: String, cells: Cells)] {
+        /// A host with TLS reads a file that has one key frame, and its link expires; `meanwhile` has other rows.
+        private func expiring(
+            _ peers: WaysPeers, _ browser: Browser, meanwhile: () throws -> [(name: String, cells: Cells)]
+        ) throws -> [(name: String, cells: Cells)] {
             let folder = try TemporaryFolder()
             let certificate = try MadeCertificate()
             let file = try folder.write("certificate.pem", certificate.text)
@@ -172,6 +174,7 @@ extension EndToEndBesideBrowser {
             try run.watch(in: browser)
             run.waitForAll()
             run.takeSnapshots()
+            let others = try meanwhile()
             let program = try #require(run.program)
             try eventually("the expiry") { program.output.contains("have expired") }
             let expired = Double(now().nanoseconds) / 1e9
@@ -205,12 +208,12 @@ extension EndToEndBesideBrowser {
             for out in [WayOut.rtmp, .whipPush, .janus, .skyRTC, .socketIO] { secure[out] = "`ServerCertificateTests`" }
             secure[.srt] = plain[.srt] == WaysTable.failing ? WaysTable.failing : "passphrase (6)"
             for out in [WayOut.hls, .file, .recording] { secure[out] = "no (7)" }
-            return [("no key frames", plain), ("expiry", late), ("TLS", secure)]
+            return others + [("no key frames", plain), ("expiry", late), ("TLS", secure)]
         }
 
         // MARK: - IPv6 and tracks
 
-        /// Everything has an address of IPv6, and the room has a second track, with another tone.
+        /// Everything has an address of IPv6, the room has a second track, with another tone, and the sharer pauses.
         private func addressed(_ browser: Browser) throws -> [(name: String, cells: Cells)] {
             let peers = try WaysPeers(at: "::1")
             let folder = try TemporaryFolder()
@@ -222,7 +225,7 @@ extension EndToEndBesideBrowser {
             try #require(made.status == .exited(0), "\(made.messages)")
             let source = "file:" + folder.file("second.mkv") + ",track=second"
             let run = try WaysRun(
-                .file, .init(options: ["--source", source], address: "[::1]"), peers: peers,
+                .file, .init(options: ["--source", source], playTime: nil, address: "[::1]"), peers: peers,
                 recordings: recordings)
             for way in [WayOut.whep, .webSocket] { try run.startClient(way, track: ("second", 880)) }
             try run.watch(in: browser)
@@ -246,6 +249,12 @@ extension EndToEndBesideBrowser {
                 }
                 guard sizes == [320, 160] else { throw DeadlineMissed(what: "pictures, not \(sizes) wide") }
             }
+            for command in ["pause", "resume"] {
+                let asked = now()
+                _ = try ask([command], run)
+                if command == "pause" { refuseSnapshot(run, "paused") }
+                try eventually("three seconds") { now() - asked > .seconds(3) }
+            }
             let found = try run.end()
             for way in [WayOut.rtsp, .pcmu] {
                 run.attempt(way) {
@@ -261,7 +270,12 @@ extension EndToEndBesideBrowser {
                 "IPv6: \(found[$0]?.summary ?? "nothing")"
             }
             for out in [WayOut.whep, .webSocket, .rtsp, .pcmu, .snapshot] { tracks[out] = cells[out] }
-            return [("IPv6", cells), ("second track", tracks)]
+            let paused = run.judge(WayOut.allCases) { out in
+                out == .snapshot ? "refused" : found[out]?.showsPause == true ? "stands still" : nil
+            } summary: {
+                "pause of a source: \(found[$0]?.summary ?? "nothing")"
+            }
+            return [("IPv6", cells), ("second track", tracks), ("pause of a source", paused)]
         }
     }
 }
