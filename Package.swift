@@ -224,7 +224,7 @@ let package = Package(
         // How a server is asked to take a WebRTC session; what is sent in it is Pushing's business.
         shell(
             "Outputs", "WebRTCPushing",
-            ["CGLib", "Clocks", "Threading", "MediaTypes", "OutputLife", "Signalling"]),
+            ["CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife", "Signalling"]),
         shell(
             "Outputs", "Pushing",
             [

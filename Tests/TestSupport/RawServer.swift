@@ -55,6 +55,16 @@ public final class RawServer {
         return head
     }
 
+    /// Waits for the next client, and returns all that it sends until it closes the connection.
+    public func acceptToEnd() throws -> [UInt8] {
+        try accept()
+        return try eventually("the end of a connection") {
+            read()
+            var byte: UInt8 = 0
+            return recv(client, &byte, 1, Int32(MSG_PEEK)) == 0 ? received : nil
+        }
+    }
+
     /// Waits for the next client, and opens a WebSocket to it (RFC 6455 section 4.2). Returns the head of its request.
     ///
     /// - Parameter proof: makes `Sec-WebSocket-Accept` of the client's key.

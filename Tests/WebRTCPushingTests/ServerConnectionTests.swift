@@ -93,4 +93,64 @@ struct ServerConnectionTests {
         let failure = try client.failure()
         #expect(failure == OutputFailure("its answer is too long"))
     }
+
+    private func answer(_ server: RawServer, _ status: String, location: String, body: String = "") throws {
+        let head = "HTTP/1.1 \(status)\r\nLocation: \(location)\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        try server.send(Array((head + body).utf8))
+    }
+
+    @Test("a WHIP server can't have another one asked to end a session")
+    func foreignSession() throws {
+        let (server, other) = (try RawServer(), try RawServer())
+        let client = try Client("whip:http://Sesam@127.0.0.1:\(server.port)/whip")
+        _ = try server.acceptRequest()
+        // An answer without text fails the session, which would then be ended.
+        try answer(server, "201 Created", location: "http://127.0.0.1:\(other.port)/s/1")
+        #expect(try client.failure() == OutputFailure("the server's answer is empty or no text"))
+        #expect(!other.hasNext && !server.hasNext)
+    }
+
+    @Test("the token for a WHIP server goes to no other one, where it is told why that refuses")
+    func foreignToken() throws {
+        let (server, other) = (try RawServer(), try RawServer())
+        let client = try Client("whip:http://Sesam@127.0.0.1:\(server.port)/whip")
+        #expect(try server.acceptRequest().contains("Authorization: Bearer Sesam"))
+        try answer(server, "307 Elsewhere", location: "http://127.0.0.1:\(other.port)/whip")
+        let head = try other.acceptRequest()
+        #expect(head.hasPrefix("POST /whip HTTP/1.1\r\n") && !head.contains("Sesam"))
+        try answer(other, "401 No", location: "/")
+        let failure = try client.failure()
+        #expect(failure.isFinal && failure.description.contains("to another one, which wants a token (401)"))
+    }
+
+    @Test("no request goes to an address that is nearer than the first one's")
+    func nearAddress() throws {
+        let server = try RawServer()
+        let attempt = Attempt()
+        var failure: OutputFailure?
+        attempt.context.use {
+            do throws(OutputFailure) {
+                let client = try WebClient(attempt)
+                client.nearest = .privateNetwork
+                _ = try client.request("POST", "http://127.0.0.1:\(server.port)/", token: nil, body: "v=0")
+            } catch {
+                failure = error
+            }
+        }
+        #expect(failure?.description == "the server sends this push to an address of this network")
+        #expect(try server.acceptToEnd().isEmpty)
+    }
+
+    @Test(
+        "addresses of this machine and of private networks are known as such",
+        arguments: [
+            ("127.0.0.1", .thisMachine), ("127.9.9.9", .thisMachine), ("0.0.0.0", .thisMachine), ("::1", .thisMachine),
+            ("::", .thisMachine), ("::ffff:127.0.0.1", .thisMachine), ("localhost", .thisMachine), ("", .thisMachine),
+            ("169.254.169.254", .linkLocal), ("fe80::1%eth0", .linkLocal), ("10.1.2.3", .privateNetwork),
+            ("172.31.255.255", .privateNetwork), ("::ffff:192.168.0.1", .privateNetwork), ("fd00::1", .privateNetwork),
+            ("100.64.0.1", .privateNetwork), ("172.32.0.1", .global), ("192.0.2.1", .global), ("2001:db8::1", .global),
+        ] as [(String, Nearness)])
+    func nearness(address: String, nearness: Nearness) {
+        #expect(Nearness(address) == nearness)
+    }
 }

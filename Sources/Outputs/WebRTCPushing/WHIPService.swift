@@ -12,7 +12,7 @@ struct WHIPService: PublishingService {
     private let attempt: Attempt
     /// Nil before the first request.
     private var client: WebClient?
-    /// The session's URL; nil before the endpoint has told it.
+    /// The session's URL; nil before the endpoint has told it, or if it isn't at the server that answered.
     private var session: String?
 
     init(_ endpoint: String, token: String?, _ attempt: Attempt) {
@@ -24,7 +24,7 @@ struct WHIPService: PublishingService {
         self.client = client
         var url = endpoint
         for _ in 0...Self.redirectLimit {
-            let answer = try client.request("POST", url, token: token, body: offer)
+            let answer = try client.request("POST", url, token: token(for: url), body: offer)
             switch answer.status {
             case 307, 308:
                 guard let next = Self.resolve(answer.location, at: url) else {
@@ -32,12 +32,17 @@ struct WHIPService: PublishingService {
                 }
                 url = next
             case 200, 201:
-                // Before the rest of the answer is read, so that a session that can't be used is ended.
-                session = Self.resolve(answer.location, at: url)
+                // Before the rest of the answer is read, so that a session that can't be used is ended. A server must
+                // not have requests sent to others.
+                session = Self.resolve(answer.location, at: url).flatMap { Origin($0) == Origin(url) ? $0 : nil }
                 guard let sdp = String(validating: try client.body(of: answer), as: UTF8.self), !sdp.isEmpty else {
                     throw OutputFailure("the server's answer is empty or no text")
                 }
                 return sdp
+            case 401 where token != nil && token(for: url) == nil, 403 where token != nil && token(for: url) == nil:
+                throw OutputFailure(
+                    "the server sends this push to another one, which wants a token (\(answer.status)); a token is sent "
+                        + "only to the server that the URL names", isFinal: true)
             default: throw Self.failure(answer.status, retryAfter: answer.retryAfter, hasToken: token != nil)
             }
         }
@@ -51,11 +56,19 @@ struct WHIPService: PublishingService {
     mutating func end() {
         guard let session else { return }
         // Whatever it answers: a server that is gone ends the session by itself.
-        _ = try? client?.request("DELETE", session, token: token)
+        _ = try? client?.request("DELETE", session, token: token(for: session))
     }
 
-    /// The URL that `location` names at `base`; nil if it is none of HTTP. The token goes there (RFC 9725 section
-    /// 4.7.1), so it must not lead from TLS to a place without.
+    /// The token, if it may be sent to `url`: only the server that the user has named gets it, also where that goes on
+    /// from HTTP to HTTPS.
+    private func token(for url: String) -> String? {
+        guard let place = Origin(url), let own = Origin(endpoint) else { return nil }
+        let isUpgraded = place.host == own.host && place.isSecure && place.port == 443
+        return place == own || isUpgraded ? token : nil
+    }
+
+    /// The URL that `location` names at `base`; nil if it is none of HTTP. It must not lead from TLS to a place
+    /// without.
     static func resolve(_ location: String?, at base: String) -> String? {
         guard let location, location.utf8.count <= 4096, let base = URL(string: base),
             let url = URL(string: location, relativeTo: base)?.absoluteURL, let scheme = url.scheme?.lowercased(),
@@ -80,5 +93,21 @@ struct WHIPService: PublishingService {
         case 500...599: return OutputFailure("the server has failed (\(status))")
         default: return OutputFailure("the server gives an answer that isn't understood (\(status))")
         }
+    }
+}
+
+/// What makes two URLs of HTTP lead to the same server (RFC 6454 section 4).
+private struct Origin: Equatable {
+    let isSecure: Bool
+    let host: String
+    let port: Int
+
+    init?(_ url: String) {
+        guard let parts = URLComponents(string: url), let host = parts.percentEncodedHost?.lowercased() else {
+            return nil
+        }
+        isSecure = parts.scheme?.lowercased() == "https"
+        self.host = host
+        port = parts.port ?? (isSecure ? 443 : 80)
     }
 }

@@ -5,13 +5,17 @@ import Signalling
 
 /// A client of HTTP for an attempt, on whose thread it is used and waits: it does one thing after another.
 ///
-/// It takes no proxy and follows no redirect, and accepts the certificates that `ServerTrust` does.
+/// It takes no proxy and follows no redirect, and accepts the certificates that `ServerTrust` does. No request goes to
+/// an address nearer to this machine than that of the first one: a server must not choose what is reached behind a
+/// firewall.
 final class WebClient {
     /// The largest answer that is read, in bytes.
     static let bodyLimit = 256 << 10
 
     private let attempt: Attempt
     private let session: UnsafeMutablePointer<SoupSession>
+    /// The nearest address that requests may go to; nil for the first one.
+    var nearest: Nearness?
 
     /// A client for the calling thread, which must also release it.
     init(_ attempt: Attempt) throws(OutputFailure) {
@@ -68,9 +72,9 @@ final class WebClient {
         }
         defer { g_object_unref(UnsafeMutableRawPointer(result)) }
         var error: UnsafeMutablePointer<GError>?
-        guard let stream = soup_session_send_finish(session, result, &error) else {
-            throw message.failure(&error)
-        }
+        let stream = soup_session_send_finish(session, result, &error)
+        nearest = nearest ?? message.nearness
+        guard let stream else { throw message.failure(&error) }
         return Answer(message, stream)
     }
 
@@ -130,18 +134,46 @@ final class WebClient {
     /// A request, and the name of its server for people.
     fileprivate final class Message {
         let pointer: OpaquePointer
+        /// How near its server is; nil before it is connected.
+        private(set) var nearness: Nearness?
         private let host: String
+        private let nearest: Nearness?
+        private var isTooNear = false
+        private var handler: gulong = 0
 
         /// Takes over one reference to the request.
-        init(_ pointer: OpaquePointer, host: String) {
-            (self.pointer, self.host) = (pointer, host)
+        init(_ pointer: OpaquePointer, host: String, nearest: Nearness?) {
+            (self.pointer, self.host, self.nearest) = (pointer, host, nearest)
+            typealias Signal = @convention(c) (OpaquePointer?, GSocketClientEvent, OpaquePointer?, gpointer?) -> Void
+            let connected: Signal = { _, event, connection, data in
+                guard event == G_SOCKET_CLIENT_CONNECTED, let connection, let data else { return }
+                Unmanaged<Message>.fromOpaque(data).takeUnretainedValue().connected(connection)
+            }
+            handler = shim_g_signal_connect(
+                UnsafeMutableRawPointer(pointer), "network-event", unsafeBitCast(connected, to: GCallback.self),
+                Unmanaged.passUnretained(self).toOpaque())
         }
 
-        deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
+        deinit {
+            g_signal_handler_disconnect(UnsafeMutableRawPointer(pointer), handler)
+            g_object_unref(UnsafeMutableRawPointer(pointer))
+        }
+
+        /// Closes a connection to an address that is too near, before anything is sent over it.
+        private func connected(_ connection: OpaquePointer) {
+            let address = shim_remote_host(UnsafeMutableRawPointer(connection))
+            defer { g_free(address) }
+            let nearness = Nearness(address.map { String(cString: $0) } ?? "")
+            self.nearness = nearness
+            guard let nearest, nearness > nearest else { return }
+            isTooNear = true
+            shim_close_socket(UnsafeMutableRawPointer(connection))
+        }
 
         /// Why it failed, in words; frees the error.
         func failure(_ error: inout UnsafeMutablePointer<GError>?) -> OutputFailure {
             defer { g_clear_error(&error) }
+            if isTooNear { return OutputFailure("the server sends this push to an address of this network") }
             let errors = soup_message_get_tls_peer_certificate_errors(pointer)
             if errors.rawValue != 0 { return OutputFailure(ServerTrust.fault(errors)) }
             guard let error else { return OutputFailure("\(host) can't be reached") }
@@ -153,7 +185,7 @@ final class WebClient {
         guard let pointer = soup_message_new(method, url) else {
             throw OutputFailure("its URL can't be used", isFinal: true)
         }
-        let message = Message(pointer, host: URLComponents(string: url)?.host ?? "the server")
+        let message = Message(pointer, host: URLComponents(string: url)?.host ?? "the server", nearest: nearest)
         if let token {
             soup_message_headers_replace(
                 soup_message_get_request_headers(pointer), "Authorization", "Bearer \(token)")

@@ -43,3 +43,17 @@ static inline GIOStream *shim_stream_of_connection(GSocketConnection *c) {
     if (G_IS_TCP_WRAPPER_CONNECTION(c)) return g_tcp_wrapper_connection_get_base_io_stream(G_TCP_WRAPPER_CONNECTION(c));
     return G_IO_STREAM(c);
 }
+// The address of the other end of a socket's connection in text, to be freed by g_free; NULL if it has none.
+static inline char *shim_remote_host(gpointer connection) {
+    if (!G_IS_SOCKET_CONNECTION(connection)) return NULL;
+    GSocketAddress *address = g_socket_connection_get_remote_address(G_SOCKET_CONNECTION(connection), NULL);
+    char *host = address ? shim_g_socket_address_host(address) : NULL;
+    g_clear_object(&address);
+    return host;
+}
+// Closes a connection at once, whoever else uses it.
+static inline void shim_close_socket(gpointer connection) {
+    if (G_IS_SOCKET_CONNECTION(connection)) {
+        g_socket_close(g_socket_connection_get_socket(G_SOCKET_CONNECTION(connection)), NULL);
+    }
+}
