@@ -231,7 +231,7 @@ let package = Package(
                 "OutputLife", "OutputSettings", "WebRTCPushing", "ScreenRelayKit", "MediaSessions", "MediaFiles",
                 "X264Encoding", "VideoEncoding",
                 "VideoDecoding", "ColorConversion", "AudioCoding", "AudioConversion", "Opus", "TrackHub", "CodecTable",
-                "SecureTransport", "ByteCoding", "Threading", "Clocks", "CLinux", "MediaTypes",
+                "SecureTransport", "ByteCoding", "LinkTransport", "Threading", "Clocks", "CLinux", "MediaTypes",
             ]),
 
         pure("Outputs", "RTSP", ["MediaTypes"]),
@@ -379,12 +379,14 @@ let package = Package(
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),
         tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),
-        tests("WebRTCPushingTests", ["WebRTCPushing", "Signalling", "OutputLife", "MediaTypes", "TestSupport"]),
+        tests(
+            "WebRTCPushingTests",
+            ["WebRTCPushing", "Signalling", "OutputLife", "Threading", "MediaTypes", "TestSupport"]),
         tests(
             "PushingTests",
             [
                 "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "AudioCoding", "TrackHub",
-                "Ingest", "Processes", "ByteCoding", "Threading", "H264", "MediaTypes", "TestSupport",
+                "Ingest", "MediaFiles", "Processes", "ByteCoding", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "PullingTests",

@@ -1,5 +1,6 @@
 import Glibc
 import H264
+import MediaFiles
 import MediaTypes
 import OutputLife
 import OutputSettings
@@ -208,6 +209,27 @@ struct PushTests {
                 return decoded.faults.isEmpty && decoded.bytes.count >= least * 176 * 144 * 3
             }
         }
+    }
+
+    @Test("a file of a push is never another one that a link leads to", arguments: ["talk.mp4", "talk.mkv"])
+    func links(_ name: String) throws {
+        defer { host.stop() }
+        try #require(symlink(folder.file("other"), folder.file(name)) == 0)
+        #expect(host.publish(track))
+        let push = try host.push(to: try PushAddress("file:" + folder.file(name)))
+        track.write(pictures[0])
+        try eventually("it is connected") { push.state == .connected }
+        #expect(access(folder.file("other"), F_OK) != 0)
+        #expect(access(folder.file(name.split(separator: ".").joined(separator: "-2.")), F_OK) == 0)
+        // What has come there in the meantime isn't written to either.
+        let taken = try folder.write("taken.mp4", [7])
+        let error = #expect(throws: MediaFileError.self) {
+            try MediaFileWriter(
+                address: "file:" + taken, container: .fragmentedMP4, track: nil,
+                sound: SoundTrack(codec: .opus, channelCount: 2), connection: MediaConnection())
+        }
+        #expect(error == .rejected(reason: "File exists"))
+        #expect(try fileBytes(taken) == [7])
     }
 
     @Test("HLS is a playlist that a player reads while it grows, and old segments go")

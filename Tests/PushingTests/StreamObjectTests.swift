@@ -35,6 +35,7 @@ struct StreamObjectTests {
             ("", "isn't JSON"), ("[]", "isn't JSON"), (#"{"url": 5}"#, "isn't JSON"), ("{}", "has no url"),
             (#"{"url": "k3y"}"#, "nothing can be pushed to"), (#"{"url": "rtmp://k3y"}"#, "nothing can be pushed to"),
             (#"{"url": "file:k3y.mp4"}"#, "names a file"),
+            (#"{"url": "srt://127.0.0.1:9000?passphrase=k3y&mode=listener"}"#, "to wait for a receiver"),
             (#"{"url": "rtmp://h\u009B/a/k3y"}"#, "other characters than ASCII's"),
             (service("none"), "neither static nor dynamic"), (service("static", #""a": 1"#), "has no url"),
             (service("static", #""title": "a/b""#), "can't be a part of a URL"),

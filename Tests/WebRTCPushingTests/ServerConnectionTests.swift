@@ -3,6 +3,7 @@ import OutputLife
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 @testable import Signalling
 @testable import WebRTCPushing
@@ -137,8 +138,44 @@ struct ServerConnectionTests {
                 failure = error
             }
         }
-        #expect(failure?.description == "the server sends this push to an address of this network")
+        #expect(failure?.description == "the server redirects to an address of this machine or its network")
         #expect(try server.acceptToEnd().isEmpty)
+    }
+
+    @Test("a document is not followed from HTTP to a place that can't be used, and is read up to its limit")
+    func documents() throws {
+        let server = try RawServer()
+        let reading = Mutex<[Result<[UInt8], OutputFailure>]>([])
+        func read() -> NamedThread? {
+            let url = "http://127.0.0.1:\(server.port)/a.json"
+            return NamedThread("reader") {
+                let result = Result { () throws(OutputFailure) in
+                    try WebDocument.read(url, limit: 10, within: .seconds(20))
+                }
+                reading.withLock { $0.append(result) }
+            }
+        }
+        func result(_ thread: NamedThread?) -> Result<[UInt8], OutputFailure>? {
+            thread?.join(until: now() + .seconds(20))
+            return reading.withLock { $0.popLast() }
+        }
+        let moved = read()
+        _ = try server.acceptRequest()
+        try answer(server, "302 Moved", location: "/b.json")
+        #expect(try server.acceptRequest().hasPrefix("GET /b.json HTTP/1.1\r\n"))
+        try answer(server, "200 OK", location: "", body: "1234567890")
+        #expect(result(moved) == .success(Array("1234567890".utf8)))
+
+        let long = read()
+        _ = try server.acceptRequest()
+        try answer(server, "200 OK", location: "", body: "12345678901")
+        #expect(result(long) == .failure(OutputFailure("its answer is too long")))
+
+        let lost = read()
+        _ = try server.acceptRequest()
+        try answer(server, "302 Moved", location: "file:///etc/passwd")
+        guard case .failure(let failure) = result(lost) else { throw DeadlineMissed(what: "a failure") }
+        #expect(failure.description.contains("can't be used, or without TLS") && !server.hasNext)
     }
 
     @Test(

@@ -42,6 +42,9 @@ public final class SoundDecoder {
         guard let descriptor = avcodec_descriptor_get_by_name(stream.codec),
             let codec = avcodec_find_decoder(descriptor.pointee.id)
         else { throw .unusable(reason: "this libavcodec was built without a decoder for \(stream.codec)") }
+        guard UsedDecoders.audio.contains(String(cString: codec.pointee.name)) else {
+            throw .unusable(reason: "\(stream.codec) is not among the codecs that are decoded here")
+        }
         var made = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
         var frame = av_frame_alloc()

@@ -131,7 +131,8 @@ public final class HLSWriter: MediaWriter {
     private func replace(_ name: String?, with bytes: [UInt8]) throws(MediaFileError) {
         let path = name.map { folder + $0 } ?? path
         // A web server, which may be another user, reads it: the umask decides who may.
-        let descriptor = open(path + ".tmp", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        unlink(path + ".tmp")
+        let descriptor = open(path + ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw MediaFileError(-errno) }
         var rest = bytes[...]
         var code: Int32 = 0

@@ -80,6 +80,8 @@ public final class MediaFileWriter: MediaWriter {
         } else if made.pointee.oformat.pointee.flags & AVFMT_NOFILE == 0 {
             // A format that is also a protocol opens its connections itself.
             try open(address, options)
+        } else if let allowed = AllowedFormats(address) {
+            try check(av_opt_set(made, "protocol_whitelist", allowed.protocols, 0))
         }
         // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0
@@ -95,18 +97,24 @@ public final class MediaFileWriter: MediaWriter {
             Certificates.check(in: &options)
         }
         for (name, value) in protocolOptions { av_dict_set(&options, name, value, 0) }
+        if let allowed = AllowedFormats(address) {
+            av_dict_set(&options, "protocol_whitelist", allowed.protocols, 0)
+        }
+        var place = address
+        var descriptor: Int32 = -1
+        defer { if descriptor >= 0 { close(descriptor) } }
+        if address.hasPrefix("file:") {
+            // Readable only by this user, as recordings are: it shows the same. A link isn't followed.
+            descriptor = Glibc.open(
+                String(address.dropFirst(5)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            // Only what the user has named by a path may be there already, and is then overwritten.
+            if descriptor < 0, connection != nil { throw MediaFileError(-errno) }
+            if descriptor >= 0 { place = "file:/proc/self/fd/\(descriptor)" }
+        }
         LibAVMessage.clear()
-        if address.hasPrefix("file:") { Self.createPrivate(String(address.dropFirst(5))) }
         let opened = avio_open2(
-            &context.pointee.pb, address, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
+            &context.pointee.pb, place, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
         if opened < 0 { throw MediaFileError(connecting: opened) }
-    }
-
-    /// Creates a file, which libavformat then opens, readable only by this user, as recordings are: it shows the same.
-    /// What is wrong with its place is libavformat's to say.
-    private static func createPrivate(_ path: String) {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Returns what has been written since the last piece: what comes before the first frame, or a fragment.

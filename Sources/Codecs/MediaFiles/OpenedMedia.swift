@@ -32,12 +32,16 @@ struct OpenedMedia {
     /// How many streams there were when it was opened.
     private let streamCount: Int
     private let reorders: Bool
+    /// Kept for the context.
+    private let watch: OpeningWatch
 
     private init(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ pictures: Pictures?, _ sound: Sound?, _ leftOut: [String],
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ watch: OpeningWatch, _ pictures: Pictures?, _ sound: Sound?,
+        _ leftOut: [String],
         reorders: Bool
     ) {
-        (self.context, self.pictures, self.sound, self.leftOut) = (context, pictures, sound, leftOut)
+        (self.context, self.watch, self.pictures, self.sound) = (context, watch, pictures, sound)
+        self.leftOut = leftOut
         self.reorders = reorders
         streamCount = Int(context.pointee.nb_streams)
     }
@@ -54,7 +58,7 @@ struct OpenedMedia {
     static func open(
         _ address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience, reorders: Bool
     ) throws(MediaFileError) -> OpenedMedia {
-        let context = try connect(to: address, connection, patience)
+        let (context, watch) = try connect(to: address, connection, patience)
         do throws(MediaFileError) {
             // Analysing waits for several pictures, which a still screen doesn't send.
             if !isDescribed(context) {
@@ -68,7 +72,7 @@ struct OpenedMedia {
             }
             let read = [pictures?.stream, sound?.stream]
             let leftOut = streams(of: context).filter { !read.contains($0) }.map { name(of: $0) }
-            return OpenedMedia(context, pictures, sound, leftOut, reorders: reorders)
+            return OpenedMedia(context, watch, pictures, sound, leftOut, reorders: reorders)
         } catch {
             var context: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&context)
@@ -98,9 +102,15 @@ struct OpenedMedia {
 
     private static func connect(
         to address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience
-    ) throws(MediaFileError) -> UnsafeMutablePointer<AVFormatContext> {
+    ) throws(MediaFileError) -> (UnsafeMutablePointer<AVFormatContext>, OpeningWatch) {
+        guard let allowed = AllowedFormats(address) else { throw .rejected(reason: "its protocol isn't known") }
+        let format = allowed.format.flatMap { av_find_input_format($0) }
+        guard allowed.format == nil || format != nil else {
+            throw .rejected(reason: "this libavformat was built without its format")
+        }
         guard let made = avformat_alloc_context() else { throw .outOfMemory }
-        made.pointee.interrupt_callback = connection.callback
+        let watch = OpeningWatch(connection, address, made)
+        made.pointee.interrupt_callback = watch.callback
         made.pointee.max_analyze_duration = 1_000_000
         // By itself libavformat waits for twenty pictures, to know how many there are in a second.
         made.pointee.fps_probe_size = 0
@@ -112,17 +122,21 @@ struct OpenedMedia {
         // viewers.
         av_dict_set(&options, "max_size", "1024", 0)
         Certificates.check(in: &options)
-        if !address.hasPrefix("file:") {
-            // Else a server could name other addresses to be read, as by a playlist.
-            av_dict_set(&options, "format_whitelist", "rtsp,rtp,sdp,flv,live_flv,mpegts,matroska,webm", 0)
-        }
+        av_dict_set(&options, "format_whitelist", allowed.formats, 0)
+        av_dict_set(&options, "protocol_whitelist", allowed.protocols, 0)
+        av_dict_set(&options, "codec_whitelist", UsedDecoders.list, 0)
         connection.allow(until: connection.now + patience.connecting)
         var context: UnsafeMutablePointer<AVFormatContext>? = made
         LibAVMessage.clear()
         // Frees the context if it fails.
-        let code = avformat_open_input(&context, address, nil, &options)
-        guard code >= 0, let context else { throw MediaFileError(connecting: code) }
-        return context
+        let code = avformat_open_input(&context, address, format, &options)
+        guard code >= 0, let context else {
+            if watch.hasMoved {
+                throw .rejected(reason: "the server redirects to another host; if that is right, name that one")
+            }
+            throw MediaFileError(connecting: code)
+        }
+        return (context, watch)
     }
 
     private static func streams(

@@ -38,6 +38,10 @@ public final class StreamDecoder {
             let name = avcodec_get_name(id).map { String(cString: $0) } ?? "this codec"
             throw .decoderUnavailable(reason: "this libavcodec was built without one for \(name)")
         }
+        let decoder = String(cString: codec.pointee.name)
+        guard UsedDecoders.video.contains(decoder) else {
+            throw .decoderUnavailable(reason: "\(decoder) is not among the codecs that are decoded here")
+        }
         var made = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
         var frame = av_frame_alloc()

@@ -30,6 +30,8 @@ public final class Pull: Sendable {
         public var longestWait = Interval.seconds(10)
         /// How long nobody must have watched or listened before the server is asked to pause.
         public var idle = Interval.seconds(5)
+        /// Whether to read by RTSPS, where nothing checks the server's certificate.
+        public var acceptsAnyCertificate = false
 
         public init() {}
     }
@@ -62,11 +64,15 @@ public final class Pull: Sendable {
     /// Begins to read. `track` must have no other source.
     ///
     /// - Parameter onEvent: called on the source's thread with what happens; it must not block.
-    /// - Throws: ``PullError`` if the process has no thread or descriptor left.
+    /// - Throws: ``PullError`` if the server's certificate can't be checked and the settings don't allow that, or if the
+    ///   process has no thread or descriptor left.
     public init(
         _ address: PullAddress, into track: HostedTrack, settings: Settings = Settings(), log: EventLog = .silent,
         onEvent: @escaping @Sendable (PullEvent) -> Void = { _ in }
     ) throws(PullError) {
+        guard settings.acceptsAnyCertificate || !address.takesAnyCertificate else {
+            throw PullError("nothing checks the certificate of a server by rtsps")
+        }
         guard let shared = Shared() else { throw PullError("no file descriptor is left for a source") }
         self.shared = shared
         let run = PullRun(address, track, settings, shared, log, onEvent)

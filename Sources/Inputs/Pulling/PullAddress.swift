@@ -6,8 +6,16 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
     public let description: String
     /// Whether it ends, and has to be read at the pace of its own clock.
     public let isFile: Bool
+    /// Whether it waits for a sender at an address that other machines can reach.
+    public var listensToOthers: Bool {
+        guard url.hasPrefix("srt://"), let query = url.firstIndex(of: "?"),
+            url[query...].dropFirst().split(separator: "&").contains("mode=listener")
+        else { return false }
+        let place = url.dropFirst("srt://".count).prefix { !"/?".contains($0) }
+        return !["127.", "localhost:", "[::1]:"].contains { place.lowercased().hasPrefix($0) }
+    }
     /// Whether nothing checks the server's certificate, because libavformat has no option for that.
-    var takesAnyCertificate: Bool { url.hasPrefix("rtsps:") }
+    public var takesAnyCertificate: Bool { url.hasPrefix("rtsps:") }
 
     private static let schemes = ["rtsp", "rtsps", "rtmp", "rtmps", "srt"]
 
@@ -38,6 +46,10 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
         // Else a part of a password would be taken for the host, and shown.
         guard !place.dropFirst(authority.count).contains("@") else {
             throw PullError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
+        }
+        // A server that asks for them is connected to again, which libavformat does without checking its certificate.
+        guard scheme != "rtmps" || !authority.contains("@") else {
+            throw PullError("its URL has a user, whose password would be sent without a check of the certificate")
         }
         url = scheme + rest
         description = "\(scheme)://\(host)" + (authority.count < place.count ? "/..." : "")

@@ -128,8 +128,6 @@ public final class Push: Sendable {
     public let target: PushTarget
     let mailbox: Mailbox<Order>
     private let listeners: PushListeners
-    /// Ends the news of the network.
-    private let unsubscribe: (@Sendable () -> Void)?
 
     enum Order: Sendable {
         case event(OutputLife.Event)
@@ -148,13 +146,17 @@ public final class Push: Sendable {
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputError) {
-        let changes = target.isRemote ? NetworkChanges.shared() : nil
-        try self.init(track, to: target, settings: settings, changes: changes, onEvent: onEvent)
+        let isRemote = target.isRemote
+        try self.init(
+            track, to: target, settings: settings, changes: { isRemote ? NetworkChanges.shared() : nil },
+            onEvent: onEvent)
     }
 
-    /// The same with the changes of this machine's network, of which it is told.
+    /// The same with the changes of this machine's network, of which it is told. `changes` is called on the push's own
+    /// thread, since the kernel's answer may take a while.
     init(
-        _ track: HostedTrack, to target: PushTarget, settings: PushSettings, changes: NetworkChanges?,
+        _ track: HostedTrack, to target: PushTarget, settings: PushSettings,
+        changes: @escaping @Sendable () -> NetworkChanges?,
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputError) {
         try settings.check(for: target)
@@ -165,11 +167,12 @@ public final class Push: Sendable {
         let control = PushControl(track, to: target, settings: settings, mailbox: mailbox, listeners: listeners)
         let taken = Sent(control)
         let thread = NamedThread("push control", blocksSignals: true) {
+            let unsubscribe = changes()?.subscribe { mailbox.post(.networkChanged($0)) }
             var control = taken.value
             control.run()
+            unsubscribe?()
         }
         guard thread != nil else { throw OutputError("no thread is left for a push") }
-        unsubscribe = changes?.subscribe { mailbox.post(.networkChanged($0)) }
     }
 
     /// Prepares a push to an address that stays the same.
@@ -181,7 +184,6 @@ public final class Push: Sendable {
     }
 
     deinit {
-        unsubscribe?()
         mailbox.post(.end)
     }
 

@@ -25,13 +25,19 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     func place() -> String {
         guard container == .fragmentedMP4 || container == .clusteredMatroska else { return url }
         let path = url.dropFirst(5)
-        guard access(String(path), F_OK) == 0, let dot = path.lastIndex(of: ".") else { return url }
+        guard Self.isThere(path), let dot = path.lastIndex(of: ".") else { return url }
         var number = 2
         while true {
             let next = "\(path[..<dot])-\(number)\(path[dot...])"
-            if access(next, F_OK) != 0 { return "file:" + next }
+            if !Self.isThere(next[...]) { return "file:" + next }
             number += 1
         }
+    }
+
+    /// Whether there is a file, or a link that leads nowhere.
+    private static func isThere(_ path: Substring) -> Bool {
+        var facts = stat()
+        return lstat(String(path), &facts) == 0
     }
 
     /// Whether it waits for the other side to connect, as long as that takes.
@@ -97,6 +103,10 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         // Else a part of a password would be taken for the host, and shown.
         guard !tail.contains("@") else {
             throw OutputError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
+        }
+        // A server that asks for them is connected to again, which libavformat does without checking its certificate.
+        guard scheme != "rtmps" || !rest[..<end].contains("@") else {
+            throw OutputError("its URL has a user, whose password would be sent without a check of the certificate")
         }
         let application = path.first ?? ""
         if found.container == .transportStream {

@@ -36,6 +36,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether it waits for the other side to connect, as far as that is known.
     var isListener: Bool { address?.isListener ?? false }
 
+    /// Whether it waits for the other side to connect at an address that other machines can reach.
+    public var listensToOthers: Bool { address.map { $0.isListener && $0.isRemote } ?? false }
+
     /// Whether players can begin only once two key frames have come, as far as that is known.
     var isSegmented: Bool { address?.container == .hls }
 
@@ -79,9 +82,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
 
     private init(_ object: StreamObject) {
         description = "object:\(object)"
-        place = .found { (connection: MediaConnection) throws(OutputError) -> PushAddress in
-            try object.read(connection)
-        }
+        place = .found { (_: MediaConnection) throws(OutputError) -> PushAddress in try object.read() }
     }
 
     /// Reads a URL as ``PushAddress`` does, `object:` and the path or the URL of a stream object, or the server of a

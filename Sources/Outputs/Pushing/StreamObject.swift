@@ -1,7 +1,11 @@
 import Foundation
-import MediaFiles
+import Glibc
+import LinkTransport
+import MediaTypes
+import OutputLife
 import SecureTransport
 import Synchronization
+import WebRTCPushing
 
 /// A stream object: JSON in a file, or that a web server answers, which says where a push goes.
 ///
@@ -13,8 +17,11 @@ struct StreamObject: Sendable, CustomStringConvertible {
 
     /// For people, without what may be secret.
     let description: String
-    /// Where it is, for libavformat.
+    /// A path, or a URL of HTTP or HTTPS.
     private let place: String
+    private let isFile: Bool
+    /// How long a web server may take.
+    private static let patience = Interval.seconds(10)
 
     /// Reads a path, or a URL of HTTP or HTTPS.
     ///
@@ -26,7 +33,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
             guard !text.isEmpty, !text.contains("://") else {
                 throw OutputError("its object is a file or comes by http or https, as in object:live.json")
             }
-            (description, place) = (text, "file:" + text)
+            (description, place, isFile) = (text, text, true)
             return
         }
         // Else a part of a password would be taken for the host, and shown.
@@ -41,17 +48,31 @@ struct StreamObject: Sendable, CustomStringConvertible {
         let hasMore = !parts.percentEncodedPath.isEmpty || parts.percentEncodedQuery != nil
         description = "\(scheme)://\(host)\(port)" + (hasMore ? "/..." : "")
         place = scheme + text.dropFirst(scheme.count)
+        isFile = false
     }
 
-    /// Reads it. Blocks for as long as `connection` allows.
-    func read(_ connection: MediaConnection) throws(OutputError) -> PushAddress {
+    /// Reads it. Blocks for ten seconds at most.
+    func read() throws(OutputError) -> PushAddress {
         let bytes: [UInt8]
-        do throws(MediaFileError) {
-            bytes = try SmallDocument.read(place, limit: Self.largest, connection: connection)
+        do throws(OutputFailure) {
+            bytes = isFile ? try file() : try WebDocument.read(place, limit: Self.largest, within: Self.patience)
         } catch {
             throw OutputError("its stream object can't be read: \(error)")
         }
         return try Self.address(in: bytes, nonce: Self.nextNonce())
+    }
+
+    private func file() throws(OutputFailure) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(SmallFileError) {
+            let file = try SmallFile(place, limit: Self.largest + 1)
+            bytes = file.bytes
+        } catch {
+            guard case .notReadable(let code) = error else { throw OutputFailure("it is no file") }
+            throw OutputFailure(String(cString: strerror(code)))
+        }
+        guard bytes.count <= Self.largest else { throw OutputFailure("it has more than \(Self.largest) bytes") }
+        return bytes
     }
 
     /// The last nonce of this process.
@@ -80,6 +101,9 @@ struct StreamObject: Sendable, CustomStringConvertible {
         // The reason may have a part of the URL.
         guard let address = try? PushAddress(url) else {
             throw OutputError("its stream object has a url that nothing can be pushed to")
+        }
+        guard !address.isListener else {
+            throw OutputError("its stream object asks to wait for a receiver on this machine")
         }
         return address
     }

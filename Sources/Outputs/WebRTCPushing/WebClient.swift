@@ -79,7 +79,7 @@ final class WebClient {
     }
 
     /// Reads the body of an answer. May be called once.
-    func body(of answer: Answer) throws(OutputFailure) -> [UInt8] {
+    func body(of answer: Answer, limit: Int = bodyLimit) throws(OutputFailure) -> [UInt8] {
         var body: [UInt8] = []
         while true {
             let result = complete {
@@ -93,7 +93,7 @@ final class WebClient {
             defer { g_bytes_unref(bytes) }
             var count: gsize = 0
             guard let start = g_bytes_get_data(bytes, &count), count > 0 else { return body }
-            guard body.count + Int(count) <= Self.bodyLimit else { throw OutputFailure("its answer is too long") }
+            guard body.count + Int(count) <= limit else { throw OutputFailure("its answer is too long") }
             body += UnsafeRawBufferPointer(start: start, count: Int(count))
         }
     }
@@ -173,7 +173,7 @@ final class WebClient {
         /// Why it failed, in words; frees the error.
         func failure(_ error: inout UnsafeMutablePointer<GError>?) -> OutputFailure {
             defer { g_clear_error(&error) }
-            if isTooNear { return OutputFailure("the server sends this push to an address of this network") }
+            if isTooNear { return OutputFailure("the server redirects to an address of this machine or its network") }
             let errors = soup_message_get_tls_peer_certificate_errors(pointer)
             if errors.rawValue != 0 { return OutputFailure(ServerTrust.fault(errors)) }
             guard let error else { return OutputFailure("\(host) can't be reached") }

@@ -25,7 +25,8 @@ enum HostCommand {
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
                     + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
         ] + TagOption.options + HostOptions.all.map(recordingOne) + PushOption.options + [
-            JoinOption.option, RTSPOption.option, SourceOption.option, EventLog.option(default: .warning),
+            JoinOption.option, RTSPOption.option, SourceOption.option, SourceOption.anyCertificate,
+            EventLog.option(default: .warning),
         ],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),

@@ -34,7 +34,7 @@ enum PushCommand {
         let preset = options.value("preset")
         if words.first == "add", words.count == 2 {
             SecretArguments.hide([words[1]])
-            _ = try PushOption.read(words[1], preset: preset, place: "push add")
+            _ = try PushOption.read(words[1], preset: preset, isOpenToNetwork: true, place: "push add")
             return .add(url: words[1], preset: preset)
         }
         let number = words.count == 2 ? Int(words[1]) : nil

@@ -45,6 +45,8 @@ struct PushOption {
 
     /// Where to push, and how.
     let pushes: [(label: PushLabel, settings: PushSettings)]
+    /// Whether other machines may reach what this host listens at.
+    let isOpenToNetwork: Bool
 
     /// Reads the options, and hides the keys from those who list processes.
     init(_ options: ParsedOptions) throws(UsageError) {
@@ -55,9 +57,11 @@ struct PushOption {
             throw UsageError("--push-tries: there is no push; add --push URL")
         }
         let tries = try options.required("push-tries", as: Self.triesFormat)
+        isOpenToNetwork = options.has("lan")
         var pushes: [(label: PushLabel, settings: PushSettings)] = []
         for (url, preset) in wanted {
-            var (target, settings) = try Self.read(url, preset: preset, place: options.place(of: "push") ?? "--push")
+            var (target, settings) = try Self.read(
+                url, preset: preset, isOpenToNetwork: isOpenToNetwork, place: options.place(of: "push") ?? "--push")
             settings.tries = tries
             pushes.append((PushLabel(name: nil, target: target), settings))
         }
@@ -66,7 +70,7 @@ struct PushOption {
                 throw UsageError("\(group.place) has no url; write it like url=rtmp://HOST/APP/KEY")
             }
             var (target, settings) = try Self.read(
-                url, preset: group.value("preset"), place: group.place(of: "url"),
+                url, preset: group.value("preset"), isOpenToNetwork: isOpenToNetwork, place: group.place(of: "url"),
                 presetPlace: group.place(of: "preset"))
             settings.tries = try group.value("tries", as: Self.triesFormat) ?? tries
             pushes.append((PushLabel(name: group.name, target: target), settings))
@@ -78,7 +82,8 @@ struct PushOption {
 
     /// Reads a URL and the preset for it.
     static func read(
-        _ url: String, preset: String?, place: String = "--push", presetPlace: String = "--preset"
+        _ url: String, preset: String?, isOpenToNetwork: Bool, place: String = "--push",
+        presetPlace: String = "--preset"
     ) throws(UsageError) -> (target: PushTarget, settings: PushSettings) {
         let target: PushTarget
         do throws(OutputError) {
@@ -86,6 +91,11 @@ struct PushOption {
         } catch {
             // Without the URL, which may have a key: this may go to a journal.
             throw UsageError("\(place): \(error)")
+        }
+        guard isOpenToNetwork || !target.listensToOthers else {
+            throw UsageError(
+                "\(place): other machines can reach the address that it waits at; write "
+                    + "srt://127.0.0.1:PORT?mode=listener, or start with --lan if they may")
         }
         var settings = PushSettings()
         try apply(preset, to: &settings, for: target, presetPlace: presetPlace)

@@ -13,17 +13,27 @@ import Threading
 final class Pushes: Sendable {
     /// How long all of them together may take to end.
     private static let patience = 4.0
-    /// At most this many may be added, including those that have ended.
+    /// At most this many are kept, including those that have ended.
     private static let most = 64
 
     private let host: ScreenRelayHost
     private let news: SharingNews
-    /// Their numbers are one more than their places.
-    private let pushes = Mutex<[Added]>([])
-    /// The places of those whose end has been told.
+    private let isOpenToNetwork: Bool
+    private let pushes = Mutex<List>(List())
+    /// The numbers of those whose end has been told.
     private let ended = Mutex<Set<Int>>([])
     /// Signalled for each of them.
     private let hasEnded = DispatchSemaphore(value: 0)
+
+    private struct List {
+        /// By their numbers, of which none is used twice.
+        var added: [Int: Added] = [:]
+        var last = 0
+
+        var all: [(number: Int, added: Added)] {
+            added.sorted { $0.key < $1.key }.map { (number: $0.key, added: $0.value) }
+        }
+    }
 
     private struct Added {
         let push: Push
@@ -37,6 +47,7 @@ final class Pushes: Sendable {
     init(_ option: PushOption, of host: ScreenRelayHost, _ news: SharingNews, log: EventLog) {
         self.host = host
         self.news = news
+        isOpenToNetwork = option.isOpenToNetwork
         for (label, settings) in option.pushes {
             do throws(OutputError) {
                 _ = try add(label, settings)
@@ -50,15 +61,21 @@ final class Pushes: Sendable {
     private func add(_ label: PushLabel, _ settings: PushSettings) throws(OutputError) -> Int {
         do {
             let (push, number) = try pushes.withLock { pushes in
-                let place = pushes.count
-                guard place < Self.most else {
-                    throw OutputError("there are \(Self.most) already, with those that have ended; restart one of them")
+                // One that has ended makes room: the oldest.
+                if pushes.added.count >= Self.most {
+                    guard let old = ended.withLock({ $0.filter { pushes.added[$0] != nil }.min() }) else {
+                        throw OutputError("there are \(Self.most) that run; stop one of them")
+                    }
+                    pushes.added[old] = nil
+                    ended.withLock { _ = $0.remove(old) }
                 }
+                let number = pushes.last + 1
                 let push = try Push(host.firstTrack, to: label.target, settings: settings) { [weak self] in
-                    self?.tell($0, of: label, place)
+                    self?.tell($0, of: label, number)
                 }
-                pushes.append(Added(push: push, label: label, settings: settings))
-                return (push, place + 1)
+                pushes.last = number
+                pushes.added[number] = Added(push: push, label: label, settings: settings)
+                return (push, number)
             }
             push.start()
             return number
@@ -69,11 +86,11 @@ final class Pushes: Sendable {
         }
     }
 
-    private func tell(_ event: PushEvent, of label: PushLabel, _ place: Int) {
+    private func tell(_ event: PushEvent, of label: PushLabel, _ number: Int) {
         news.tell(event, of: label)
         guard case .changed(let state, _) = event else { return }
         ended.withLock { ended in
-            if state.isOver { ended.insert(place) } else { ended.remove(place) }
+            if state.isOver { ended.insert(number) } else { ended.remove(number) }
         }
         if state.isOver { hasEnded.signal() }
     }
@@ -84,7 +101,8 @@ final class Pushes: Sendable {
         case .list: return .done(json)
         case .add(let url, let preset):
             do {
-                let (target, settings) = try PushOption.read(url, preset: preset, place: "push add")
+                let (target, settings) = try PushOption.read(
+                    url, preset: preset, isOpenToNetwork: isOpenToNetwork, place: "push add")
                 let number = try add(PushLabel(name: nil, target: target), settings)
                 return .done("push \(number) to \(target)", made: number)
             } catch {
@@ -102,7 +120,7 @@ final class Pushes: Sendable {
     }
 
     private func change(_ number: Int, _ words: String, _ body: (Added) throws -> Void) -> ControlAnswer {
-        let added = pushes.withLock { $0.indices.contains(number - 1) ? $0[number - 1] : nil }
+        let added = pushes.withLock { $0.added[number] }
         guard let added else {
             return .refused("there is no push \(number); 'screenrelay push list' shows them", .missing)
         }
@@ -119,10 +137,10 @@ final class Pushes: Sendable {
     }
 
     private var json: String {
-        let objects = pushes.withLock { $0 }.enumerated().map { index, added in
+        let objects = pushes.withLock { $0.all }.map { number, added in
             let push = added.push
             return JSONObject {
-                $0.add("id", index + 1)
+                $0.add("id", number)
                 $0.add("name", added.label.name)
                 $0.add("to", push.target.description)
                 $0.add("state", push.state.rawValue)
@@ -144,10 +162,10 @@ final class Pushes: Sendable {
 
     /// Ends all of them, with what waits to be sent, and waits until that is told, but not longer than 4 s.
     func stop() {
-        let all = pushes.withLock { $0 }
-        for added in all { added.push.stop() }
+        let all = pushes.withLock { $0.added }
+        for added in all.values { added.push.stop() }
         let deadline = DispatchTime.now() + Self.patience
-        while ended.withLock({ $0.count }) < all.count, hasEnded.wait(timeout: deadline) == .success {}
+        while !ended.withLock({ $0.isSuperset(of: all.keys) }), hasEnded.wait(timeout: deadline) == .success {}
     }
 }
 

@@ -15,6 +15,13 @@ struct SourceOption {
             + "shown without its user and path; may be repeated",
         repeats: true, alsoSoughtAs: ["camera", "input", "pull", "ingest"], isSecret: true)
 
+    static let anyCertificate = Option(
+        long: "insecure-source",
+        help:
+            "read sources by rtsps although nothing checks their servers' certificates: whoever is on the path can "
+            + "read and change what they send")
+
+    private let acceptsAnyCertificate: Bool
     private let sources: [(address: PullAddress, track: String?)]
 
     /// What the first track shows; nil if a capture is its source.
@@ -25,6 +32,7 @@ struct SourceOption {
         let wanted = options.values("source")
         SecretArguments.hide(wanted)
         let label = options.place(of: "source") ?? "--source"
+        acceptsAnyCertificate = options.has("insecure-source")
         var sources: [(address: PullAddress, track: String?)] = []
         for text in wanted {
             let (url, name) = Self.split(text)
@@ -35,11 +43,23 @@ struct SourceOption {
                 throw UsageError(
                     "\(label): two sources are for \(track.map { "the track \($0)" } ?? "the first track")")
             }
+            let address: PullAddress
             do throws(PullError) {
-                sources.append((try PullAddress(url), track))
+                address = try PullAddress(url)
             } catch {
                 throw UsageError("\(label): \(error)")
             }
+            guard acceptsAnyCertificate || !address.takesAnyCertificate else {
+                throw UsageError(
+                    "\(label): nothing checks the certificate of a server by rtsps; add --insecure-source to read from "
+                        + "it all the same")
+            }
+            guard options.has("lan") || !address.listensToOthers else {
+                throw UsageError(
+                    "\(label): other machines can reach the address that it waits at; write "
+                        + "srt://127.0.0.1:PORT?mode=listener, or add --lan if they may")
+            }
+            sources.append((address, track))
         }
         // A mistake in the words comes first.
         for (url, _) in wanted.map(Self.split) where url.lowercased().hasPrefix("file:") {
@@ -74,7 +94,9 @@ struct SourceOption {
                 }
             do throws(PullError) {
                 let isOfUse = Flag()
-                let pull = try Pull(address, into: track, log: log) { event in
+                var settings = Pull.Settings()
+                settings.acceptsAnyCertificate = acceptsAnyCertificate
+                let pull = try Pull(address, into: track, settings: settings, log: log) { event in
                     switch event {
                     case .connected: isOfUse.set()
                     case .failed(let reason) where address.isFile && !isOfUse.isSet:
