@@ -44,6 +44,8 @@ struct RTSPReaderTests {
             ("PLAY rtsp://h RTSP/1.0\r\nContent-Length: x\r\n\r\n", 400),
             ("PLAY rtsp://h RTSP/1.0\r\nContent-Length: -1\r\n\r\n", 400),
             ("PLAY rtsp://h RTSP/1.0\r\nContent-Length: 99999999999\r\n\r\n", 413),
+            ("PLAY rtsp://h RTSP/1.0\r\nContent-Length: 4097\r\n\r\n", 413),
+            ("PLAY rtsp://h RTSP/1.0\r\n" + String(repeating: "a:\r\n", count: 100) + "\r\n", 413),
             (String(repeating: "x", count: 9000), 413),
         ])
     func faults(text: String, status: Int) {
@@ -54,6 +56,20 @@ struct RTSPReaderTests {
             Issue.record("\(String(describing: item))")
         } catch {
             #expect(error.answer.status.rawValue == status)
+        }
+    }
+
+    @Test("costs no more if it comes byte by byte: a head is read once, and its body not kept")
+    func pieces() throws {
+        let head = "PLAY rtsp://h RTSP/1.0\nCSeq: 3\n" + String(repeating: "a: b\n", count: 97)
+        var reader = RTSPReader()
+        reader.append(Array((head + "Content-Length: 4096\n\n").utf8)[...])
+        let early = try reader.next()
+        #expect(early == nil)
+        for index in 1...4096 {
+            reader.append([0x0A])
+            let item = try reader.next()
+            #expect((item != nil) == (index == 4096) && reader.keptCount == 0)
         }
     }
 
@@ -91,7 +107,8 @@ struct RTSPHeaderTests {
             ("RTP/AVP;multicast;client_port=6000-6001,RTP/AVP/TCP", .interleaved(rtp: 0, rtcp: 1)),
             ("rtp/avp/tcp; unicast ;interleaved=4-5;mode=\"PLAY\"", .interleaved(rtp: 4, rtcp: 5)),
             ("RTP/AVP/TCP;interleaved=255", nil), ("RTP/AVP/TCP;interleaved=3-3", nil),
-            ("RTP/AVP;unicast;client_port=0-1", nil), ("RTP/AVP;client_port=70000-70001", nil),
+            ("RTP/AVP;unicast;client_port=0-1", nil), ("RTP/AVP;unicast;client_port=1023-1024", nil),
+            ("RTP/AVP;unicast;client_port=1024-53", nil), ("RTP/AVP;client_port=70000-70001", nil),
             ("RTP/AVP/TCP;unicast;mode=RECORD", nil), ("RTP/AVP", nil), ("", nil), (";;=", nil),
             ("RTP/SAVP;client_port=1-2", nil),
         ] as [(String, RTSPTransport?)])

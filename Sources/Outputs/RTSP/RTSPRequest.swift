@@ -22,11 +22,15 @@ public struct RTSPRequest: Hashable, Sendable {
         header("session").map { $0.prefix { $0 != ";" } }.map { $0.trimmed }
     }
 
+    /// The most lines of a head.
+    static let mostLines = 100
+
     /// Parses the head of a request, which ends before its empty line.
     init(parsing head: ArraySlice<UInt8>) throws(RTSPFault) {
         var lines = head.split(separator: 0x0A, omittingEmptySubsequences: true).map { line in
             line.last == 0x0D ? line.dropLast() : line
         }[...]
+        guard lines.count <= Self.mostLines else { throw .tooLong }
         guard let first = lines.popFirst(), let words = String(validating: first, as: UTF8.self)?.split(separator: " "),
             words.count == 3, words[2].hasPrefix("RTSP/")
         else { throw .malformed("the first line is not METHOD URL RTSP/1.0") }
@@ -71,22 +75,37 @@ public struct RTSPReader: Sendable {
     }
 
     public static let longestHead = 8 << 10
-    public static let longestBody = 16 << 10
+    /// Bodies are passed over; those that clients send are short.
+    public static let longestBody = 4 << 10
 
     private var bytes: [UInt8] = []
     private var start = 0
+    /// Up to where there is no end of a head.
+    private var searched = 0
+    /// A request whose head has come, and the bytes of its body that have not been read.
+    private var waiting: (request: RTSPRequest, rest: Int)?
 
     public init() {}
+
+    /// The bytes that have come and were not read yet.
+    var keptCount: Int { bytes.count - start }
 
     /// Adds what has been received. Take all items before adding more.
     public mutating func append(_ more: ArraySlice<UInt8>) {
         bytes.removeSubrange(..<start)
+        searched = max(0, searched - start)
         start = 0
         bytes.append(contentsOf: more)
     }
 
     /// The next item; nil if it has not come whole. After a fault nothing more can be read.
     public mutating func next() throws(RTSPFault) -> Item? {
+        if let (request, rest) = waiting {
+            let count = min(rest, bytes.count - start)
+            start += count
+            waiting = rest > count ? (request, rest - count) : nil
+            return waiting == nil ? .request(request) : nil
+        }
         // Some clients end a request's body with an empty line.
         while start < bytes.count, bytes[start] == 0x0D || bytes[start] == 0x0A { start += 1 }
         guard start < bytes.count else { return nil }
@@ -109,25 +128,27 @@ public struct RTSPReader: Sendable {
         }
         guard head.end - start <= Self.longestHead else { throw .tooLong }
         let request = try RTSPRequest(parsing: bytes[start..<head.textEnd])
-        var end = head.end
+        start = head.end
         if let length = request.header("content-length") {
             guard let count = Int(length), count >= 0 else { throw .malformed("Content-Length is not a number") }
             guard count <= Self.longestBody else { throw .tooLong }
-            end += count
+            waiting = (request, count)
+            return try next()
         }
-        guard bytes.count >= end else { return nil }
-        start = end
         return .request(request)
     }
 
     /// Where the text of a head ends, and where what follows its empty line begins.
-    private func head() -> (textEnd: Int, end: Int)? {
-        var index = start
+    private mutating func head() -> (textEnd: Int, end: Int)? {
+        var index = max(start, searched)
         while let line = bytes[index...].firstIndex(of: 0x0A) {
             if line + 1 < bytes.count, bytes[line + 1] == 0x0A { return (line, line + 2) }
             if line + 2 < bytes.count, bytes[line + 1] == 0x0D, bytes[line + 2] == 0x0A { return (line, line + 3) }
+            // What ends the head may still have to come.
+            guard line + 2 < bytes.count else { break }
             index = line + 1
         }
+        searched = bytes[index...].firstIndex(of: 0x0A) ?? bytes.count
         return nil
     }
 }

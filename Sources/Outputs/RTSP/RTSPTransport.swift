@@ -8,6 +8,9 @@ public enum RTSPTransport: Hashable, Sendable {
     /// Whether packets go over the connection of the requests.
     public var isInterleaved: Bool { if case .interleaved = self { true } else { false } }
 
+    /// The lowest port of a client that packets are sent to: those below belong to the system's services.
+    private static let lowestPort: UInt16 = 1024
+
     /// The first one of a Transport header that this server can use; nil if there is none. Multicast isn't, and neither
     /// is a `destination` other than the client's own address, which is ignored: nobody may direct a stream elsewhere.
     public init?(choosingFrom header: String) {
@@ -32,7 +35,9 @@ public enum RTSPTransport: Hashable, Sendable {
         guard values["multicast"] == nil, mode == nil || mode == "PLAY" else { return nil }
         switch kind {
         case "RTP/AVP", "RTP/AVP/UDP":
-            guard let (rtp, rtcp) = pair(values["client_port"] ?? "", UInt16.self), rtp > 0 else { return nil }
+            guard let (rtp, rtcp) = pair(values["client_port"] ?? "", UInt16.self),
+                min(rtp, rtcp) >= lowestPort
+            else { return nil }
             return .udp(rtp: rtp, rtcp: rtcp)
         case "RTP/AVP/TCP":
             guard let (rtp, rtcp) = pair(values["interleaved"] ?? "0-1", UInt8.self) else { return nil }
