@@ -39,13 +39,26 @@ struct LineBudgetTests {
 
     @Test("a peer with any number of addresses can't cause unlimited lines or use up the memory")
     func allAddresses() {
-        for number in 0..<20_000 { write("a", 2, of: "2001:db8:0:\(String(number, radix: 16))::1") }
+        for number in 0..<20_000 { write("a", 2, of: "2001:db8:\(String(number, radix: 16))::1") }
         #expect(written.count(of: "a") == 500)
         write("b", of: "192.0.2.1", at: start + .seconds(1))
         #expect(written.count(of: "b") == 1)
         var rate = AddressRate(perSecond: 10, burst: 5)
         for number in 0..<10_000 { _ = rate.take("10.1.\(number >> 8).\(number & 255)", now: start) }
         #expect(rate.count <= AddressRate.capacity)
+    }
+
+    @Test("addresses of one IPv6 network of 48 bits have eight times the rate of one, and many others hide nobody")
+    func networks() {
+        var rate = AddressRate(perSecond: 10, burst: 5)
+        func taken(_ count: Int, of network: String) -> Int {
+            (0..<count).count { rate.take("2001:db8:\(network):\(String($0, radix: 16))::1", now: start) }
+        }
+        #expect(taken(100, of: "1") == 40 && taken(1, of: "2") == 1)
+        let own = (0..<5).count { _ in rate.take("192.0.2.1", now: start) }
+        for number in 0..<10_000 { _ = rate.take("10.1.\(number >> 8).\(number & 255)", now: start) }
+        let more = rate.take("192.0.2.1", now: start)
+        #expect(own == 5 && !more)
     }
 
     @Test("lines that are left out are counted, and reported once in 5 s")

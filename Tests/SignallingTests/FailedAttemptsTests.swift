@@ -31,10 +31,21 @@ struct FailedAttemptsTests {
         #expect(ClientAddress.key("10.0.0.1") == "10.0.0.1")
     }
 
-    @Test("the memory is bounded")
+    @Test("one customer's network of 48 bits may be wrong eight times as often, however many addresses it uses")
+    func network() {
+        var attempts = FailedAttempts()
+        let within = (0..<160).count { attempts.note("2001:db8:7:\(String($0, radix: 16))::1", now: 100) }
+        #expect(within == 160)
+        #expect(!attempts.mayTry("2001:db8:7:ffff::1", now: 100) && attempts.mayTry("2001:db8:8::1", now: 100))
+        #expect(attempts.mayTry("2001:db8:7:ffff::1", now: 101))
+        #expect(ClientAddress.networkKey("fe80::1%eth0") == nil && ClientAddress.networkKey("::ffff:10.0.0.1") == nil)
+    }
+
+    @Test("the memory is bounded, and those that were wrong often are not forgotten for it")
     func bounds() {
         var attempts = FailedAttempts()
+        for _ in 0..<40 { attempts.note("192.0.2.1", now: 5) }
         for number in 0..<5000 { attempts.note("10.0.\(number >> 8).\(number & 255)", now: 5) }
-        #expect(attempts.count <= FailedAttempts.capacity)
+        #expect(attempts.count <= FailedAttempts.capacity && !attempts.mayTry("192.0.2.1", now: 5))
     }
 }

@@ -16,6 +16,16 @@ struct MetricsTests {
         }
     }
 
+    @Test("no other spelling leads to them or to the interface, past a proxy that refuses only these paths")
+    func spelling() throws {
+        let server = try server()
+        #expect(try server.request("GET", "/metrics").status == 200)
+        #expect(try server.request("GET", "/api/status").status == 401)
+        for path in ["//metrics", "/metrics/", "//api/status", "/api//status"] {
+            #expect(try server.request("GET", path).status == 404, "\(path)")
+        }
+    }
+
     @Test("a program on this machine gets them without a token, as Prometheus wants them")
     func local() throws {
         let server = try server()

@@ -62,6 +62,18 @@ struct ProxyTests {
         #expect(try client("10.0.0.1", forwardedFor: ",, ,") == "10.0.0.1")
     }
 
+    @Test("a client counts as one on this machine only if its proxy is on this machine")
+    func loopback() throws {
+        for reported in ["127.0.0.1", "::1", "[::ffff:127.0.0.1]:80"] {
+            #expect(try client("10.0.0.1", forwardedFor: reported) == "10.0.0.1")
+            #expect(try client("10.0.0.1", forwarded: "for=\"\(reported)\"") == "10.0.0.1")
+        }
+        let local = TrustedProxies(ranges: ["127.0.0.1", "10.0.0.1"].compactMap { AddressRange($0) })
+        #expect(try local.client(of: "127.0.0.1", forwarded: nil, forwardedFor: "127.0.0.2") == "127.0.0.2")
+        #expect(
+            try local.client(of: "10.0.0.1", forwarded: nil, forwardedFor: "203.0.113.9, 127.0.0.1") == "203.0.113.9")
+    }
+
     @Test("a client can't hide behind a header of its own")
     func forged() throws {
         #expect(throws: TrustedProxies.Fault.malformed) {

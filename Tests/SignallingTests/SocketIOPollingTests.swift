@@ -178,25 +178,38 @@ struct SocketIOPollingTests {
         try eventually("its place to be free") { server.server.audience(of: "desk").players == 0 }
     }
 
-    @Test("there are only so many sessions")
+    @Test("there are only so many sessions: one in no room makes room for another, one in a room stays")
     func sessions() throws {
         let server = try callingServer { $0.limits.engineSessions = 2 }
-        let opening = "/socket.io/?EIO=4&transport=polling"
-        for _ in 0..<2 { #expect(try server.request("GET", opening).status == 200) }
-        #expect(try server.request("GET", opening).status == 503)
+        let member = try PollingClient(server, version: 4)
+        _ = try member.post([SocketIOText.join])
+        var packets: [String] = []
+        while packets.count < 2 { packets += try member.poll() }
+        let strangers = try (0..<3).map { _ in try PollingClient(server, version: 4) }
+        #expect(try strangers[1].post(["2"]).status == 400)
+        #expect(try strangers[2].post(["2"]).status == 200 && member.post(["2"]).status == 200)
+    }
+
+    @Test("if all are in rooms, there are no more")
+    func fullTable() throws {
+        let server = try callingServer { $0.limits.engineSessions = 1 }
+        let member = try PollingClient(server, version: 4)
+        _ = try member.post([SocketIOText.join])
+        var packets: [String] = []
+        while packets.count < 2 { packets += try member.poll() }
+        #expect(try server.request("GET", "/socket.io/?EIO=4&transport=polling").status == 503)
     }
 
     @Test("a session that doesn't join is closed, and leaves room for another")
     func joinless() throws {
         let server = try callingServer {
             $0.limits.engineSessions = 1
-            $0.limits.joinTime = .milliseconds(300)
+            $0.limits.joinTime = .seconds(3)
         }
         let opening = "/socket.io/?EIO=4&transport=polling"
         #expect(try server.request("GET", opening).status == 200)
-        try eventually("room for another") {
-            try server.request("GET", opening).status == 200
-        }
+        let client = try PollingClient(server, version: 4)
+        try eventually("its end") { try client.post(["2"]).status == 400 }
     }
 
     @Test("a client that sends without pause is dropped")
@@ -284,8 +297,10 @@ struct SocketIOOriginTests {
         let answer = try server.request("GET", opening, host: host, ["Origin": "ws://\(host)"])
         #expect(answer.status == 200)
         #expect(answer.headers["access-control-allow-credentials"] == nil)
-        #expect(RequestOrigin(header: "ws://a:1", host: "a:1", allowed: []) == .ours)
-        #expect(RequestOrigin(header: "wss://a", host: "a", allowed: []) == .ours)
-        #expect(RequestOrigin(header: "ws://b:1", host: "a:1", allowed: []) == .foreign("ws://b:1"))
+        #expect(RequestOrigin(header: "ws://a:1", host: "a:1", isSecured: false, allowed: []) == .ours)
+        #expect(RequestOrigin(header: "wss://a", host: "a", isSecured: true, allowed: []) == .ours)
+        #expect(RequestOrigin(header: "http://a", host: "a", isSecured: false, allowed: []) == .ours)
+        #expect(RequestOrigin(header: "http://a", host: "a", isSecured: true, allowed: []) == .foreign("http://a"))
+        #expect(RequestOrigin(header: "ws://b:1", host: "a:1", isSecured: false, allowed: []) == .foreign("ws://b:1"))
     }
 }

@@ -61,7 +61,9 @@ final class Admission {
     }
 
     func origin(of exchange: HTTPExchange) -> RequestOrigin {
-        RequestOrigin(header: exchange.header("Origin"), host: exchange.header("Host"), allowed: allowedOrigins)
+        RequestOrigin(
+            header: exchange.header("Origin"), host: exchange.header("Host"), isSecured: exchange.isSecured,
+            allowed: allowedOrigins)
     }
 
     /// The headers of every response to a request that needs no token; nil if its origin can't be parsed.

@@ -2,13 +2,16 @@ import Threading
 
 /// Limits how often each address may send a wrong token or password.
 ///
-/// An address may fail 20 times at once, and once a second after that. Successful attempts are not counted. At most
-/// 1,024 addresses are remembered. Time is an argument, in seconds.
+/// An address may fail 20 times at once, and once a second after that; all addresses with the same first 48 bits of IPv6
+/// together 8 times as often. Successful attempts are not counted. At most 1,024 addresses are remembered. Time is an
+/// argument, in seconds.
 public struct FailedAttempts {
     static let burst: Int = 20
     static let capacity = 1024
+    /// What a second pays for.
+    private static let price = 8
 
-    /// For each address, the time at which its failures are paid off, at one a second.
+    /// For each address, and each network, the time at which its failures are paid off, in eighths of a second.
     private var owedUntil: [String: Int] = [:]
 
     public init() {}
@@ -16,22 +19,32 @@ public struct FailedAttempts {
     /// The number of addresses that are remembered.
     var count: Int { owedUntil.count }
 
+    /// What a failure of `address` costs whom.
+    private static func prices(_ address: String) -> [(key: String, price: Int)] {
+        let own = [(key: ClientAddress.key(address), price: price)]
+        return own + (ClientAddress.networkKey(address).map { [(key: $0, price: 1)] } ?? [])
+    }
+
     /// Whether `address` is within its limit of failures.
     public func mayTry(_ address: String, now: Int) -> Bool {
-        (owedUntil[ClientAddress.key(address)] ?? now) - now < Self.burst
+        let now = now * Self.price
+        return Self.prices(address).allSatisfy { (owedUntil[$0.key] ?? now) - now < Self.burst * Self.price }
     }
 
     /// Counts a failure of `address`. Returns whether the address was within its limit before.
     @discardableResult
     public mutating func note(_ address: String, now: Int) -> Bool {
-        let key = ClientAddress.key(address)
-        if owedUntil.count >= Self.capacity, owedUntil[key] == nil {
-            owedUntil = owedUntil.filter { $0.value > now }
-            // More addresses than fit are failing at the same time. Forgetting them costs less than the memory would.
-            if owedUntil.count >= Self.capacity { owedUntil.removeAll() }
+        let isWithin = mayTry(address, now: now)
+        let now = now * Self.price
+        for (key, price) in Self.prices(address) {
+            if owedUntil.count >= Self.capacity, owedUntil[key] == nil,
+                // The one that owes least is forgotten.
+                let least = owedUntil.min(by: { $0.value < $1.value })
+            {
+                owedUntil[least.key] = nil
+            }
+            owedUntil[key] = min(max(owedUntil[key] ?? now, now) + price, now + 2 * Self.burst * Self.price)
         }
-        let owed = owedUntil[key] ?? now
-        owedUntil[key] = min(max(owed, now) + 1, now + 2 * Self.burst)
-        return owed - now < Self.burst
+        return isWithin
     }
 }

@@ -43,7 +43,9 @@ final class HTTPExchange {
         soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
     }
 
-    /// The segments of the path, percent-decoded: "/whep/my%20desk" has two. nil if one can't be decoded.
+    /// The segments of the path, percent-decoded: "/whep/my%20desk" has two. nil if one can't be decoded, or if it
+    /// has `/api` or `/metrics` with other slashes, which a proxy in front might let through. Letters in percent-encoding
+    /// have been decoded by libsoup before.
     var path: [String]? {
         let raw = soup_server_message_get_uri(message).flatMap { g_uri_get_path($0) }.map { String(cString: $0) } ?? ""
         var segments: [String] = []
@@ -51,7 +53,9 @@ final class HTTPExchange {
             guard let decoded = PercentCoding.decode(segment), decoded != "..", decoded != "." else { return nil }
             segments.append(decoded)
         }
-        return segments
+        guard let first = segments.first, ["api", "metrics"].contains(first) else { return segments }
+        let isExact = segments.count == 1 ? raw == "/\(first)" : raw.hasPrefix("/\(first)/") && !raw.contains("//")
+        return isExact ? segments : nil
     }
 
     /// The value of `name` in the query, percent-decoded.
@@ -102,6 +106,12 @@ final class HTTPExchange {
 
     /// The request's body as text, or nil if it isn't UTF-8.
     var bodyText: String? { String(validating: body, as: UTF8.self) }
+
+    /// Whether the client has made its request with TLS, to us or, as that says, to a trusted proxy.
+    var isSecured: Bool {
+        guard let connection else { return false }
+        return connection.isSecured || connection.isOfProxy && header("X-Forwarded-Proto")?.lowercased() == "https"
+    }
 
     /// Whether the client no longer waits for a response.
     var clientIsGone: Bool { connection?.isLeft ?? true }

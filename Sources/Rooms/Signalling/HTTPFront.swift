@@ -72,6 +72,7 @@ final class HTTPFront {
     func tick() {
         let now = g_get_monotonic_time()
         for connection in connections.all where connection.deadline < now { connection.endInTime() }
+        handshakes.next()
         if accepting.isEmpty { listen() }
     }
 

@@ -103,8 +103,9 @@ enum RequestOrigin: Equatable, Sendable {
     /// A header that isn't a single origin.
     case malformed
 
-    /// Compares `header` with the request's `Host` header and with the `allowed` origins.
-    init(header: String?, host: String?, allowed: Set<String>) {
+    /// Compares `header` with the request's `Host` header and with the `allowed` origins. A page without TLS isn't ours
+    /// if the request came with TLS: somebody on the path may have written it.
+    init(header: String?, host: String?, isSecured: Bool, allowed: Set<String>) {
         guard let header else {
             self = .ours
             return
@@ -118,8 +119,10 @@ enum RequestOrigin: Equatable, Sendable {
             return
         }
         // Some clients that aren't pages use the WebSocket scheme (Starscream).
-        let ownPort: UInt16 = scheme == "https" || scheme == "wss" ? 443 : 80
-        if let host = host.flatMap({ Authority($0) }), ["http", "https", "ws", "wss"].contains(scheme),
+        let isSecure = scheme == "https" || scheme == "wss"
+        let ownPort: UInt16 = isSecure ? 443 : 80
+        if isSecure || !isSecured, let host = host.flatMap({ Authority($0) }),
+            ["http", "https", "ws", "wss"].contains(scheme),
             host.host == authority.host,
             (host.port ?? ownPort) == (authority.port ?? ownPort)
         {

@@ -152,8 +152,11 @@ public struct SignallingLimits: Sendable {
     public var handshakes = 32
     /// Simultaneous TLS handshakes from one address that isn't loopback.
     public var handshakesPerAddress = 8
-    /// The time from a connection to the end of its TLS handshake.
+    /// The time from a connection to a client's first byte, and then from the beginning of its TLS handshake to its
+    /// end.
     public var handshakeTime: Duration = .seconds(10)
+    /// The time after which a handshake may end for one of an address that has fewer, if there are as many as may be.
+    public var handshakePatience: Duration = .seconds(2)
     /// The size of a request's body; more gets 413. (libsoup limits a request's header to 64 KiB.)
     public var body = 64 * 1024
     /// The time from a connection, or from a request's first byte, to the request's last byte.

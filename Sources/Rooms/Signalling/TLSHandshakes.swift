@@ -4,11 +4,10 @@ import Glibc
 /// Runs the TLS handshakes of new connections, a limited number at a time.
 ///
 /// GLib blocks a thread of its pool for each handshake, and the pool grows slowly. So a handshake begins only when its
-/// client has sent the start of a TLS record, and a client that begins many handshakes without finishing them delays
-/// only clients with the same address.
+/// client has sent the start of a TLS record, and ``HandshakeTurns`` decides whose turn it is.
 ///
 /// Belongs to the site's thread. When a connection's deadline passes, its socket is shut down, which ends its
-/// handshake.
+/// handshake. The deadline begins anew with the handshake: waiting for a turn isn't the client's fault.
 final class TLSHandshakes {
     /// A connection whose handshake isn't complete.
     private final class Newcomer {
@@ -40,15 +39,18 @@ final class TLSHandshakes {
     private let context: OpaquePointer
     /// Connections whose clients haven't sent anything.
     private var silent: [ObjectIdentifier: Newcomer] = [:]
-    /// Connections whose clients have sent something, and whose handshakes wait for their turn.
-    private var queue: [Newcomer] = []
-    /// The number of running handshakes, by address.
-    private var running: [String: Int] = [:]
-    private var runningCount = 0
+    /// Connections whose clients have sent something, and whose handshakes wait for their turn, by their numbers.
+    private var queue: [UInt64: Newcomer] = [:]
+    /// The connections of running handshakes.
+    private var running: [UInt64: ClientConnection] = [:]
+    private var turns: HandshakeTurns
 
     init(limits: SignallingLimits, on context: OpaquePointer) {
         self.limits = limits
         self.context = context
+        turns = HandshakeTurns(
+            limit: limits.handshakes, limitOfAddress: limits.handshakesPerAddress,
+            patience: limits.handshakePatience.microseconds)
     }
 
     /// Creates the server side of TLS over `plain`; nil if GLib can't.
@@ -80,7 +82,8 @@ final class TLSHandshakes {
     /// Drops all connections whose handshakes haven't begun.
     func stop() {
         silent = [:]
-        queue = []
+        for number in queue.keys { turns.end(number) }
+        queue = [:]
     }
 
     private func spoke(_ newcomer: Newcomer) {
@@ -96,7 +99,9 @@ final class TLSHandshakes {
                     + "this port is for https:// alone.\n")
             return
         }
-        queue.append(newcomer)
+        newcomer.connection.deadline = .max
+        queue[newcomer.connection.number] = newcomer
+        turns.add(newcomer.connection.number, of: newcomer.connection.countedAs)
         next()
     }
 
@@ -106,27 +111,26 @@ final class TLSHandshakes {
         g_tls_connection_get_protocol_version(connection).rawValue >= G_TLS_PROTOCOL_VERSION_TLS_1_2.rawValue
     }
 
-    private func next() {
-        var index = 0
-        while runningCount < limits.handshakes, index < queue.count {
-            let key = queue[index].connection.countedAs
-            guard key.map({ running[$0, default: 0] < limits.handshakesPerAddress }) ?? true else {
-                index += 1
-                continue
+    /// Begins what may begin. Called from time to time too, since time may end a handshake for another one.
+    func next() {
+        while let step = turns.next(now: g_get_monotonic_time()) {
+            switch step {
+            case .begin(let number):
+                if let newcomer = queue.removeValue(forKey: number) { run(newcomer) } else { turns.end(number) }
+            case .end(let number): running[number]?.abort()
             }
-            run(queue.remove(at: index))
         }
     }
 
     private func run(_ newcomer: Newcomer) {
-        let key = newcomer.connection.countedAs
-        if let key { running[key, default: 0] += 1 }
-        runningCount += 1
+        let connection = newcomer.connection
+        connection.allow(limits.handshakeTime)
+        running[connection.number] = connection
         newcomer.onEnd = { [weak self, unowned newcomer] isDone in
             if isDone { newcomer.serve() }
             guard let self else { return }
-            runningCount -= 1
-            if let key { running[key] = running[key].flatMap { $0 > 1 ? $0 - 1 : nil } }
+            running[newcomer.connection.number] = nil
+            turns.end(newcomer.connection.number)
             next()
         }
         g_tls_connection_handshake_async(

@@ -1,4 +1,5 @@
 import LinkTransport
+import Threading
 
 /// The proxies that are trusted to report the client's address in `Forwarded` (RFC 7239) or `X-Forwarded-For`.
 struct TrustedProxies: Sendable {
@@ -28,13 +29,15 @@ struct TrustedProxies: Sendable {
     /// trusted proxy or reports nothing.
     ///
     /// Each proxy appends the address that its request came from. So the headers are read from the end to the first
-    /// address that isn't a trusted proxy; the client may have written everything before it.
+    /// address that isn't a trusted proxy; the client may have written everything before it. A proxy on another machine
+    /// can't vouch for a client on this one: its loopback is another, as that of a tunnel's end.
     func client(of peer: String, forwarded: String?, forwardedFor: String?) throws(Fault) -> String {
         guard contains(peer) else { return peer }
         let first = try forwarded.map { (header) throws(Fault) in walk(from: peer, try Self.hops(forwarded: header)) }
         let second = forwardedFor.map { walk(from: peer, Self.hops(forwardedFor: $0)) }
         if let first, let second, first != second { throw .contradiction }
-        return first ?? second ?? peer
+        let found = first ?? second ?? peer
+        return ClientAddress.isLoopback(found) && !ClientAddress.isLoopback(peer) ? peer : found
     }
 
     private func walk(from peer: String, _ hops: [String?]) -> String {

@@ -42,6 +42,8 @@ final class EngineSession {
     var onEnd: () -> Void = {}
 
     let limits: SignallingLimits
+    /// When it was opened (g_get_monotonic_time).
+    let opened: Int
     var transport: Transport
     var state = State.open
     var upgrade: Upgrade?
@@ -71,6 +73,7 @@ final class EngineSession {
         (self.name, self.version, self.address, self.limits) = (name, version, address, limits)
         transport = socket.map { .webSocket($0) } ?? .polling
         let now = g_get_monotonic_time()
+        opened = now
         lastHeard = now
         lastPing = now
         packetsPaid = now - Self.burstTime

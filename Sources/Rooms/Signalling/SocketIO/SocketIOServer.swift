@@ -94,13 +94,22 @@ extension SocketIOServer {
         }
     }
 
+    /// Makes room for one more session from `address` by ending the oldest that is in no room, so that those who only
+    /// connect keep nobody out.
     private func mayOpen(from address: String) throws(EngineRequestError) {
-        guard sessions.count < limits.engineSessions else { throw .tooManySessions }
-        if ClientAddress.isLoopback(address) { return }
         let key = ClientAddress.key(address)
-        guard sessions.values.count(where: { ClientAddress.key($0.address) == key }) < Self.sessionsPerAddress else {
-            throw .tooManySessions
+        let ofAddress = sessions.values.filter { ClientAddress.key($0.address) == key }
+        let candidates: [EngineSession]
+        if !ClientAddress.isLoopback(address), ofAddress.count >= Self.sessionsPerAddress {
+            candidates = ofAddress
+        } else if sessions.count >= limits.engineSessions {
+            candidates = Array(sessions.values)
+        } else {
+            return
         }
+        let oldest = candidates.filter { !$0.isAdmitted }.min { $0.opened < $1.opened }
+        guard let oldest else { throw .tooManySessions }
+        oldest.end()
     }
 
     /// A polling session needs no open connection, so the limit of connections doesn't limit the number of sessions.
