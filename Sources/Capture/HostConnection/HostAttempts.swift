@@ -60,7 +60,7 @@ struct HostAttempts {
             hasToldWaiting = false
             return connection
         } catch {
-            guard error.isRetryable || isNameThatWas(error) else { throw error }
+            guard error.isRetryable || isKnown(error) else { throw error }
             if !hasToldWaiting { log.info("\(error); waiting for it") }
             hasToldWaiting = true
             backOff(now)
@@ -80,10 +80,13 @@ struct HostAttempts {
         state = .over
     }
 
-    /// Whether the error is a name that could be resolved before: the network is gone, and the name will be right
-    /// again.
-    private func isNameThatWas(_ error: LinkTransportError) -> Bool {
-        if case .nameUnknown = error { hasBeenConnected } else { false }
+    /// Whether what the error says was right before: a name that could be resolved, so that the network is gone, and a
+    /// host that encrypts and had the token, in whose place there is another.
+    private func isKnown(_ error: LinkTransportError) -> Bool {
+        switch error {
+        case .nameUnknown, .tokenRefused: hasBeenConnected
+        default: false
+        }
     }
 
     private mutating func dialled(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {

@@ -24,6 +24,10 @@ public final class HostLink {
     private var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
     /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
+    /// Whether a host has accepted this capture: its token was right then, and whoever refuses it later may be another.
+    private var wasAccepted = false
+    /// The longest text of a host that is logged, in Unicode scalars.
+    private static let longestText = 200
     /// Whether no host can be reached any more.
     public private(set) var hasEnded = false
 
@@ -93,7 +97,10 @@ public final class HostLink {
                     lose(now, "the host has closed the link")
                     break reading
                 }
-                while let message = try decoder.next() { handle(message.body, now, introduction, body) }
+                while self.connection != nil, let message = try decoder.next() {
+                    handle(message.body, now, introduction, body)
+                }
+                if self.connection == nil { break reading }
             }
         } catch let error as LinkError where error.isTLS {
             refuse(now, .hostEncrypts)
@@ -102,10 +109,20 @@ public final class HostLink {
         }
     }
 
-    /// Disconnects from the host for good.
+    /// Disconnects from the host: for good, unless a host has accepted this capture before.
     private func refuse(_ now: MonotonicTime, _ reason: LinkTransportError) {
-        refusal = reason
+        if !wasAccepted {
+            refusal = reason
+            return lose(now, "\(reason)")
+        }
+        if !isTurnedAway { log.warning("\(reason); trying again") }
+        isTurnedAway = true
         lose(now, "\(reason)")
+    }
+
+    /// The host's words about the end of the link.
+    private static func words(_ notice: EndNotice) -> String {
+        String(String.UnicodeScalarView(notice.text.unicodeScalars.prefix(longestText)))
     }
 
     private func handle(
@@ -131,20 +148,22 @@ public final class HostLink {
             // The host has accepted this capture: it sends these requests to no other.
             if isTurnedAway { log.info("connected to \(configuration.link)") }
             isTurnedAway = false
+            wasAccepted = true
             body(message)
         case .requestKeyFrame, .bitRate, .carried, .frameRate, .pointerMode, .sharerPaused, .microphoneMuted, .chroma,
             .sharpen:
             body(message)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
-            refusal = .tokenRefused(text: notice.text)
+            refuse(now, .tokenRefused(text: Self.words(notice)))
         case .challenge:
             // A legacy sender sends nothing but frames; the host decides whether it accepts them.
             if !configuration.isLegacy { refuse(now, .tokenRefused(text: HostCheck.refusal)) }
         case .end(let notice) where notice.reason == .refused:
-            if !isTurnedAway { log.info("\(notice.text); waiting for it to go") }
+            if !isTurnedAway { log.info("\(Self.words(notice)); waiting for it to go") }
             isTurnedAway = true
-        case .end(let notice): log.info("the host ends the link: \(notice.text)")
+            lose(now, Self.words(notice))
+        case .end(let notice): lose(now, "the host ends the link: \(Self.words(notice))")
         case .unit, .format, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
             .proof:
             log.debug("the host sent a message that is not expected of it: \(message.kind)")
@@ -244,8 +263,10 @@ public final class HostLink {
             do throws(LinkError) {
                 while let message = try decoder.next() {
                     guard case .end(let notice) = message.body else { continue }
-                    text = "the host ends the link: \(notice.text)"
-                    if notice.reason == .unauthorised { refusal = .tokenRefused(text: notice.text) }
+                    if notice.reason == .unauthorised {
+                        return refuse(now, .tokenRefused(text: Self.words(notice)))
+                    }
+                    text = "the host ends the link: \(Self.words(notice))"
                 }
             } catch {
                 if error.isTLS { return refuse(now, .hostEncrypts) }
