@@ -106,6 +106,29 @@ struct HiddenProgramTests {
         #expect(try color(self.capture()) == (tie.isOfProgram ? TestScreen.black : TestScreen.red))
     }
 
+    @Test("a program with any number of dialogs of dialogs stays black, and holds up no other window")
+    func manyDialogs() throws {
+        let capture = try capture()
+        _ = try color(capture)
+        let chain = (0..<33).map { _ in other.window(Self.place, color: 0, isMapped: false) }
+        for (dialog, main) in zip(chain, chain.dropFirst()) { other.numbers(dialog, "WM_TRANSIENT_FOR", [main]) }
+        let area = PixelRectangle(x: 100, y: 30, width: 40, height: 40)
+        let many = other.window(area, color: 0xFF0000, isMapped: false)
+        for _ in 0..<20 {
+            let inner = other.window(PixelRectangle(x: 0, y: 0, width: 1, height: 1), color: 0, parent: many)
+            other.numbers(inner, "WM_TRANSIENT_FOR", [chain[0]])
+        }
+        other.map(many)
+        _ = try color(capture)
+        let stranger = try DisplayClient(screen.name)
+        let dialog = stranger.window(Self.place, color: 0xFF0000, isMapped: false)
+        stranger.numbers(dialog, "WM_TRANSIENT_FOR", [chain[32]])
+        stranger.map(dialog)
+        #expect(try color(capture) == TestScreen.red)
+        _ = try capture.readEvents()
+        #expect(try GrabbedPicture(capture).color(area.x + 20, area.y + 20) == TestScreen.black)
+    }
+
     @Test("a program's other windows go with the first that is hidden, and show again when all of them are gone")
     func later() throws {
         client.title(main, "a letter")

@@ -26,6 +26,11 @@ final class HiddenWindows {
     var previewers = Previewers()
     var needsLook = false
     private var needsWholeLook = false
+    /// The most questions about main windows in a turn. Windows that are left stay black until the next turn.
+    private static let mostQuestions = 256
+    private var questionsLeft = Int.max
+    /// The children of the root window about which there were too many questions: they come last in the next turn.
+    private var costly: Set<xcb_window_t> = []
 
     struct Frame {
         /// The area, including the border.
@@ -105,6 +110,7 @@ final class HiddenWindows {
     func update() throws(X11CaptureError) {
         if !needsLook { return }
         needsLook = false
+        questionsLeft = Self.mostQuestions
         if needsWholeLook {
             needsWholeLook = false
             for window in frames.keys { frames[window]?.isSizeKnown = false }
@@ -125,7 +131,7 @@ final class HiddenWindows {
             for window in outdated where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
         }
         programs.forgetGone()
-        needsLook = false
+        needsLook = !costly.isEmpty
         arrange()
     }
 
@@ -156,7 +162,15 @@ final class HiddenWindows {
             if !frame.isHidden, !frame.isInputOnly { composition.follow(window.identifier) }
             previewers.note(window, inside: inside[window.identifier] ?? [])
         }
-        for var window in found {
+        let last = costly
+        costly = []
+        for var window in found.filter({ !last.contains($0.frame) }) + found.filter({ last.contains($0.frame) }) {
+            // A program can make any number of windows with long chains: they stay black, and others get their turn.
+            if window.transientFor != 0, questionsLeft <= 0 {
+                costly.insert(window.frame)
+                frames[window.frame]?.needsLook = true
+                continue
+            }
             window.program.mains = try mains(of: window)
             programs.note(window, isPrivate: selectors.contains { WindowSearch.matches(window, $0) })
         }
@@ -179,8 +193,12 @@ final class HiddenWindows {
         while main != 0, main != connection.root, !result.contains(main), result.count < 32 {
             result.append(main)
             var frame = programs.frame(of: main)
-            if frame == nil { frame = try search.frame(of: main) }
+            if frame == nil {
+                questionsLeft -= 4
+                frame = try search.frame(of: main)
+            }
             if let frame { result.append(frame) }
+            questionsLeft -= 1
             main = try search.transientFor(main)
         }
         return result
