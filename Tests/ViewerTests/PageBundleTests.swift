@@ -38,6 +38,21 @@ struct PageBundleTests {
         }
     }
 
+    @Test("files that can't be joined are loaded one by one, and the page's own script is still allowed")
+    func separate() throws {
+        let page = ViewerFiles.make(Self.index) { $0.hasSuffix(".css") ? "" : "import * as all from \"./other.js\";\n" }
+        let html = String(decoding: page.file.bytes, as: UTF8.self)
+        #expect(html.contains("<script type=\"module\" src=\"main.js\">") && page.later.isEmpty)
+        let script = try #require(html.split(separator: "<script>").last?.split(separator: "</script>").first)
+        #expect(page.policy.contains("'sha256-\(Digest.base64(of: String(script)))'"))
+    }
+
+    @Test("the page's own files can be joined")
+    func own() throws {
+        let page = try #require(ViewerFiles.file(path: "/"))
+        #expect(!String(decoding: page.bytes, as: UTF8.self).contains("src=\"viewer.js\""))
+    }
+
     @Test("modules come after what they import, each in a scope of its own, without comments and indents")
     func modules() throws {
         let files = [

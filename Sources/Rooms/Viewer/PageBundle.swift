@@ -55,6 +55,15 @@ struct PageBundle {
         }
     }
 
+    /// The page whose files stay separate, and which loads them one by one.
+    init(separate index: String) {
+        html = index
+        let parts = index.split(separator: "<script>", omittingEmptySubsequences: false).dropFirst()
+        scripts = parts.map { part in
+            part.firstRange(of: "</script>").map { String(part[..<$0.lowerBound]) } ?? String(part)
+        }
+    }
+
     /// The lines of a style sheet without indents and comments, which have lines of their own.
     private static func rules(of sheet: String, file: String) throws(Fault) -> String {
         var rules = ""

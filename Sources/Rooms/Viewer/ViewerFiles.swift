@@ -44,15 +44,15 @@ public enum ViewerFiles {
     }
 
     /// The page, made of its files when it is first needed.
-    private static let page: (file: ViewerFile, policy: String, version: String, later: [Substring: ViewerFile]) = {
-        let bundle: PageBundle
-        do {
-            let index = String(decoding: PackageResources.index_html, as: UTF8.self)
-            bundle = try PageBundle(index) { name in files[name[...]].map { String(decoding: $0.bytes, as: UTF8.self) }
-            }
-        } catch {
-            fatalError("the page's files can't be joined: \(error)")
-        }
+    private static let page = make(String(decoding: PackageResources.index_html, as: UTF8.self)) { name in
+        files[name[...]].map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    /// Makes the page of these files. If they can't be joined, which the tests would find, it loads them one by one.
+    static func make(
+        _ index: String, file: @escaping (String) -> String?
+    ) -> (file: ViewerFile, policy: String, version: String, later: [Substring: ViewerFile]) {
+        let bundle = (try? PageBundle(index, file: file)) ?? PageBundle(separate: index)
         let version = String(Digest.hexadecimal(of: bundle.html).prefix(16))
         let bytes = Array(
             bundle.html.replacing("<html ", with: "<html data-version=\"\(version)\" ", maxReplacements: 1).utf8)
@@ -70,7 +70,7 @@ public enum ViewerFiles {
             ViewerFile(bytes, html, compressed: Compression.gzip(bytes)), policy, version,
             Dictionary(later) { first, _ in first }
         )
-    }()
+    }
 
     private static let html = "text/html; charset=utf-8"
     private static let css = "text/css; charset=utf-8"
