@@ -89,6 +89,26 @@ struct HostProofTests {
         #expect(host.messages.count == 1)
     }
 
+    @Test("tries again if another host takes the place of one that had accepted it, and leaves each at its first end")
+    func replaced() throws {
+        let (capture, host) = try pair()
+        let (nonce, _) = try answer(host)
+        let code = LinkProof.code(of: .host, token: Self.token, hostNonce: Self.nonce, captureNonce: nonce)
+        try host.send(.proof(code: code))
+        try host.send(.watched)
+        try host.wait(for: "a picture") { host.count > 0 }
+        try host.send(.end(EndNotice(reason: .stopped, text: String(repeating: "x", count: 60_000))))
+        try host.wait(for: "the end") { host.hasEnded }
+        for _ in 0..<2 {
+            let connection = try eventually("another attempt") { try listener.accept() }
+            let other = try ReceivingHost(connection)
+            try other.send(.end(EndNotice(reason: .unauthorised, text: "go away")))
+            try other.wait(for: "the end") { other.hasEnded }
+        }
+        #expect(capture.end == nil)
+        capture.stop()
+    }
+
     @Test("leaves a host that encrypts its link, with a token or without", arguments: [true, false])
     func encrypted(hasToken: Bool) throws {
         let (capture, host) = try pair(hasToken: hasToken)

@@ -30,6 +30,22 @@ extension EndToEnd {
             #expect(decoded.bytes.count >= 640 * 480 * 3)
         }
 
+        @Test("pushes that have ended make room for others, whose numbers go on")
+        func many() throws {
+            let desktop = try SharedDesktop()
+            defer { desktop.stop() }
+            let process = ["--pid", "\(desktop.host.child.processID)"]
+            for number in 1...65 {
+                let words = ["add", "rtmp://127.0.0.1:1/live/key", "--preset", "only=sound"]
+                let added = try CommandLineRun(["screenrelay", "push"] + words + process)
+                #expect(added.output.hasPrefix("push \(number) to "), "\(added.errorOutput)")
+                _ = try CommandLineRun(["screenrelay", "push", "stop", "\(number)"] + process)
+            }
+            let list = try CommandLineRun(["screenrelay", "push", "list"] + process).output
+            let numbers = list.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").first }
+            #expect(numbers.count == 64 && numbers.first == "2" && numbers.last == "65", "\(list)")
+        }
+
         @Test("a push can be added, listed, stopped and restarted while the share runs")
         func running() throws {
             let desktop = try SharedDesktop()
@@ -144,6 +160,8 @@ extension EndToEnd {
                 ("live.example/Sesam", "it isn't a URL"),
                 ("http://live.example/app/Sesam", "nothing is pushed by http"),
                 ("rtmp://live.example/app/Sesam key", "has a space"),
+                ("rtmps://me:Sesam@live.example/app/key", "without a check of the certificate"),
+                ("srt://0.0.0.0:9000?passphrase=Sesam&mode=listener", "other machines can reach the address"),
             ] {
                 let run = try CommandLineRun(["screenrelay", "host", "--push", url] + RunningProgram.anyPorts)
                 #expect(run.status == .exited(64))
