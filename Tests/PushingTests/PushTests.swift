@@ -69,7 +69,9 @@ struct PushTests {
         #expect(decoded.faults.isEmpty, "\(decoded.messages)")
         #expect(decoded.bytes.count == pictures.count * 176 * 144 * 3)
 
-        var probe = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0", "-show_entries", "packet=pts", server.file])
+        var probe = Launch(
+            "ffprobe",
+            ["-v", "error", "-of", "csv=p=0", "-select_streams", "v", "-show_entries", "packet=pts", server.file])
         probe.standardOutput = .text(limit: 1 << 16)
         let times = try ChildProcess.run(probe, within: .seconds(20)).output.split(separator: "\n")
             .compactMap { Int($0.split(separator: ",")[0]) }

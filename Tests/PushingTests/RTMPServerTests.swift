@@ -70,7 +70,10 @@ struct RTMPServerTests {
         #expect(received.count == pictures.count)
         #expect(zip(received, pictures).allSatisfy { $0.slices == $1.slices })
 
-        let words = ["-v", "error", "-of", "csv=p=0", "-show_entries", "packet=pts_time", server.recording]
+        let words = [
+            "-v", "error", "-of", "csv=p=0", "-select_streams", "v", "-show_entries", "packet=pts_time",
+            server.recording,
+        ]
         var probe = Launch("ffprobe", words)
         probe.standardOutput = .text(limit: 1 << 16)
         let times = try ChildProcess.run(probe, within: .seconds(20)).output.split(separator: "\n")

@@ -8,8 +8,8 @@ struct StillRhythmTests {
     private let start = MonotonicTime.zero + .seconds(100)
 
     /// When pictures are asked for in the six seconds after a key frame, each of which comes 5 ms later.
-    private func asked(isWatched: Bool) -> [Int64] {
-        var rhythm = StillRhythm(isWatched: isWatched, at: start)
+    private func asked(isWatched: Bool, isCoarse: Bool = false) -> [Int64] {
+        var rhythm = StillRhythm(isWatched: isWatched, isCoarse: isCoarse, at: start)
         rhythm.came(isKeyFrame: true, at: start - .seconds(10))
         rhythm.came(isKeyFrame: true, at: start)
         var asked: [Int64] = []
@@ -30,9 +30,16 @@ struct StillRhythmTests {
         #expect((8...10).contains(later.count))
     }
 
+    @Test("where times are in milliseconds, who may start to watch gets the 41 that players look at there")
+    func coarse() {
+        let times = asked(isWatched: true, isCoarse: true)
+        #expect((41...45).contains(times.count { $0 <= 1000 }))
+        #expect((9...11).contains(times.count { $0 > 1000 }))
+    }
+
     @Test("the first viewer of a connection gets the 150 pictures that ffmpeg looks at")
     func first() {
-        var rhythm = StillRhythm(isWatched: true, at: start)
+        var rhythm = StillRhythm(isWatched: true, isCoarse: false, at: start)
         rhythm.came(isKeyFrame: true, at: start - .seconds(10))
         rhythm.connected()
         rhythm.came(isKeyFrame: true, at: start)
@@ -50,7 +57,7 @@ struct StillRhythmTests {
 
     @Test("a screen that moves is asked for nothing")
     func moving() {
-        var rhythm = StillRhythm(isWatched: true, at: start)
+        var rhythm = StillRhythm(isWatched: true, isCoarse: false, at: start)
         for index in 0..<60 as Range<Int64> {
             let now = start + .milliseconds(33) * index
             if index == 0 { rhythm.came(isKeyFrame: true, at: now - .seconds(10)) }

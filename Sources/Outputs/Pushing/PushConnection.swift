@@ -110,7 +110,8 @@ final class PushConnection: PushAttempt {
         let now = MonotonicTime.now()
         shared = Mutex(
             Shared(
-                meter: OutputMeter(at: now), source: source, still: StillRhythm(isWatched: target.isWatched, at: now)))
+                meter: OutputMeter(at: now), source: source,
+                still: StillRhythm(isWatched: target.isWatched, isCoarse: target.isCoarse, at: now)))
         guard let thread = NamedThread("push", blocksSignals: true, body: { [self] in run() }) else { return nil }
         shared.withLock { $0.thread = thread }
         if settings.content != .pictures {
@@ -241,7 +242,9 @@ final class PushConnection: PushAttempt {
         }
         guard let (address, place) = findAddress() else { return }
         do throws(MediaFileError) {
-            let sound = try beginning.hasSound ? address.sound(settings.sound) : nil
+            let hasSound = beginning.hasSound || settings.content == .both && address.container.needsSound
+            if hasSound { shared.withLock { $0.lacksSound = false } }
+            let sound = try hasSound ? address.sound(settings.sound) : nil
             var stream = try PushStream(
                 beginning.picture, sound, origin: track.origin, to: address, at: place, connection: connection)
             shared.withLock { $0.meter = OutputMeter(at: MonotonicTime.now()) }

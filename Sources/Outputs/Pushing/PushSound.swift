@@ -135,6 +135,10 @@ private struct SoundTranscoder {
 }
 
 extension MediaContainer {
+    /// Whether there is sound, of silence, where the track has none. A stream of Flash Video never says that all its
+    /// streams are there: with pictures alone, FFmpeg looks for sound in the first 150 pictures.
+    var needsSound: Bool { self == .flash }
+
     /// Whether Opus goes out as it is. Flash Video takes AAC alone, and for HLS Apple's players do.
     var keepsOpus: Bool {
         switch self {

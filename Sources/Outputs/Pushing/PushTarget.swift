@@ -45,6 +45,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether somebody may start to watch while it is written. What only a connection tells is a server, as a rule.
     var isWatched: Bool { address?.container.isWatched ?? true }
 
+    /// Whether times are in milliseconds, as far as that is known.
+    var isCoarse: Bool { address.map { $0.container == .flash } ?? true }
+
     /// Whether it is on another machine, as far as that is known.
     var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
 

@@ -9,8 +9,12 @@ import MediaTypes
 struct StillRhythm {
     /// Most players look at 21 pictures.
     private static let beginning = (length: Interval.milliseconds(1200), spacing: Interval.milliseconds(40))
-    /// ffmpeg and ffplay look at five seconds of SRT and RTMP, which they count in pictures: 150 of 30 a second.
-    /// Whoever is there when a connection begins doesn't wait for so long.
+    /// Where times are in milliseconds, FFmpeg looks at 41. An encoder of the push may make 24 per second at most.
+    private static let coarseBeginning = (
+        length: Interval.milliseconds(2000), spacing: Interval.milliseconds(16), count: 44
+    )
+    /// ffmpeg and ffplay look at five seconds of SRT, and of RTMP without sound, which they count in pictures: 150 of
+    /// 30 a second. Whoever is there when a connection begins doesn't wait for so long.
     private static let first = (length: Interval.milliseconds(3200), spacing: Interval.milliseconds(12))
     /// Each one is also the occasion to ask for the next key frame.
     private static let spacing = Interval.milliseconds(500)
@@ -20,16 +24,20 @@ struct StillRhythm {
 
     /// Whether somebody may start to watch at any time. A file is watched later.
     private let isWatched: Bool
+    /// Whether the stream's times are in milliseconds.
+    private let isCoarse: Bool
     /// Whether a key frame has come.
     private var hasBegun = false
     private var firstUntil = MonotonicTime.zero
     private var beginsUntil = MonotonicTime.zero
+    /// How many pictures have come since the last key frame.
+    private var count = 0
     /// When the next picture is asked for, if none has come.
     private(set) var due: MonotonicTime
 
     /// A rhythm whose first picture is still to come, which is asked for in other ways.
-    init(isWatched: Bool, at now: MonotonicTime) {
-        self.isWatched = isWatched
+    init(isWatched: Bool, isCoarse: Bool, at now: MonotonicTime) {
+        (self.isWatched, self.isCoarse) = (isWatched, isCoarse)
         due = now + Self.longestSilence
     }
 
@@ -37,9 +45,12 @@ struct StillRhythm {
     mutating func came(isKeyFrame: Bool, at now: MonotonicTime) {
         if isKeyFrame {
             if !hasBegun { firstUntil = now + Self.first.length }
-            beginsUntil = now + Self.beginning.length
+            beginsUntil = now + (isCoarse ? Self.coarseBeginning.length : Self.beginning.length)
+            count = 0
             hasBegun = true
         }
+        count += 1
+        if isCoarse, count >= Self.coarseBeginning.count { beginsUntil = now }
         wait(from: now)
     }
 
@@ -48,8 +59,8 @@ struct StillRhythm {
 
     /// Counts the time from now on: a picture has been asked for.
     mutating func wait(from now: MonotonicTime) {
-        let spacing =
-            now < firstUntil ? Self.first.spacing : now < beginsUntil ? Self.beginning.spacing : Self.spacing
+        let beginning = isCoarse ? Self.coarseBeginning.spacing : Self.beginning.spacing
+        let spacing = now < firstUntil ? Self.first.spacing : now < beginsUntil ? beginning : Self.spacing
         due = now + (isWatched ? spacing : Self.longestSilence)
     }
 }

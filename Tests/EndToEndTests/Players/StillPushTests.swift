@@ -27,6 +27,27 @@ extension EndToEnd {
             try show(url, within: .seconds(6))
         }
 
+        @Test(
+            "a player that comes later to an RTMP server shows it after the next key frame, though nothing is heard",
+            .enabled(if: NginxServer.isAvailable))
+        func late() throws {
+            let folder = try TemporaryFolder()
+            let server = try NginxServer(port: try freePort(), in: folder)
+            let desktop = try SharedDesktop(scene: ["--still"], options: ["--push", server.url])
+            try eventually("it is connected") { desktop.host.output.contains("is connected") }
+            // The first pictures of a connection come closer together.
+            try eventually("some recording", within: .seconds(20)) {
+                let words = ["-v", "error", "-of", "csv=p=0", "-show_entries", "packet=pts_time", server.recording]
+                var probe = Launch("ffprobe", words)
+                probe.standardOutput = .text(limit: 1 << 20)
+                probe.standardError = .text(limit: 1 << 16)
+                let times = try ChildProcess.run(probe, within: .seconds(20)).output.split(separator: "\n")
+                return times.compactMap { Double($0.split(separator: ",")[0]) }.max() ?? 0 > 4
+            }
+            // It took 16 s without sound.
+            for _ in 0..<2 { try show(server.url, within: .seconds(10)) }
+        }
+
         @Test("HLS has a playlist within seconds, and a player that comes later shows it as soon")
         func playlist() throws {
             let folder = try TemporaryFolder()
