@@ -18,6 +18,8 @@ struct MotionSearch {
     private var pause = Pause(longest: 30)
     /// For the second offset. Most pages scroll alone, but beside a log the other one moves only now and then.
     private var secondPause = Pause(longest: 4)
+    /// For a search far away, in both directions at once: for windows that are dragged fast.
+    private var farPause = Pause(longest: 8)
     private var lastArea = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
 
     typealias Offset = (x: Int, y: Int)
@@ -83,9 +85,14 @@ struct MotionSearch {
         if !Self.isAlike(area, lastArea) { pause.searched(found: true) }
         lastArea = area
         if reach < Self.near || pause.skips() { return survey(current, previous, (0, 0), active) }
-        let found = offset(in: current, previous, area, last: last, isCandidate: { _, _ in true })
+        var found = offset(in: current, previous, area, last: last, isCandidate: { _, _ in true })
+        if found?.isCertain != true, !farPause.skips() {
+            let far = offset(in: current, previous, area, last: [], isFar: true, isCandidate: { _, _ in true })
+            farPause.searched(found: far != nil)
+            found = far ?? found
+        }
         pause.searched(found: found != nil)
-        guard let found else {
+        guard let found = found?.offset else {
             last = []
             return survey(current, previous, (0, 0), active)
         }
@@ -93,6 +100,8 @@ struct MotionSearch {
         var motion = survey(current, previous, found, active)
         if motion.codedCount * Self.smallPart <= motion.movedCount { return motion }
         findSecond(in: current, previous, area, &motion)
+        // Encoders find what moved straight ahead, but what moved in both directions at once only by chance.
+        if found.x != 0, found.y != 0, motion.codedCount <= motion.movedCount { return motion }
         let still = survey(current, previous, (0, 0), active)
         return motion.movedCount > 0 && saves(motion.codedCount, still.codedCount) ? motion : still
     }
@@ -108,7 +117,7 @@ struct MotionSearch {
             states[(y + Self.probeHeight / 2) / 16 * columns + (x + Self.probeWidth / 2) / 16] == coded
         }
         secondPause.searched(found: second != nil)
-        guard let second else { return }
+        guard let second = second?.offset else { return }
         last.append(second)
         motion.second = second
         for index in 0..<states.count where states[index] == coded {
