@@ -38,6 +38,11 @@ struct CodingCosts: Sendable {
 
         func bytes(at quantizer: Int) -> Double { bytes - slope * Double(quantizer - self.quantizer) }
 
+        /// Becomes a sixteenth more like `estimate`, because a picture taught nothing about it.
+        mutating func fade(to estimate: Cost) {
+            bytes += (estimate.bytes(at: quantizer) - bytes) / (CodingCosts.caution * CodingCosts.caution)
+        }
+
         mutating func learn(_ new: Double, _ macroblocks: Double, at quantizer: Int, _ difference: Double?) {
             // A clock says little about the film beside it.
             let weight = macroblocks / (macroblocks + self.macroblocks)
@@ -62,6 +67,8 @@ struct CodingCosts: Sendable {
     private static let slopes = 0.055...0.5
     /// A picture shows another scene if it differs more than three times as much from the one before as usual.
     private static let cut = 1.5
+    /// What isn't certain counts a fourth: a picture that is finer than usual has to fit several times over.
+    static let caution = 4.0
     /// The bytes of a macroblock at QP 28, by the index of the sort, until they are learned: pictures of text.
     private static let estimates = [36.0, 14, 10, 20, 11]
 
@@ -83,6 +90,9 @@ struct CodingCosts: Sendable {
         let text = Cost(bytes: Self.logarithm(Self.estimates[sort.rawValue])).bytes(at: quantizer)
         costs[sort.rawValue].learn(
             sort == .refinement ? max(new, text) : new, macroblocks, at: quantizer, difference.map(Self.logarithm))
+        // Meanwhile nothing shows what a change costs that isn't moved. A few dear ones would keep x264 from all later.
+        let change = Sort.change.rawValue
+        if sort == .restOfMoved { costs[change].fade(to: Cost(bytes: Self.logarithm(Self.estimates[change]))) }
         // A page without prediction costs about as much as one after a rest.
         let first = Sort.first.rawValue
         if sort == .keyFrame, costs[first].seen == nil {

@@ -68,7 +68,6 @@ public struct RateController: Sendable {
     /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
     private static let finestInMotion = 20
     private static let finerStep = 2
-    private static let caution = 4.0
     /// How many others a picture may make late, in periods, before it is coded again.
     private static let mostLate: Int64 = 2
 
@@ -149,7 +148,7 @@ public struct RateController: Sendable {
             decision.quantizer = quantizer
             let bytes = costs.expected(decision.sort, decision.macroblocks, decision.difference, at: quantizer)
             decision.expected = bytes
-            let factor = quantizer < bold ? Self.caution : 1
+            let factor = quantizer < bold ? CodingCosts.caution : 1
             if debt.time(toCarry: bytes * factor) <= limit(quantizer, decision.budget) { return }
         }
     }
