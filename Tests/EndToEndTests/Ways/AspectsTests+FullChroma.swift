@@ -9,7 +9,8 @@ extension EndToEndBesideBrowser.AspectsTests {
         var outs = WayOut.allCases
         outs.removeAll { $0 == .page }
         let run = try WaysRun(
-            .capture, .init(outs: outs, options: ["--chroma", "444"]), peers: peers, recordings: recordings)
+            .capture, .init(outs: outs, options: ["--chroma", "444"], playTime: 4), peers: peers, recordings: recordings
+        )
         let program = try #require(run.program)
         try eventually("audio") { try ask(["status", "--json"], run).contains(#""sound":"live""#) }
         for way in [WayOut.whep, .webSocket] { try run.startClient(way) }
