@@ -64,8 +64,8 @@ public final class Pull: Sendable {
     /// Begins to read. `track` must have no other source.
     ///
     /// - Parameter onEvent: called on the source's thread with what happens; it must not block.
-    /// - Throws: ``PullError`` if the server's certificate can't be checked and the settings don't allow that, or if the
-    ///   process has no thread or descriptor left.
+    /// - Throws: ``PullError`` if the server's certificate can't be checked and the settings don't allow that, or if
+    ///   the process has no thread or descriptor left.
     public init(
         _ address: PullAddress, into track: HostedTrack, settings: Settings = Settings(), log: EventLog = .silent,
         onEvent: @escaping @Sendable (PullEvent) -> Void = { _ in }

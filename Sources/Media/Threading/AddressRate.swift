@@ -2,8 +2,8 @@ public import MediaTypes
 
 /// A token bucket for each address: it limits uses of something, such as requests, to a rate with bursts.
 ///
-/// At most 4,096 addresses are remembered (an IPv6 /64 counts as one, see ``ClientAddress``). All addresses with the same
-/// first 48 bits of IPv6 together have 8 times the rate of one. Time is an argument.
+/// At most 4,096 addresses are remembered (an IPv6 /64 counts as one, see ``ClientAddress``). All addresses with the
+/// same first 48 bits of IPv6 together have 8 times the rate of one. Time is an argument.
 public struct AddressRate: Sendable {
     static let capacity = 4096
 

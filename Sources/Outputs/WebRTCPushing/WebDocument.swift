@@ -7,8 +7,8 @@ public enum WebDocument {
     /// The most redirects in a row.
     private static let redirectLimit = 5
 
-    /// Reads `url`, of HTTP or HTTPS. Blocks until the deadline at most. A redirect is followed, but never from HTTPS to
-    /// HTTP, nor to an address nearer to this machine than that of `url`.
+    /// Reads `url`, of HTTP or HTTPS. Blocks until the deadline at most. A redirect is followed, but never from HTTPS
+    /// to HTTP, nor to an address nearer to this machine than that of `url`.
     public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputFailure) -> [UInt8] {
         let attempt = Attempt()
         attempt.beginFarewell(within: time)

@@ -2,9 +2,9 @@ import Threading
 
 /// Limits how often each address may send a wrong token or password.
 ///
-/// An address may fail 20 times at once, and once a second after that; all addresses with the same first 48 bits of IPv6
-/// together 8 times as often. Successful attempts are not counted. At most 1,024 addresses are remembered. Time is an
-/// argument, in seconds.
+/// An address may fail 20 times at once, and once a second after that; all addresses with the same first 48 bits of
+/// IPv6 together 8 times as often. Successful attempts are not counted. At most 1,024 addresses are remembered. Time is
+/// an argument, in seconds.
 public struct FailedAttempts {
     static let burst: Int = 20
     static let capacity = 1024

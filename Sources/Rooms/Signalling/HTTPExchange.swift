@@ -44,8 +44,8 @@ final class HTTPExchange {
     }
 
     /// The segments of the path, percent-decoded: "/whep/my%20desk" has two. nil if one can't be decoded, or if it
-    /// has `/api` or `/metrics` with other slashes, which a proxy in front might let through. Letters in percent-encoding
-    /// have been decoded by libsoup before.
+    /// has `/api` or `/metrics` with other slashes, which a proxy in front might let through. Letters in
+    /// percent-encoding have been decoded by libsoup before.
     var path: [String]? {
         let raw = soup_server_message_get_uri(message).flatMap { g_uri_get_path($0) }.map { String(cString: $0) } ?? ""
         var segments: [String] = []
