@@ -431,11 +431,12 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AudioCoding", "BrowserDriver", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
                 "RecordingFiles",
                 "ByteCoding", "H264",
                 "X264Encoding",
-                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport", "ScreenRelayKit", "Joining", "OutputLife",
+                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport", "ScreenRelayKit", "Ingest", "Joining",
+                "OutputLife",
                 "Pushing", "RTSPServing", "Signalling", "Threading",
             ], exclude: ["Clients", "README.md"]),
     ]
