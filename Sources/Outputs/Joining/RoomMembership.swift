@@ -213,6 +213,11 @@ extension RoomMembership {
                 refusals[member] = nil
                 return [.send(conversation.answer(session.description, to: member))]
             } catch {
+                // What it can't decode is in an offer of ours, too, and it may not answer that beside its own.
+                if error == .unsupported(ChromaPolicy.exclusion) {
+                    lost(member, error)
+                    return []
+                }
                 log.info("\(target): a member's offer isn't answered but by one of ours: \(error)")
                 return conversation.calls.notAnswered(member)
             }
