@@ -43,7 +43,8 @@ def join(stage, command, limit):
 
 def password(stage, command, limit):
     """A share whose password is typed on a terminal."""
-    one = stage.start(["script", "-qec", command.text, "/dev/null"], stage.environment)
+    # A shell between would end by Ctrl-C itself.
+    one = stage.start(["script", "-qec", "exec " + command.text, "/dev/null"], stage.environment)
     for question in ("Password for the room: ", "once more: "):
         _wait_for_question(one, question, limit)
         one.tell(PASSWORD)
