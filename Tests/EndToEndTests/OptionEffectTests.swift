@@ -5,7 +5,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     /// Options of a host, each with and without.
     @Suite(
         "What options do",

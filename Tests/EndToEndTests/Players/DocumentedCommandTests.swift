@@ -2,7 +2,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEndBesideBrowser {
+extension EndToEndInBrowser {
     @Suite(
         "Commands as the guides have them",
         .enabled(if: EndToEnd.isPossible && EndToEnd.hasBrowser && FFmpeg.isAvailable && PythonClient.isAvailable),
