@@ -158,7 +158,7 @@ extension EndToEnd {
             let options = ["--chroma", "444", "--join", url]
             var early: SharedDesktop?
             if isKnown {
-                // The format is known before somebody offers.
+                // The format is known before a member offers.
                 let desktop = try SharedDesktop(options: options)
                 try waitForWords("waiting to try again: Could not connect", of: desktop)
                 let picture = try CommandLineRun([
@@ -182,7 +182,7 @@ extension EndToEnd {
             #expect(join["reason"].string?.contains("--chroma 444,420") == true)
             let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
             #expect(status.output.contains("\(place): joined, 1 member, 1 without a picture: the screen"))
-            // Without it, nobody lacks anything.
+            // Without it, no member is excluded.
             client.child.stop()
             try eventually("an empty room", within: .seconds(40)) {
                 desktop.host.output.contains("the join to \(place): joined, 0 members\n")

@@ -6,7 +6,7 @@ import VideoEncoding
 ///
 /// When much of the screen changes after a rest, the picture before is kept. When the screen then shows what is kept,
 /// the picture is predicted from that, and only what differs from it is coded. A macroblock counts as the same if all
-/// of its samples are, and if it doesn't become coarser than it is now: what stands still mustn't flicker.
+/// of its samples are, and if it doesn't become coarser than it is now: still content mustn't flicker.
 ///
 /// The value has no clock.
 struct PictureMemory {

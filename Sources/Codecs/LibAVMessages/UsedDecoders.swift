@@ -1,5 +1,5 @@
-/// The decoders of libavcodec that may see what sources send, by its names. The many others are for games, old discs
-/// and editors; nobody needs them here, and fewer people have looked for their faults.
+/// The libavcodec decoders, by name, that may decode a source's streams. The others are for games, old discs and
+/// editors: no source needs them, and they are less tested.
 public enum UsedDecoders {
     public static let video = [
         "h264", "hevc", "av1", "libdav1d", "libaom-av1", "vp8", "libvpx", "vp9", "libvpx-vp9", "mpeg1video",

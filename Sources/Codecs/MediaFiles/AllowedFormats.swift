@@ -1,5 +1,5 @@
-/// What libavformat may use to read or write an address. By itself it guesses the format from the first bytes, and the
-/// sender of a playlist, whoever that is, could have it open files of this machine and connect to others.
+/// What libavformat may use to read or write an address. By default it guesses the format from the first bytes, so
+/// the sender of a playlist could make it open local files and connect to other servers.
 struct AllowedFormats {
     /// The only format; nil for a file, whose bytes tell which of `formats` it has.
     let format: String?

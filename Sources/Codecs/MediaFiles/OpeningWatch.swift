@@ -2,8 +2,8 @@ import CLibAV
 
 /// What libavformat asks while it opens and reads a source: whether to go on.
 ///
-/// A server that redirects by RTSP must not choose what else is reached from here, so another host than the given one
-/// ends it before a request goes there. Used on the reader's thread, and kept for as long as the context.
+/// An RTSP server must not choose which other hosts are reached from this machine, so a redirect to another host ends
+/// the attempt before a request is sent. Used on the reader's thread, and kept for as long as the context.
 final class OpeningWatch {
     /// Whether the server has named another host.
     private(set) var hasMoved = false

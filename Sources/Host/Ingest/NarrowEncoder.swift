@@ -47,8 +47,8 @@ struct NarrowEncoder {
     private var vainSearches = 0
     /// The number of pictures for which motion is still searched near by.
     private var nearSearches = 0
-    /// Whether frames have half the sides. Below some 15 bits for each macroblock a coarser quantizer saves nothing, so
-    /// this is what is left where not even a few frames per second fit.
+    /// Whether frames are halved in width and height. Below some 15 bits per macroblock a coarser quantizer saves
+    /// nothing, so a smaller frame is the only way to more frames per second.
     private var isHalved = false
     /// The frames in a row that ask for the other of the two sizes.
     private var misfits = 0
@@ -112,7 +112,7 @@ struct NarrowEncoder {
 
     /// Encodes `picture`, the newest one.
     mutating func encode(_ picture: I420Picture, now: MonotonicTime) throws -> CodedFrame {
-        // What stands still is shown in full.
+        // A still picture has its full size.
         if !hasNew, !needsKeyFrame { isHalved = false }
         let codedPicture = isHalved ? PictureScaling.halve(picture) ?? picture : picture
         let encoder = try currentEncoder(for: codedPicture)

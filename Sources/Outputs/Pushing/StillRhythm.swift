@@ -14,7 +14,7 @@ struct StillRhythm {
         length: Interval.milliseconds(2000), spacing: Interval.milliseconds(16), count: 44
     )
     /// ffmpeg and ffplay look at five seconds of SRT, and of RTMP without sound, which they count in pictures: 150 of
-    /// 30 a second. Whoever is there when a connection begins doesn't wait for so long.
+    /// 30 a second. Players that are connected when the push begins don't wait that long.
     private static let first = (length: Interval.milliseconds(3200), spacing: Interval.milliseconds(12))
     /// Each one is also the occasion to ask for the next key frame.
     private static let spacing = Interval.milliseconds(500)

@@ -18,8 +18,8 @@ struct SourceOption {
     static let anyCertificate = Option(
         long: "insecure-source",
         help:
-            "read sources by rtsps although nothing checks their servers' certificates: whoever is on the path can "
-            + "read and change what they send")
+            "read rtsps sources without verifying their certificates; an attacker on the path can read and change the "
+            + "stream")
 
     private let acceptsAnyCertificate: Bool
     private let sources: [(address: PullAddress, track: String?)]

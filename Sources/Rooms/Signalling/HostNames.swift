@@ -104,7 +104,7 @@ enum RequestOrigin: Equatable, Sendable {
     case malformed
 
     /// Compares `header` with the request's `Host` header and with the `allowed` origins. A page without TLS isn't ours
-    /// if the request came with TLS: somebody on the path may have written it.
+    /// if the request came with TLS: an attacker on the path may have written it.
     init(header: String?, host: String?, isSecured: Bool, allowed: Set<String>) {
         guard let header else {
             self = .ours

@@ -7,7 +7,7 @@ import Glibc
 /// client has sent the start of a TLS record, and ``HandshakeTurns`` decides whose turn it is.
 ///
 /// Belongs to the site's thread. When a connection's deadline passes, its socket is shut down, which ends its
-/// handshake. The deadline begins anew with the handshake: waiting for a turn isn't the client's fault.
+/// handshake. The deadline starts again with the handshake: waiting for a turn isn't the client's fault.
 final class TLSHandshakes {
     /// A connection whose handshake isn't complete.
     private final class Newcomer {
