@@ -1,6 +1,8 @@
 import BrowserDriver
 import Foundation
+import Glibc
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -61,22 +63,29 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "are right where the host encodes them once more for a narrow path", .timeLimit(.minutes(2)),
+            "are right where the host re-encodes them for a slow path, at half the size in motion, and in full at rest",
+            .timeLimit(.minutes(2)),
             .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
         func narrow() throws {
             let network = try LossyNetwork(
                 losing: "udp sport \(Self.mediaPort) limit rate over 50 kbytes/second burst 30 kbytes")
-            let (desktop, viewer) = try start(in: network, scene: "full")
+            let (desktop, viewer) = try start(in: network, scene: "full", size: PictureSize(width: 1280, height: 720))
             try desktop.host.waitForLog("gets fewer pictures")
+            let width = "document.querySelector('video').videoWidth"
+            try viewer.page.waitUntil("\(width) === 640", within: .seconds(60))
             let before = try viewer.page.checkedPictures().count
             try viewer.expectRightPictures(atLeast: before + 3, within: .seconds(60))
+            desktop.scene.child.terminate(SIGSTOP)
+            defer { desktop.scene.child.terminate(SIGCONT) }
+            try viewer.page.waitUntil("\(width) === 1280", within: .seconds(60))
         }
 
         private func start(
-            in network: LossyNetwork, scene: String = "patches"
+            in network: LossyNetwork, scene: String = "patches",
+            size: PictureSize = PictureSize(width: 640, height: 480)
         ) throws -> (SharedDesktop, ViewerPage) {
             let desktop = try SharedDesktop(
-                scene: ["--scene", scene], options: ["--udp-port", "\(Self.mediaPort)"], inside: network)
+                scene: ["--scene", scene], options: ["--udp-port", "\(Self.mediaPort)"], size: size, inside: network)
             // Chromium's sandbox refuses to run as root, even in a user namespace.
             let browser = try Browser.launch(extraFlags: ["--no-sandbox"], prefix: network.prefix)
             let viewer = try ViewerPage(desktop.link, in: browser, checksPictures: true)

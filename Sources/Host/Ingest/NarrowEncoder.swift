@@ -34,6 +34,8 @@ struct NarrowEncoder {
     private static let nearSearches = 15
     /// How long the picture stands still before it is encoded again in finer quality.
     private static let stillBeforeRefining = Interval.milliseconds(150)
+    /// How long it stands still before it has its full size again, which costs a key frame.
+    private static let stillBeforeFull = Interval.milliseconds(600)
 
     /// The bit rate of the paths; nil if nobody takes the pictures.
     private(set) var rate: BitRate?
@@ -107,7 +109,8 @@ struct NarrowEncoder {
     var deadline: MonotonicTime? {
         guard rate != nil, !isHeldBack else { return nil }
         if needsKeyFrame || hasNew { return freeAt }
-        return lastQuantizer > Self.finest || isHalved ? freeAt + Self.stillBeforeRefining : nil
+        if isHalved { return freeAt + Self.stillBeforeFull }
+        return lastQuantizer > Self.finest ? freeAt + Self.stillBeforeRefining : nil
     }
 
     /// Encodes `picture`, the newest one.
