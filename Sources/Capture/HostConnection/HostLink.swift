@@ -24,7 +24,7 @@ public final class HostLink {
     private var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
     /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
-    /// Whether a host has accepted this capture: its token was right then, and a later refusal may be from another host.
+    /// Whether a host has accepted this capture. Its token was right then; a later refusal may be from another host.
     private var wasAccepted = false
     /// The longest text of a host that is logged, in Unicode scalars.
     private static let longestText = 200

@@ -94,8 +94,8 @@ extension SocketIOServer {
         }
     }
 
-    /// Makes room for one more session from `address` by ending the oldest that is in no room, so that clients that only
-    /// connect don't keep others out.
+    /// Makes room for another session from `address` by ending the oldest one outside a room: clients that only connect
+    /// must not keep others out.
     private func mayOpen(from address: String) throws(EngineRequestError) {
         let key = ClientAddress.key(address)
         let ofAddress = sessions.values.filter { ClientAddress.key($0.address) == key }
