@@ -21,10 +21,15 @@ extension FuzzTarget {
             check(Authority(header).map { names.contains($0.host) } ?? false, "no other name is accepted")
         }
         _ = open.accept(header)
-        if case .ours = RequestOrigin(header: origin, host: header, allowed: []), let origin {
+        for isSecured in [false, true] {
+            guard let origin,
+                case .ours = RequestOrigin(header: origin, host: header, isSecured: isSecured, allowed: [])
+            else { continue }
             check(
                 Authority(origin.drop { $0 != ":" }.dropFirst(3))?.host == Authority(header)?.host,
                 "an origin of ours has the name of the request")
+            let scheme = origin.prefix { $0 != ":" }.lowercased()
+            check(!isSecured || scheme == "https" || scheme == "wss", "a page without TLS isn't ours over TLS")
         }
         let key = ClientAddress.key(header)
         check(ClientAddress.key(key).utf8.count <= max(39, header.utf8.count), "the key of an address is short")
