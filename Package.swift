@@ -260,8 +260,8 @@ let package = Package(
                 "ByteCoding", "CGLib", "CLinux", "Clocks", "MediaTypes", "Processes", "STUN",
                 "ScreenRelayKit", "SecureTransport", "Signalling", "Threading", "WebRTC",
             ]),
-        program(
-            "Programs", "screenrelay",
+        shell(
+            "Programs", "Commands",
             [
                 "Clocks", "ByteCoding", "Diagnosis", "QRCodes",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
@@ -270,6 +270,7 @@ let package = Package(
                 "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing", "RTSPServing", "Pulling",
                 "Joining", "Processes",
             ]),
+        program("Programs", "screenrelay", ["Commands"]),
         program(
             "Programs", "screenrelay-capture",
             [

@@ -3,8 +3,7 @@ import Glibc
 import MediaTypes
 
 /// `screenrelay`: the host with or without its own capture, and the commands around them.
-@main
-enum Program {
+public enum Program {
     static let name = "screenrelay"
 
     static let commands = CommandSet(
@@ -21,7 +20,8 @@ enum Program {
         InspectCommand.command.withSettings, ExportCommand.command.withSettings,
     ]
 
-    static func main() {
+    /// Runs the command that the process's arguments name, and ends the process with its exit code. On the main thread.
+    public static func run() -> Never {
         exit(
             commands.run(complete: completed) { command, options in
                 switch command {
