@@ -2,18 +2,21 @@
 
 A target depends only on groups above its own (or on its own group, where the design says so), pure cores import nothing
 but each other and the standard library, the programs that capture reach neither Foundation nor GLib, and that of sound
-nothing of the pictures' libraries.
+nothing of the pictures' libraries. A folder of Sources and Tests holds at most 20 files.
 """
 
+import collections
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Programs", "TestTools"]
 PURE = {"MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings", "RTSP"}
 STANDARD = {"Swift", "Synchronization"}
 FORBIDDEN = {"Foundation", "FoundationEssentials", "CGLib"}
+LARGEST_FOLDER = 20
 CAPTURES = {
     "screenrelay-capture": FORBIDDEN,
     "screenrelay-sound": FORBIDDEN | {"CLibAV", "CX264", "CYUV", "CXCB"},
@@ -93,6 +96,14 @@ for program, forbidden in CAPTURES.items():
         for module, file in imports(targets[name][0]).items():
             if module in forbidden:
                 problems.append(f"{file}: the program {program} reaches {module}")
+
+# SwiftPM takes sub-folders without being told of them.
+listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "Sources", "Tests"], capture_output=True, text=True, check=True)
+files = {pathlib.Path(name) for name in listed.stdout.split("\0") if name}
+folders = collections.Counter(file.parent for file in files if file.exists())
+for folder, count in sorted(folders.items()):
+    if count > LARGEST_FOLDER:
+        problems.append(f"{folder}: {count} files, more than {LARGEST_FOLDER}: divide it into folders by what they do")
 
 for problem in problems:
     print(problem)

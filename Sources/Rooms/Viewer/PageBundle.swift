@@ -1,8 +1,9 @@
 /// The files of the page joined into one document, so that a browser gets all of it in one answer.
 ///
 /// The files also work separately: `index.html` names its style sheets and its first module, and modules import each
-/// other. Only a plain style is understood, with each of these statements in a line of its own. Anything else is a
-/// fault, which the tests find.
+/// other. All do so by name alone: the folders of `page` are for readers, and to a browser all files are in one. Only a
+/// plain style is understood, with each of these statements in a line of its own. Anything else is a fault, which the
+/// tests find.
 struct PageBundle {
     /// Why the files can't be joined.
     enum Fault: Error, Equatable {

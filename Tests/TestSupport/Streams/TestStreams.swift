@@ -176,5 +176,5 @@ public enum TestStreams {
 /// The package's folder, taken from where this file was when it was compiled.
 public let packageRoot: String = {
     let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
-    return parts.dropLast(3).joined(separator: "/")
+    return parts.dropLast(4).joined(separator: "/")
 }()
