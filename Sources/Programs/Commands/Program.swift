@@ -8,7 +8,7 @@ public enum Program {
 
     static let commands = CommandSet(
         program: name,
-        summary: "Shares an X screen in a room, where everyone who has the link sees it in a browser.",
+        summary: "Shares an X screen with web browsers: everyone who has the invite link can watch it.",
         version: screenRelayVersion,
         commands: commandsWithSettings + [DoctorCommand.command.withSettings] + Control.commands
             + SetupCommands.commands, namedGroups: [PushOption.group])

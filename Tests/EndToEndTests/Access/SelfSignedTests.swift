@@ -27,7 +27,7 @@ extension EndToEnd {
         private func printedFingerprint(_ host: RunningProgram) throws -> String {
             try eventually("the fingerprint") {
                 let lines = host.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-                let words = "vouches for the certificate. Go on if its SHA-256 fingerprint is"
+                let words = "isn't trusted. Continue only if its SHA-256 fingerprint is"
                 return lines.firstIndex { $0.hasSuffix(words) }.flatMap { lines[($0 + 1)...].first }.map(String.init)
             }
         }

@@ -254,7 +254,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("--open and --lan together warn that anyone in the network can watch; alone neither does")
+        @Test("--open and --lan together warn that anyone on the network can watch; alone neither does")
         func openToAll() throws {
             for options in [["--open"], ["--lan"], ["--open", "--lan"]] {
                 let words = [
@@ -262,7 +262,7 @@ extension EndToEnd {
                 ]
                 let run = try CommandLineRun(words + options)
                 #expect(run.status == .exited(69))
-                #expect(run.errorOutput.contains("anyone in the network can watch") == (options.count == 2))
+                #expect(run.errorOutput.contains("anyone on the network can watch") == (options.count == 2))
             }
         }
 

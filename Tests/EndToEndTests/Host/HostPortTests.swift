@@ -21,7 +21,7 @@ extension EndToEnd {
             let both = try [host("a.sock", ["--lan"]), host("b.sock", ["--lan"])]
             for host in both { _ = try host.printedLink() }
             // Another program may have had the usual port before both.
-            let news = both.map(\.output).filter { $0.contains("\nThe usual UDP port is taken: viewers use port ") }
+            let news = both.map(\.output).filter { $0.contains("\nThe usual UDP port is in use: viewers use port ") }
             #expect(!news.isEmpty)
             for host in both { #expect(host.stop() == .exited(0)) }
         }

@@ -107,7 +107,7 @@ extension EndToEnd {
             #expect(missing.status == .exited(69) && missing.errorLine?.contains("there is no push 7") == true)
             let adapting = try reload(["2", "--preset", "low1,adapt=64k"])
             #expect(adapting.status == .exited(69))
-            #expect(adapting.errorLine?.contains("adapt= and adapt-fps= work with rtmp and rtmps alone") == true)
+            #expect(adapting.errorLine?.contains("adapt= and adapt-fps= work only with rtmp and rtmps") == true)
         }
 
         @Test("send-buffer= in a preset is the size of the RTMP connection's send buffer")
@@ -194,7 +194,7 @@ extension EndToEnd {
                 (address + ["--preset", "send-buffer=8k"], "isn't a size from 16k to 16384k"),
                 (
                     ["--push", "srt://live.example:9", "--preset", "send-buffer=64k"],
-                    "send-buffer= works with rtmp and rtmps alone"
+                    "send-buffer= works only with rtmp and rtmps"
                 ),
                 (address + ["--preset", "only=both"], "write only=pictures or only=sound"),
                 (address + ["--preset", "sound=off"], "'sound=off' is not understood"),

@@ -95,67 +95,67 @@ extension CaptureOptions {
     public static let options = [
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
-            help: "the X display, as in :0; without it, the one that the variable DISPLAY names"),
-        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and exit"),
+            help: "the X display, for example :0 (default: the variable DISPLAY)"),
+        Option(long: "list", help: "list the displays, monitors and windows that can be shared, and exit"),
         Option(
             long: "monitor", value: .required("NAME"),
-            help: "share only this monitor, as in DP-1; --list names them"),
+            help: "share only this monitor, for example DP-1; --list names them"),
         Option(
             long: "window", value: .required("WINDOW"),
             help:
-                "share only this window, without its menus and dialogs, even while others cover it: an identifier as in "
-                + "0x1c00003, or a part of its title or class; --list names them"),
+                "share only this window, without its menus and dialogs, even while others cover it: an identifier such "
+                + "as 0x1c00003, or part of its title or class; --list names them"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
-            help: "share only this part of the screen, as in 1280x720+0+40 (width, height, left, top)"),
+            help: "share only this part of the screen, for example 1280x720+0+40 (width, height, left, top)"),
         Option(
             long: "pick",
             help:
-                "choose on the screen what is shared: click on a window, or drag a region; Escape or the right button "
-                + "cancels"),
+                "choose on the screen: click a window, or drag a region; Escape or the right button cancels"),
         Option(
             long: "hide", value: .required("WINDOW"),
             help:
-                "leave out this window and all others of its program, such as menus and dialogs, which are shown blank; "
+                "hide this window and all others of its program, such as menus and dialogs, which appear black; "
                 + "named as for --window, may be repeated",
             repeats: true),
         Option(
             long: "scale", value: .required("WxH|N%"),
             help:
-                "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
+                "scale frames down, with the same aspect ratio: to fit a size, for example 1920x1080, or to a share "
+                + "such as 50%"),
         Option(
             long: "size", value: .required("WxH"),
             help:
-                "send pictures of exactly this size, whatever is shared, for example 1280x720: what is shared is made "
-                + "smaller or larger, with black bars if it has another aspect ratio"),
+                "send frames of exactly this size, for example 1280x720: the source is scaled up or down, with black "
+                + "bars if its aspect ratio differs"),
         Option(
             long: "key-frames", value: .required("TIME|N"),
             help:
                 "send a key frame at least once in this time (10s) or every N frames (300), for receivers that can't "
-                + "ask for one: the original ReplayKit receiver, recorders; without it, only when one is requested"),
+                + "request one: the original ReplayKit receiver, recorders; without it, only on request"),
         Option(
             long: "chroma", value: .required("FORMAT"),
             help:
-                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser can "
-                + "decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
+                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser "
+                + "can decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
             default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
             long: "fps", short: "f", value: .required("NUMBER"),
-            help: "send at most this many pictures a second, 1 to 120",
+            help: "maximum frame rate, 1 to 120 fps",
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
             help:
-                "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000; without it, 4M, and more "
-                + "where the viewers' connections carry it: up to 12M for 1920x1080 at 30 frames per second"),
+                "maximum bit rate, 10k to 1G bits per second, for example 4M, 600k or 2500000; without it, 4M, and "
+                + "more if the viewers' connections carry it: up to 12M for 1920x1080 at 30 fps"),
         Option(
             long: "constant-qp", value: .required("N"),
-            help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate",
+            help: "for measurements: encode every frame with this quantizer, 0 to 51, whatever the bit rate",
             isHidden: true),
         Option(
             long: "no-refinement",
-            help: "for measurements: don't send a picture again in better quality once it stands still",
+            help: "for measurements: don't re-send static content at higher quality",
             isHidden: true),
     ]
 }

@@ -6,15 +6,16 @@ extension Command {
     public static let captureProgram = Command(
         name: "",
         summary:
-            "Takes pictures of an X display while something changes on it, encodes them to H.264 and gives them to a "
-            + "screenrelay host.",
+            "Captures an X display while it changes, encodes it to H.264 and sends it to a screenrelay host.",
         options: [Option.hostLink, .linkToken] + CaptureOptions.options + [
             Option(
                 long: "legacy",
-                help: "send only NAL units, with the headers of the original ReplayKit sender, whatever the host says"),
+                help: "send only NAL units, with the headers of the original ReplayKit sender, regardless of what the "
+                    + "host requests"),
             Option(
                 long: "check",
-                help: "for 'screenrelay doctor': tell the size of what would be captured and what the display lacks",
+                help: "for 'screenrelay doctor': report the size of the source and the extensions that the display "
+                    + "lacks",
                 isHidden: true),
             Option(
                 long: "pick-only",
@@ -22,7 +23,7 @@ extension Command {
                 isHidden: true),
             Option(
                 long: "again",
-                help: "say nothing if what is to be captured still isn't there; 'screenrelay share' sets this",
+                help: "print nothing if the source is still missing; 'screenrelay share' sets this",
                 isHidden: true),
         ] + RecordOptions.options + [
             CaptureVerbosity.option(default: .info)

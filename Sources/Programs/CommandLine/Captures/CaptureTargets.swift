@@ -5,7 +5,7 @@ extension ValueFormat where Value == WindowSelector {
     public static var window: ValueFormat<WindowSelector> {
         ValueFormat(
             orProblem:
-                "not a window; write an identifier as in 0x1c00003, or a part of the window's title; --list names them"
+                "not a window; write an identifier such as 0x1c00003, or part of the window's title; --list names them"
         ) { text in
             if text.hasPrefix("0x") || text.hasPrefix("0X") {
                 // A text that starts like a number is meant as one, so a typing error must not become a title to search
@@ -45,11 +45,11 @@ extension ValueFormat where Value == PictureScale {
         ValueFormat { (text) throws(ValueProblem) in
             if text.hasSuffix("%") {
                 guard let percent = decimalInteger(String(text.dropLast())), (1...100).contains(percent) else {
-                    throw ValueProblem("not a scale; write a share from 1% to 100%, or a size as in 1920x1080")
+                    throw ValueProblem("not a scale; write a share from 1% to 100%, or a size such as 1920x1080")
                 }
                 return .percent(percent)
             }
-            return .within(try size(text, else: "not a scale; write a size as in 1920x1080, or a share as in 50%"))
+            return .within(try size(text, else: "not a scale; write a size such as 1920x1080, or a share such as 50%"))
         }
     }
 

@@ -14,7 +14,7 @@ public enum CaptureVerbosity: String, CaseIterable, Sendable {
         Option(
             long: "log", value: .required("LEVEL"),
             help:
-                "how much to log to standard error: error, warning, info or debug; or rate, which is info and every "
+                "the log level on standard error: error, warning, info or debug; or rate, which is info and every "
                 + "decision of the rate control",
             default: level.rawValue, choices: allCases.map(\.rawValue))
     }

@@ -9,8 +9,7 @@ public enum Confinement {
         Option(
             long: "supervised",
             help:
-                "end when the process that started this one ends, and never gain privileges; 'screenrelay share' "
-                + "sets this"),
+                "exit when the parent process ends, and never gain privileges; 'screenrelay share' sets this"),
         Option(
             long: "user", value: .required("NAME"),
             help: "run as this user, and only in its own group; only root can do this"),

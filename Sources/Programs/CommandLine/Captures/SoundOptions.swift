@@ -50,23 +50,23 @@ public struct SoundOptions: Sendable, Equatable {
         Option(long: "list", help: "show the sinks and microphones that can be shared and exit"),
         Option(
             long: "desktop-device", value: .required("NAME"),
-            help: "share what is played on this sink, also while another one is the default; --list names them"),
+            help: "share the output of this sink, even if it is not the default; --list names them"),
         Option(
             long: "microphone-device", value: .required("NAME"),
-            help: "share this microphone, also while another one is the default; --list names them"),
+            help: "share this microphone, even if it is not the default; --list names them"),
         Option(
             long: "desktop-gain", value: .required("DB"),
-            help: "make what programs play louder by so many decibels, -60 to 20", default: "0"),
+            help: "amplify the desktop's sound by this many decibels, -60 to 20", default: "0"),
         Option(
             long: "microphone-gain", value: .required("DB"),
-            help: "make the microphone louder by so many decibels, -60 to 20", default: "0"),
+            help: "amplify the microphone by this many decibels, -60 to 20", default: "0"),
         Option(
             long: "channels", value: .required("N"),
-            help: "send mono (1) or stereo (2); without it, mono for a microphone alone and stereo otherwise",
+            help: "send mono (1) or stereo (2); without it, mono for only a microphone and stereo otherwise",
             choices: ["1", "2"]),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
-            help: "send at most this many bits a second on average, 16k to 128k", default: "96k"),
+            help: "maximum average bit rate, 16k to 128k bits per second", default: "96k"),
     ]
 }
 

@@ -5,12 +5,12 @@ extension Command {
     public static let soundProgram = Command(
         name: "",
         summary:
-            "Records what programs play, a microphone or both, encodes it to Opus and gives it to a screenrelay host, "
-            + "while a page or a player is connected, also if its sound is off. Silence of programs costs nothing; an "
-            + "unmuted microphone is always recorded while somebody watches.",
+            "Records what programs play, a microphone or both, encodes it to Opus and sends it to a screenrelay host, "
+            + "while a page or a player is connected, even if its sound is off. While no program plays, it costs "
+            + "nothing; an unmuted microphone is always recorded while there are viewers.",
         options: [Option.hostLink, .linkToken] + SoundOptions.options + [
             Option(
-                long: "check", help: "for 'screenrelay doctor': tell whether there are default devices to share",
+                long: "check", help: "for 'screenrelay doctor': report whether there are default devices to share",
                 isHidden: true),
             EventLog.option(default: .info),
         ] + Confinement.options,
@@ -18,7 +18,7 @@ extension Command {
             Example("screenrelay-sound", "Shares what programs play with the host of this user."),
             Example(
                 "screenrelay-sound --source both --microphone-gain 6",
-                "Shares what programs play and the microphone, which is made twice as loud."),
+                "Shares what programs play and the microphone, amplified by 6 dB."),
             Example("screenrelay-sound --list", "Lists the sinks and microphones that can be shared."),
         ])
 }

@@ -38,9 +38,9 @@ extension Option {
     /// `--link-token`, for programs that take `--link tcp:` or `--link tls:`.
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),
-        help: "a file of 16 to 4096 bytes that host and capture both have and nobody else can read; "
-            + "needed for tcp: between machines, and for tls:, whose key comes from it. Each end proves to the other that "
-            + "it has the file, which is never sent")
+        help: "the capture key: a file of 16 to 4096 bytes that host and capture share and other users can't read; "
+            + "needed for tcp: between machines, and for tls:, whose key is derived from it. Each end proves to the "
+            + "other that it has the file, which is never sent")
 }
 
 extension ParsedOptions {
@@ -48,7 +48,7 @@ extension ParsedOptions {
     public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("link-token", as: .text) else { return nil }
         guard address?.network != nil else {
-            throw UsageError("--link-token \(path): only a TCP link has a token, as in --link tls:127.0.0.1:7300")
+            throw UsageError("--link-token \(path): only a TCP link has a token, for example --link tls:127.0.0.1:7300")
         }
         do throws(LinkTransportError) {
             return try LinkToken(file: path)

@@ -25,14 +25,14 @@ extension Option {
     public static let record = Option(
         long: "record", value: .required("FILE"),
         help:
-            "record the link's messages and their times in this file, which must not exist yet, for 'screenrelay replay', "
+            "record the messages and their times in this file, which must not exist yet, for 'screenrelay replay', "
             + "'inspect' and 'export'")
 
     /// `--record-limit SIZE`, used with `--record`.
     public static let recordLimit = Option(
         long: "record-limit", value: .required("SIZE"),
-        help: "end the recording, but nothing else, before its file exceeds this size, as in 500M or 2G; without it, "
-            + "only the disk sets a limit")
+        help: "stop recording (sharing continues) before the file exceeds this size, for example 500M or 2G "
+            + "(default: no limit)")
 }
 
 extension ExitCode {

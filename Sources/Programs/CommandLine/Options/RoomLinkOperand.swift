@@ -5,8 +5,8 @@ import Glibc
 public enum RoomLinkOperand {
     /// The operand's text in `--help`.
     public static let help =
-        "the room's link, as share or host printed it; - reads it from standard input, and @FILE from a file: the first "
-        + "line that begins with http is taken"
+        "the room's invite link, as printed by share or host; - reads it from standard input, and @FILE from a file: "
+        + "the first line that begins with http is used"
 
     /// How many bytes of the input are searched for a link.
     private static let longestInput = 64 << 10

@@ -26,13 +26,13 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     public var meaning: String {
         switch self {
         case .success: "success"
-        case .cancelled: "the user has cancelled the choice of --pick"
-        case .usage: "the command line is wrong"
+        case .cancelled: "the choice of --pick was cancelled"
+        case .usage: "the command line or the settings file is wrong"
         case .badData: "the input is damaged or of an unknown kind"
-        case .windowGone: "the shared window or an input file is not there"
-        case .unavailable: "something that is needed is not available (host, display, port)"
+        case .windowGone: "the shared window was closed, or a window or an input file doesn't exist"
+        case .unavailable: "a host, a display, a port or another resource is not available"
         case .software: "an internal error"
-        case .system: "the operating system refused something"
+        case .system: "the operating system refused a request"
         case .cannotWrite: "a file can't be created"
         case .inputOutput: "reading or writing a file failed, for example because the disk is full"
         case .permission: "permission denied"

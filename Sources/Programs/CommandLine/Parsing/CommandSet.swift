@@ -74,7 +74,7 @@ public struct CommandSet: Sendable {
     }
 
     /// The command `help`, which every program with commands has in addition.
-    static let help = (name: "help", summary: "Shows this help, or the options of the command named after it.")
+    static let help = (name: "help", summary: "Shows this help, or the options of a command.")
 
     private var names: String { (commands.map(\.name) + [Self.help.name]).joined(separator: ", ") }
 
@@ -91,7 +91,7 @@ public struct CommandSet: Sendable {
             }
             guard let command = given ?? known else { throw error }
             throw UsageError(
-                "\(printable(String(word))): the command comes first, as in '\(program) \(command.name) "
+                "\(printable(String(word))): the command comes first, for example '\(program) \(command.name) "
                     + "\(printable(String(word)))'")
         }
     }

@@ -147,9 +147,8 @@ extension Option {
     /// `--config FILE`
     public static let config = Option(
         long: "config", value: .required("FILE"),
-        help: "read options from this settings file, instead of $XDG_CONFIG_HOME/screenrelay/config or "
-            + "~/.config/screenrelay/config; options on the command line override it, and --SWITCH=false turns a switch "
-            + "off. 'screenrelay config' shows what it may contain")
+        help: "read options from this settings file instead of $XDG_CONFIG_HOME/screenrelay/config or "
+            + "~/.config/screenrelay/config; see 'screenrelay help config'")
 
     /// `--no-config`
     public static let noConfig = Option(long: "no-config", help: "read no settings file")

@@ -12,65 +12,70 @@ import TrackHub
 /// `push`: the commands for a running share or host, and the server in it that answers them.
 enum Control {
     static let commands = [
-        command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
+        command(
+            "pause", "Pauses sharing: viewers see a notice instead of the screen, until 'screenrelay resume'."),
         command("resume", "Resumes sharing after a pause."),
         command(
-            "mute", "Lets viewers hear nothing, until 'screenrelay unmute'; pictures go on.", operands: microphone,
+            "mute", "Mutes the sound; video continues. 'screenrelay unmute' turns it on again.",
+            operands: microphone,
             examples: [
-                Example("screenrelay mute mic", "Lets viewers hear only the desktop of share --sound both.")
+                Example("screenrelay mute mic", "Mutes only the microphone of share --sound both.")
             ]),
-        command("unmute", "Lets viewers hear the shared sound again.", operands: microphone),
+        command("unmute", "Turns the sound on again after a mute.", operands: microphone),
         command(
-            "rate", "Limits what a running share or host sends, within what its capture was started with.",
+            "rate", "Sets the maximum frame rate and bit rate of a running share or host.",
             [
                 Option(
                     long: "fps", short: "f", value: .required("NUMBER"),
-                    help: "at most this many pictures a second, 1 to 120; max: as many as capture was started with"),
+                    help: "maximum frame rate, 1 to 120 fps; max removes this limit; capture's own limit at its start "
+                        + "still applies"),
                 Option(
                     long: "bitrate", short: "b", value: .required("RATE"),
                     help:
-                        "at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000; max: as many as capture "
-                        + "was started with"
+                        "maximum bit rate, 10k to 1G bits per second, for example 4M, 600k or 2500000; max removes "
+                        + "this limit; capture's own limit at its start still applies"
                 ),
             ],
             examples: [
-                Example("screenrelay rate --fps 10 --bitrate 600k", "Leaves room on the network for something else."),
+                Example("screenrelay rate --fps 10 --bitrate 600k", "Leaves room on the network for other programs."),
                 Example("screenrelay rate --fps max --bitrate max", "Removes these limits."),
             ]),
         command(
             "sharpen",
-            "Sends what stands still on the screen again in higher quality, as fast as the bit rate allows."),
-        command("stop", "Ends a running share or host; viewers are told that sharing has ended."),
+            "Re-sends static parts of the screen at higher quality, as fast as the bit rate allows."),
+        command("stop", "Stops a running share or host; viewers see that sharing has ended."),
         command(
-            "status", "Shows what a running share or host does, and how many people watch.",
+            "status", "Shows the state of a running share or host, and the number of viewers.",
             [Option(long: "json", help: "for programs: one JSON object per line, with the capture's statistics")]),
         command(
-            "rooms", "Shows who is in the rooms of a running share or host, and what they watch.",
+            "rooms", "Lists the people in the rooms of a running share or host, and the tracks that they watch.",
             [
                 Option(
                     long: "json",
                     help:
-                        "for programs: one JSON object per line, as in Protocol/openapi.yaml, with the host's process id "
-                        + "in front"
+                        "for programs: one JSON object per line, as described in Protocol/openapi.yaml, with the "
+                        + "host's process id at the front"
                 )
             ]),
         command(
-            "link", "Prints the links of a running share or host again.",
+            "link", "Prints the invite links of a running share or host again.",
             [
-                Option(long: "qr", help: "also print the first link as a QR code"),
-                Option(long: "json", help: "for programs: one JSON object per line, as in Protocol/openapi.yaml"),
+                Option(long: "qr", help: "also print the first invite link as a QR code"),
+                Option(
+                    long: "json",
+                    help: "for programs: one JSON object per line, as described in Protocol/openapi.yaml"),
             ], examples: [Example("screenrelay link --qr", "Shows the link as a QR code for a phone's camera.")]),
         command(
-            "kick", "Removes somebody from the rooms of a running share or host; anyone with the link can come back.",
+            "kick", "Removes a viewer from the rooms of a running share or host. The invite link still works.",
             operands: Operands(
                 name: "WHO", count: 1...1,
-                help: "a name or an identifier that 'screenrelay rooms' shows, or the beginning of one"),
+                help: "a name or an identifier listed by 'screenrelay rooms', or the beginning of one"),
             examples: [Example("screenrelay kick Ann", "Removes Ann from the room.")]),
         PushCommand.command,
     ]
 
     private static let microphone = Operands(
-        name: "mic", count: 0...1, help: "only the microphone, and not what the desktop plays")
+        name: "mic", count: 0...1, help: "only the microphone, not the desktop's sound")
 
     /// Sends the command to the running host, or to the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
@@ -190,7 +195,7 @@ enum Control {
             let ignored = host.ignored(of: change.applied(to: SourceLimits()))
             guard ignored.isEmpty else {
                 return .refused(
-                    "the \(ignored.words) can't be limited here: what comes by --source or WHIP keeps to its own")
+                    "the \(ignored.words) can't be limited here: a --source or a WHIP publisher keeps its own")
             }
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
@@ -223,7 +228,7 @@ enum Control {
         case "mute", "unmute":
             let line = ([name] + options.operands).joined(separator: " ")
             guard let command = ControlCommand(line: line) else {
-                throw UsageError("\(line): only 'mic' can stand behind \(name)")
+                throw UsageError("\(line): only 'mic' can follow \(name)")
             }
             return command
         case "kick": return .kick(options.operands.first ?? "")

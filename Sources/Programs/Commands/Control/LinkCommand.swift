@@ -39,7 +39,7 @@ extension LinksDocument {
     private var fingerprintLines: [String] {
         guard let fingerprint else { return [] }
         return [
-            "Browsers will warn that nobody they know vouches for the certificate. Go on if its SHA-256 fingerprint is",
+            "Browsers will warn that the certificate isn't trusted. Continue only if its SHA-256 fingerprint is",
             fingerprint,
         ]
     }

@@ -6,11 +6,11 @@ import ScreenRelayKit
 /// `screenrelay push`: what a running share or host also sends to other servers.
 enum PushCommand {
     static let command = Control.command(
-        "push", "Sends what a running share or host shows to another server too, or lists, stops and changes that.",
+        "push", "Starts, lists, stops or changes pushes of a running share or host to other servers.",
         [
             Option(
                 long: "preset", value: .required("PRESET"),
-                help: "with add and reload: how to encode pictures and sound, as with share --preset",
+                help: "with add and reload: how to encode video and sound, as with share --preset",
                 choices: VideoPreset.allCases.map(\.rawValue)),
             Option(long: "json", help: "for programs: with list, one JSON object per line (Protocol/control.md)"),
         ],
@@ -19,13 +19,13 @@ enum PushCommand {
             help:
                 "'list', 'add URL' with a URL as for share --push, 'stop NUMBER', 'restart NUMBER' or "
                 + "'reload NUMBER', with a number of the list; "
-                + "reload gives a push the settings of --preset, or none, while it runs",
+                + "reload changes the settings of a running push to --preset, or to none",
             choices: ["list", "add", "stop", "restart", "reload"]),
         examples: [
-            Example("screenrelay push add rtmp://live.example/app/key", "Begins another push."),
-            Example("screenrelay push list", "Shows the pushes and what they do."),
-            Example("screenrelay push stop 1", "Stops the first one."),
-            Example("screenrelay push reload 2 --preset low3", "Makes the second one smaller while it runs."),
+            Example("screenrelay push add rtmp://live.example/app/key", "Starts another push."),
+            Example("screenrelay push list", "Lists the pushes and their states."),
+            Example("screenrelay push stop 1", "Stops the first push."),
+            Example("screenrelay push reload 2 --preset low3", "Lowers the second push's rate while it runs."),
         ])
 
     /// What the user wants, once its URL is hidden from those who list processes.
@@ -42,7 +42,7 @@ enum PushCommand {
             if let preset { _ = try PushPreset.format.read(preset, option: "--preset") }
             return .reload(number, preset: preset)
         }
-        if preset != nil { throw UsageError("--preset: only 'push add URL' and 'push reload NUMBER' take it") }
+        if preset != nil { throw UsageError("--preset: only 'push add URL' and 'push reload NUMBER' use it") }
         switch (words.first, number) {
         case ("list", nil) where words.count == 1: return .list
         case ("stop", let number?) where number > 0: return .stop(number)

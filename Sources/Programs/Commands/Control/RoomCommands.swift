@@ -14,7 +14,7 @@ enum RoomCommands {
         let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
         guard let (room, member) = found.first else {
             return Program.fail(
-                "'\(who)': nobody in the rooms has that name; 'screenrelay rooms' shows who is there", .unavailable)
+                "'\(who)': no one in the rooms has that name; 'screenrelay rooms' lists the people", .unavailable)
         }
         guard found.count == 1 else {
             let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.words)" }.joined(separator: ", ")
@@ -42,7 +42,7 @@ enum RoomCommands {
         let tracks = room.tracks.map { "\($0.name) \($0.state)" }
         let shown = tracks.isEmpty ? "nothing is shown" : tracks.joined(separator: ", ")
         let place = room.links?.first.map { "  \($0)\n" } ?? ""
-        guard !room.members.isEmpty else { return "\(room.name): \(shown); nobody watches\n" + place }
+        guard !room.members.isEmpty else { return "\(room.name): \(shown); no viewers\n" + place }
         var table = TextTable()
         table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS", "PICTURES"])
         for member in room.members {
@@ -63,7 +63,7 @@ enum RoomCommands {
         let narrow = paths.filter { $0.rung == "narrow" }
         guard !narrow.isEmpty else { return "all" }
         let rate = narrow.compactMap(\.estimateBitsPerSecond).min()
-        return "fewer" + (rate.map { ": the path carries \(rateWords(Double($0))) a second" } ?? "")
+        return "fewer" + (rate.map { ": the path carries \(rateWords(Double($0))) per second" } ?? "")
     }
 
     /// `0:07`, `12:07`, `1:02:07`

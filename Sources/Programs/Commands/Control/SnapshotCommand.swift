@@ -6,23 +6,23 @@ import Signalling
 enum SnapshotCommand {
     static let command = Command(
         name: "snapshot",
-        summary: "Saves the last picture of a room as a PNG or JPEG file.",
+        summary: "Saves the last frame of a room as a PNG or JPEG file.",
         options: [
             Option(
                 long: "output", short: "o", value: .required("FILE"),
                 help: "where to save it: FILE.png, FILE.jpg, or - for a PNG on standard output"),
             Option(
                 long: "track", short: "t", value: .required("NAME"),
-                help: "the track to save; without it, the room's first"),
+                help: "the track to save (default: the room's first)"),
         ],
         operands: Operands(name: "LINK", count: 1...1, help: RoomLinkOperand.help),
         examples: [
             Example(
                 "screenrelay snapshot 'http://127.0.0.1:8080/#screen,TOKEN' -o screen.png",
-                "Saves what the room shows now."),
+                "Saves the current frame."),
             Example(
                 "screenrelay link | screenrelay snapshot - -o screen.png",
-                "The same without the token on a command line, where other users of the machine could read it."),
+                "Saves it without the token on a command line, where other users of the machine could read it."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {

@@ -14,32 +14,33 @@ enum ExportCommand {
     static let command = Command(
         name: "export",
         summary:
-            "Makes a .mp4, .mkv or .h264 file out of a recording, a raw dump of the link or an H.264 stream, without "
-            + "encoding anything again.",
+            "Converts a recording, a raw dump of the capture link or an H.264 stream to a .mp4, .mkv or .h264 file, "
+            + "without re-encoding.",
         options: [
             Option(
                 long: "output", short: "o", value: .required("FILE"),
                 help:
-                    "what to write: FILE.mp4 or FILE.mkv, with the sound if there is any, or FILE.h264 (also .264) for "
-                    + "the bare stream; the recording of an H.264 stream comes out byte for byte. When the pictures' size "
-                    + "or colour format changes, .mp4 and .mkv continue in FILE-2, FILE-3, ..., since players can't "
-                    + "follow"),
+                    "the output file: FILE.mp4 or FILE.mkv, with the sound if there is any, or FILE.h264 (also .264) "
+                    + "for the bare stream; the recording of an H.264 stream is reproduced byte for byte. When the "
+                    + "frame size or colour format changes, .mp4 and .mkv continue in FILE-2, FILE-3, ..., since "
+                    + "players can't follow such a change"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin this far into the recording, as in 90s or 1.5m, or at the last key frame before that"),
-            Option(long: "to", value: .required("TIME"), help: "end this far into the recording"),
+                help: "start at this time of the recording, for example 90s or 1.5m, or at the last key frame before "
+                    + "it"),
+            Option(long: "to", value: .required("TIME"), help: "end at this time of the recording"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
                 help:
-                    "pictures a second, 1 to 120, if the file has no times (H.264 streams, dumps of legacy senders)",
+                    "the frame rate, 1 to 120 fps, if the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
             Option(long: "force", help: "overwrite existing files"),
         ],
         operands: Operands(
             name: "FILE", count: 1...1,
             help:
-                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. If the file is damaged or cut, "
-                + "everything intact is written, and the exit status is 65"),
+                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. If the file is damaged "
+                + "or truncated, everything intact is written, and the exit status is 65"),
         examples: [
             Example(
                 "screenrelay export screen.srr -o screen.mp4", "For players and browsers, with the recorded times."),

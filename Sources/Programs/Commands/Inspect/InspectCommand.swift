@@ -13,36 +13,36 @@ enum InspectCommand {
     static let command = Command(
         name: "inspect",
         summary:
-            "Shows the messages and pictures of a recording, a raw dump of the link or an H.264 stream, and what is "
-            + "wrong with them.",
+            "Shows the messages, frames and faults of a recording, a raw dump of the capture link or an H.264 stream.",
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
                 help:
-                    "listen at this address in place of a host, as in unix:s.sock, and show what a capture or replay sends, "
-                    + "until stopped; no FILE is read then"),
+                    "listen on this address as a host would, for example unix:s.sock, and show the messages of a "
+                    + "capture or replay, until stopped; no FILE is read then"),
             .linkToken,
             Option(
-                long: "pictures", short: "p", help: "show a line for each picture instead of each message"),
+                long: "pictures", short: "p", help: "show a line for each frame instead of each message"),
             Option(long: "summary", short: "s", help: "show only the summary and the faults"),
             Option(
                 long: "json", short: "j",
-                help: "for programs: one JSON object per line, for each message, picture and fault; the summary comes "
+                help: "for programs: one JSON object per line, for each message, frame and fault; the summary comes "
                     + "last (Protocol/inspection.md)"),
         ],
         operands: Operands(
             name: "FILE", count: 0...1,
             help: "a recording (host --record, capture --record), a raw dump of '&' messages, or an H.264 stream in "
-                + "Annex B form; - is standard input. Damage is reported with its position, everything intact after it is "
-                + "shown, and the exit status is 65"),
+                + "Annex B form; - is standard input. Damage is reported with its position, everything intact after it "
+                + "is shown, and the exit status is 65"),
         examples: [
             Example("screenrelay inspect screen.srr", "Shows every message, then the summary."),
             Example("screenrelay inspect --summary stream.264", "Shows only profile, size, rates and faults."),
             Example(
                 "screenrelay inspect -j screen.srr | jq 'select(.type==\"picture\").size'",
-                "The size of each picture."),
+                "The size of each frame."),
             Example(
-                "screenrelay inspect --link unix:s.sock", "Shows what 'screenrelay capture --link unix:s.sock' sends."),
+                "screenrelay inspect --link "
+                    + "unix:s.sock", "Shows the messages of 'screenrelay capture --link unix:s.sock'."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {

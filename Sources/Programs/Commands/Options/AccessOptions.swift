@@ -10,34 +10,34 @@ enum AccessOptions {
     static let options = [
         Option(
             long: "presenters",
-            help: "also print what somebody needs to present in the room and not only view: a second token"),
+            help: "also print a second token, with which people can present and not only watch"),
         Option(
             long: "present-token-file", value: .required("FILE"),
-            help: "keep the presenters' token in this file, which only this user can read; without it, the token is "
-                + "kept beside the link's"),
+            help: "keep the presenters' token in this file, which only this user can read (default: next to the "
+                + "room token)"),
         Option(
             long: "password",
-            help: "let in only people who also know a password, which is asked for on the terminal, or read from the "
-                + "first line of standard input"),
+            help: "also require a password, which is typed on the terminal, or read from the first line of "
+                + "standard input"),
         Option(
             long: "password-file", value: .required("FILE"),
             help: "like --password, with the first line of this file, which only this user can read"),
         Option(
             long: "expires", value: .required("TIME"),
             help:
-                "let the links expire after this time, 1s to 365d, as in 30m, 2h or 1d, and send everyone away who used "
-                + "them; unless --token-file is given, they have a new token that isn't kept"),
+                "let the invite links expire after this time, 1s to 365d, for example 30m, 2h or 1d, and remove the "
+                + "viewers who used them; without --token-file, they have a new token that isn't kept"),
         Option(
             long: "tls", value: .required("HOW"),
-            help: "self-signed: serve https and wss with a certificate that this makes for itself and keeps in "
-                + "$XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay. Browsers warn of it; its fingerprint, which "
-                + "is printed with the link, shows that nobody stands between",
+            help: "self-signed: serve https and wss with a self-signed certificate, which is kept in "
+                + "$XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay. Browsers warn of it; its fingerprint, "
+                + "which is printed with the invite link, proves that nobody intercepts the connection",
             choices: ["self-signed"]),
         Option(
             long: "tls-cert", value: .required("FILE"),
             help:
-                "serve https and wss with this certificate: PEM, followed by any intermediate certificates; SIGHUP reloads "
-                + "it"),
+                "serve https and wss with this certificate: PEM, followed by any intermediate certificates; SIGHUP "
+                + "reloads it"),
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
     ]
 

@@ -7,7 +7,7 @@ import Synchronization
 enum AdvertiseOption {
     static let option = Option(
         long: "advertise", value: .required("ADDRESS"),
-        help: "give viewers this address as well as this machine's own, for example that of a router that forwards the "
+        help: "an additional address to offer viewers, for example the public address of a router that forwards the "
             + "ports: an IP address, or a host name that is resolved once, at the start; may be repeated", repeats: true
     )
 

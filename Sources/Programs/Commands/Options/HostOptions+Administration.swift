@@ -10,11 +10,11 @@ extension HostOptions {
         Option(
             long: "admin-token-file", value: .required("FILE"),
             help:
-                "keep the token of the HTTP interface for administration, /api, in this file; without it, the token is kept "
-                + "beside the rooms' in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as api-ADDRESS.token. "
-                + "If it can't be kept, there is no /api"),
+                "keep the token of the HTTP interface for administration, /api, in this file; without it, the token is "
+                + "kept next to the rooms' tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as "
+                + "api-ADDRESS.token. If it can't be kept, there is no /api"),
         Option(
-            long: "api-lan", help: "let other machines use /api too, with its token; without it, only this machine can"
+            long: "api-lan", help: "allow other machines to use /api, with its token; without it, only this machine can"
         ),
     ]
 

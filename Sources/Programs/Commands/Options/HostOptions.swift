@@ -16,48 +16,50 @@ enum HostOptions {
     static let options =
         [
             Option(
-                long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
+                long: "room", short: "r", value: .required("NAME"), help: "the room's name in invite links",
+                default: "screen"),
             Option(
                 long: "listen", value: .required("ADDR:PORT"),
                 help:
-                    "where the page and everything else over HTTP is served (WebSocket, socket.io, WHEP, WHIP, /api); "
-                    + "a port alone is enough, and 0 takes any free one",
+                    "the address for the page and everything else over HTTP (WebSocket, socket.io, WHEP, WHIP, /api); "
+                    + "a port is enough, and 0 uses any free one",
                 default: "127.0.0.1:8080", alsoSoughtAs: ["port", "bind", "address"]),
             Option(
                 long: "udp-port", value: .required("PORT"),
                 help:
-                    "the UDP port that serves all viewers, and the TCP port of those who can't use UDP; 0 takes any free "
-                    + "one, and so does the default if it is taken",
+                    "the UDP port for all viewers, and the TCP port for viewers who can't use UDP; 0 uses any free "
+                    + "one, and so does the default if it is in use",
                 default: "8189"),
             Option(
                 long: "lan",
-                help: "let other machines in: listen on all of this machine's addresses, not only on loopback"),
-            Option(long: "open", help: "let in anyone who can reach the port, without a token in the link"),
+                help: "allow other machines: listen on all of this machine's addresses, not only on loopback"),
+            Option(long: "open", help: "require no token: anyone who can reach the port may watch"),
             Option(
                 long: "token-file", value: .required("FILE"),
                 help:
-                    "keep the link's token in this file, which only this user can read, so that the link is still valid the "
-                    + "next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
+                    "keep the room token in this file, which only this user can read, so that invite links are still "
+                    + "valid the next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
                     + "~/.local/state/screenrelay, one for each room and address"),
-            Option(long: "new-token", help: "make a new token: links that were given out before stop working"),
+            Option(long: "new-token", help: "create a new room token: existing invite links stop working"),
             AdvertiseOption.option,
             .record, .recordLimit,
             Option(
                 long: "allow-origin", value: .required("ORIGIN"),
-                help: "let web pages of this origin, as in https://example.org, use the host; may be repeated",
+                help: "allow web pages of this origin, for example https://example.org, to use the host; may be "
+                    + "repeated",
                 repeats: true),
             Option(
                 long: "trusted-proxy", value: .required("CIDR"),
                 help:
-                    "trust a reverse proxy at these addresses, as in 127.0.0.1 or 10.0.0.0/8, to name the client in Forwarded "
-                    + "or X-Forwarded-For; may be repeated", repeats: true),
+                    "trust Forwarded and X-Forwarded-For from reverse proxies at these addresses, for example "
+                    + "127.0.0.1 or 10.0.0.0/8; may be repeated", repeats: true),
             Option(
                 long: "other-joined",
-                help: "send socket.io clients 'other_joined' as well as 'otherjoin', for those that wait for that name"),
+                help: "also send 'other_joined' next to 'otherjoin', for socket.io clients that expect that name"),
             Option(
                 long: "pair-rooms",
-                help: "let socket.io clients call each other, too: two of them in each room that isn't this host's, "
-                    + "which they call NAME,TOKEN with the link's token",
+                help: "also allow socket.io clients to call each other: two of them in each room that isn't this "
+                    + "host's, named NAME,TOKEN with the room token",
                 alsoSoughtAs: ["call"]),
         ] + AccessOptions.options + ICEOptions.options
 
@@ -143,7 +145,7 @@ enum HostOptions {
         guard !wasGiven || !wanted.isLoopback else {
             let instead = options.place(of: "lan").map { "write --lan=false (\($0) is true)" } ?? "leave --lan out"
             throw UsageError(
-                "--listen \(wanted): only this machine can reach that address; \(instead), or give a port alone")
+                "--listen \(wanted): only this machine can reach that address; \(instead), or give only a port")
         }
         if wasGiven, let host = wanted.host { return [ListenAddress(address: host, port: wanted.port)] }
         // One socket for both families if the kernel has IPv6.
@@ -199,13 +201,13 @@ enum HostOptions {
         guard options.has("lan") else { return [] }
         let addresses = host.reachableAddresses
         // Whoever has opened the usual port in a firewall has to know.
-        let port = host.usesOtherMediaPort ? ["The usual UDP port is taken: viewers use port \(host.mediaPort)."] : []
+        let port = host.usesOtherMediaPort ? ["The usual UDP port is in use: viewers use port \(host.mediaPort)."] : []
         if addresses.isEmpty {
             return ["This machine is in no network: nobody else can open the link. Connect it, then start this again."]
         }
         var lines = port
         if !options.has("tls"), !options.has("tls-cert") {
-            lines.append("The link goes over HTTP, which isn't encrypted (--tls self-signed); pictures and sound are.")
+            lines.append("The link goes over HTTP, which isn't encrypted (--tls self-signed); video and sound are.")
         }
         if addresses.count == 1 { return lines }
         return lines + [
@@ -221,7 +223,7 @@ enum HostOptions {
                 "--advertise \(address): without --lan, only a program on this machine can forward viewers to us")
         }
         if options.has("lan"), options.has("open") {
-            log.warning("--open --lan: anyone in the network can watch; without --open, only people who have the link")
+            log.warning("--open --lan: anyone on the network can watch; without --open, only people who have the link")
         }
         return log
     }

@@ -7,16 +7,16 @@ enum ICEOptions {
         Option(
             long: "ice-server", value: .required("URL"),
             help:
-                "tell viewers of this STUN or TURN server, for networks in which they can't reach this machine directly: "
+                "a STUN or TURN server for viewers whose networks can't reach this machine directly: "
                 + "stun:HOST[:PORT], turn:[USER:PASSWORD@]HOST[:PORT][?transport=udp|tcp] or turns: for TURN over TLS; "
-                + "each viewer that is let in is told the credentials; may be repeated",
+                + "each admitted viewer receives the credentials; may be repeated",
             repeats: true, alsoSoughtAs: ["stun", "turn", "relay", "coturn"], isSecret: true),
         Option(
             long: "ice-secret-file", value: .required("FILE"),
             help:
-                "make each viewer credentials that last a day, for the turn servers without USER:PASSWORD, from the secret "
-                + "that they share with this host (coturn's static-auth-secret): the first line of this file, which only "
-                + "this user can read"),
+                "for the turn servers without USER:PASSWORD, make credentials for each viewer that are valid for a "
+                + "day, from the secret that the servers share with this host (coturn's static-auth-secret): the first "
+                + "line of this file, which only this user can read"),
     ]
 
     /// The servers of `--ice-server`. Hides their credentials from those who list processes.

@@ -6,9 +6,9 @@ struct JoinOption {
     static let option = Option(
         long: "join", value: .required("URL"),
         help:
-            "also be a member of somebody else's room, and offer the first track to each other member there: "
+            "also join a room on another server, and offer the first track to each other member there: "
             + "skyrtc:wss://HOST/PATH#ROOM or skyrtc:ws://..., or, for a room for two, socketio:https://HOST#ROOM or "
-            + "socketio:http://...; what follows the host is shown nowhere; may be repeated",
+            + "socketio:http://...; path and room are never logged or listed; may be repeated",
         repeats: true, alsoSoughtAs: ["skyrtc", "socketio", "socket.io", "member", "conference"], isSecret: true)
 
     /// Each has a thread.
@@ -36,7 +36,7 @@ struct JoinOption {
         }
         let far = options.has("lan") ? nil : targets.first { !$0.isOnThisMachine }
         warning = far.map {
-            "--join \($0): without --lan, only members on this machine can reach the pictures"
+            "--join \($0): without --lan, only members on this machine can receive the video"
         }
     }
 }

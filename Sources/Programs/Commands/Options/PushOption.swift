@@ -10,23 +10,23 @@ struct PushOption {
         Option(
             long: "push", value: .required("URL"),
             help:
-                "also send the first track to this server or file: rtmp://HOST/APP/KEY, rtmps://, srt://HOST:PORT, "
+                "also push the first track to this server or file: rtmp://HOST/APP/KEY, rtmps://, srt://HOST:PORT, "
                 + "rtsp://HOST/PATH, whip:https://TOKEN@HOST/PATH or janus:wss://HOST#ROOM (WebRTC), file:NAME.mp4, "
-                + ".mkv or .m3u8 (HLS), or the one that a stream object names: object:FILE or object:https://...; a URL's key "
-                + "or token is shown nowhere; may be repeated",
+                + ".mkv or .m3u8 (HLS), or the address in a stream object: object:FILE or object:https://...; a URL's "
+                + "key or token is never logged or listed; may be repeated",
             repeats: true, alsoSoughtAs: ["rtmp", "srt", "rtsp", "stream", "whip", "janus"], isSecret: true),
         Option(
             long: "preset", value: .required("PRESET"),
             help:
-                "how to encode once more what the --push before it sends: low1 to low3, medium1 to medium3, high1 to "
-                + "high3, or a list, which may follow a preset, of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, "
-                + "adapt-fps=LOWEST, gop=PICTURES, profile=NAME and fit=bars or crop for the pictures, "
+                "re-encode the preceding --push with these settings: low1 to low3, medium1 to medium3, high1 to high3, "
+                + "or a list, which may follow a preset, of size=WxH, bitrate=RATE, adapt=LOWEST-RATE, fps=N, "
+                + "adapt-fps=LOWEST, gop=PICTURES, profile=NAME and fit=bars or crop for the video, "
                 + "sound-bitrate=RATE, sound-rate=HERTZ and sound-channels=1 or 2 for the sound, only=pictures "
-                + "or sound to leave the other out, and send-buffer=SIZE for RTMP; without it, both go out as they are",
+                + "or sound to omit the other, and send-buffer=SIZE for RTMP; without it, both are sent unchanged",
             repeats: true, choices: VideoPreset.allCases.map(\.rawValue)),
         Option(
             long: "push-tries", value: .required("NUMBER"),
-            help: "how often a push that has failed is tried again by itself, 0 to 3", default: "0"),
+            help: "number of automatic retries after a push fails, 0 to 3", default: "0"),
     ]
 
     /// The groups of a settings file that are pushes.
@@ -34,13 +34,13 @@ struct PushOption {
         kind: "push", help: "a push in addition to those of --push; there can be many, each with another NAME",
         commands: ["share", "host"],
         keys: [
-            Option(long: "url", value: .required("URL"), help: "where to, as for --push", isSecret: true),
+            Option(long: "url", value: .required("URL"), help: "the destination, as for --push", isSecret: true),
             Option(
                 long: "preset", value: .required("PRESET"),
-                help: "how to encode pictures and sound, as for --preset; without it, they go out as they are"),
+                help: "how to encode video and sound, as for --preset; without it, they are sent unchanged"),
             Option(
                 long: "tries", value: .required("NUMBER"),
-                help: "how often it is tried again by itself, 0 to 3; without it, as --push-tries says"),
+                help: "number of automatic retries, 0 to 3 (default: --push-tries)"),
         ])
 
     /// Where to push, and how.
@@ -108,17 +108,17 @@ struct PushOption {
     ) throws(UsageError) {
         let preset = try preset.map { text throws(UsageError) in try PushPreset.format.read(text, option: presetPlace) }
         if preset?.video?.adaptation != nil, !target.showsBacklog {
-            throw UsageError("\(presetPlace): adapt= and adapt-fps= work with rtmp and rtmps alone")
+            throw UsageError("\(presetPlace): adapt= and adapt-fps= work only with rtmp and rtmps")
         }
         (settings.video, settings.sound) = (preset?.video, preset?.sound)
         settings.content = preset?.content ?? .both
         if preset?.sendBuffer != nil, !target.showsBacklog {
-            throw UsageError("\(presetPlace): send-buffer= works with rtmp and rtmps alone")
+            throw UsageError("\(presetPlace): send-buffer= works only with rtmp and rtmps")
         }
         settings.sendBuffer = preset?.sendBuffer ?? PushSettings().sendBuffer
         if target.takesWebRTC, !settings.suitsWebRTC {
             throw UsageError(
-                "\(presetPlace): a push by whip or janus sends what viewers get; only=pictures is all that can be set")
+                "\(presetPlace): a push to whip or janus sends what viewers get; only=pictures is all that can be set")
         }
     }
 }

@@ -9,8 +9,8 @@ struct RTSPOption {
     static let option = Option(
         long: "rtsp", value: .required("[ADDR:]PORT"),
         help:
-            "also serve the rooms, with their sound, to players by RTSP (ffplay, GStreamer and others) at "
-            + "rtsp://HOST:PORT/ROOM/TRACK; the link's token is the password; 554 is the usual port, 0 takes any free one",
+            "also serve the rooms, with their sound, to RTSP players (ffplay, GStreamer and others) at "
+            + "rtsp://HOST:PORT/ROOM/TRACK; the room token is the password; 554 is the usual port, 0 uses any free one",
         alsoSoughtAs: ["vlc", "player", "camera"])
 
     /// Nil if nothing is served.

@@ -9,9 +9,8 @@ struct SoundOption {
     static let option = Option(
         long: "sound", value: .required("SOURCE"),
         help:
-            "let viewers hear the desktop's sound, the microphone or both; none is the default because sound is more "
-            + "private than a screen: a call in the background would be heard. 'screenrelay mute' and 'unmute' turn it "
-            + "off and on again",
+            "share the desktop's sound, the microphone or both; none is the default, because viewers would also hear "
+            + "private audio, such as a call. 'screenrelay mute' and 'unmute' turn it off and on again",
         default: Source.none.rawValue, choices: Source.allCases.map(\.rawValue))
 
     private enum Source: String, CaseIterable {
@@ -64,7 +63,7 @@ struct SoundOption {
         do throws(HostError) {
             return try CaptureSupervisor(program, confinement: confinement, link: link, log: log)
         } catch {
-            log.error("viewers hear nothing: \(error)")
+            log.error("no sound: \(error)")
             return nil
         }
     }

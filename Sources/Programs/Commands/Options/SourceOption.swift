@@ -9,16 +9,16 @@ struct SourceOption {
     static let option = Option(
         long: "source", value: .required("URL"),
         help:
-            "read a track's pictures and sound from rtsp://HOST/PATH, rtsps://, rtmp://, rtmps://, srt://HOST:PORT or "
-            + "file:NAME instead of a capture: H.264 and Opus as they are, other codecs encoded once more; "
-            + "',track=NAME' at the end adds a track of that name, without it the first track is meant; the URL is "
-            + "shown without its user and path; may be repeated",
+            "read a track's video and sound from rtsp://HOST/PATH, rtsps://, rtmp://, rtmps://, srt://HOST:PORT or "
+            + "file:NAME instead of a capture: H.264 and Opus unchanged, other codecs re-encoded; ',track=NAME' at the "
+            + "end adds a track of that name, without it the first track is used; the URL is shown without its user "
+            + "and path; may be repeated",
         repeats: true, alsoSoughtAs: ["camera", "input", "pull", "ingest"], isSecret: true)
 
     static let anyCertificate = Option(
         long: "insecure-source",
         help:
-            "read rtsps sources without verifying their certificates; an attacker on the path can read and change the "
+            "read rtsps sources without verifying their certificates; an attacker on the path can read and modify the "
             + "stream")
 
     private let acceptsAnyCertificate: Bool
@@ -51,8 +51,8 @@ struct SourceOption {
             }
             guard acceptsAnyCertificate || !address.takesAnyCertificate else {
                 throw UsageError(
-                    "\(label): nothing checks the certificate of a server by rtsps; add --insecure-source to read from "
-                        + "it all the same")
+                    "\(label): an rtsps server's certificate can't be verified; add --insecure-source to read from it "
+                        + "anyway")
             }
             guard options.has("lan") || !address.listensToOthers else {
                 throw UsageError(

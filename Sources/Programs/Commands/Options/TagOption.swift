@@ -13,8 +13,8 @@ struct TagOption {
         Option(
             long: "track-data", value: .required("[ROOM/]NAME=JSON"),
             help:
-                "the same for programs: a JSON value of up to 1024 bytes, for example 'screen={\"seat\":4}'; may be "
-                + "repeated", repeats: true),
+                "data for programs about a track: a JSON value of up to 1024 bytes, for example 'screen={\"seat\":4}'; "
+                + "may be repeated", repeats: true),
     ]
 
     private var tags: [(room: String, track: String, tag: TrackTag, label: String)] = []

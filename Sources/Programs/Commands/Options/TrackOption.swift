@@ -15,7 +15,7 @@ struct TrackOption: Sendable {
     static let option = Option(
         long: "track", value: .required("[ROOM/]NAME=LINK"),
         help:
-            "add a track to the room, or to another room of that name, which then has a link of its own; the track's "
+            "add a track to the room, or to another room of that name, which then has its own invite link; the track's "
             + "capture connects at LINK, written as for --link; may be repeated",
         repeats: true)
 
@@ -68,8 +68,8 @@ struct TrackOption: Sendable {
             }
             guard words.count <= 2, words.allSatisfy(isName), let name = words.last else {
                 throw ValueProblem(
-                    "not a track name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start; a room's "
-                        + "name and '/' may come before it")
+                    "not a track name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start; a "
+                        + "room's name and '/' may come before it")
             }
             return TrackOption(room: words.count == 2 ? words.first : nil, name: name, link: link)
         }

@@ -10,46 +10,49 @@ import Replaying
 enum ReplayCommand {
     static let command = Command(
         name: "replay",
-        summary: "Sends a recording to a host as if it were being captured now, byte for byte.",
+        summary: "Sends a recording to a host like a live capture, byte for byte.",
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
                 help:
-                    "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by default"
+                    "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by "
+                    + "default"
             ),
             .linkToken,
             Option(
                 long: "speed", short: "s", value: .required("N|max"),
                 help:
-                    "the speed relative to the recording, as in 2 or 0.25; or max: as fast as the host takes it",
+                    "the speed relative to the recording, for example 2 or 0.25; or max: as fast as the host accepts "
+                    + "it",
                 default: "1"),
             Option(long: "loop", help: "start over at the end, until stopped"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin this far into the recording, as in 90s or 1.5m, at the key frame before that"),
+                help: "start at this time of the recording, for example 90s or 1.5m, at the key frame before it"),
             Option(
                 long: "pause-at", value: .required("N"),
                 help:
-                    "pause before picture N (the first is 1) until Enter (if FILE is not standard input) or SIGUSR1"),
+                    "pause before frame N (the first is 1) until Enter (if FILE is not standard input) or SIGUSR1"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
                 help:
-                    "pictures a second, 1 to 120, if the file has no times (H.264 streams, dumps of legacy senders)",
+                    "the frame rate, 1 to 120 fps, if the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
         ],
         operands: Operands(
             name: "FILE", count: 1...1,
             help:
-                "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is standard input"
+                "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is "
+                + "standard input"
         ),
         examples: [
             Example("screenrelay replay fault.srr", "Shows the recording to the viewers of this user's host."),
             Example(
                 "screenrelay replay --speed max --link unix:s.sock stream.h264",
-                "Sends a stream to the host on s.sock, as fast as the host takes it."),
+                "Sends a stream to the host on s.sock, as fast as the host accepts it."),
             Example(
                 "screenrelay replay --from 2m --pause-at 5400 fault.srr",
-                "Pauses right before the picture in question."),
+                "Pauses right before frame 5400."),
         ])
 
     static func run(_ parsed: ParsedOptions) throws(UsageError) -> Int32 {

@@ -10,16 +10,15 @@ import Signalling
 enum DoctorCommand {
     static let command = Command(
         name: "doctor",
-        summary: "Checks what 'screenrelay share' with the same options would need, and prints a line for each thing "
-            + "that is wrong: what it is, and what to do.",
+        summary: "Checks whether 'screenrelay share' with the same options will work; prints each problem and its fix.",
         options: [
             Option(
                 long: "browser", value: .optional("PROGRAM"),
-                help: "also check a browser: open a page in it that reports what it can do, by this program instead of "
-                    + "xdg-open; none: only print the page's link, which can be opened within 30 s"),
+                help: "also check a browser: open a page in it that reports its abilities, with this program instead "
+                    + "of xdg-open; none: only print the page's address, which can be opened within 30 s"),
             Option(
                 long: "link-token", value: .required("FILE"),
-                help: "also check this file, which a host and a capture on two machines have"),
+                help: "also check this file, the capture key of a host and a capture on two machines"),
             Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
         ] + sharedOptions,
         examples: [
@@ -27,7 +26,7 @@ enum DoctorCommand {
             Example("screenrelay doctor --lan --browser", "Checks it for sharing with others, and the browser."),
             Example(
                 "screenrelay doctor --ice-server turn:turn.example --ice-secret-file secret",
-                "Also asks the TURN server for a relay."),
+                "Also requests a relay from the TURN server."),
         ], alternatives: ShareCommand.command.alternatives, settingsOf: ShareCommand.command.name)
 
     /// All options of `share`, so that its command line can be checked as it is. Help shows only those that change what

@@ -7,9 +7,11 @@ enum SetupCommands {
     static let commands = [
         Command(
             name: "config",
-            summary: "Prints a settings file with every option in it, commented out.",
+            summary: "Prints a template of the settings file with every option, commented out.",
             operands: Operands(
-                name: "COMMAND", count: 0...1, help: "only the options of this command",
+                name: "COMMAND", count: 0...1,
+                help: "only the options of this command. Options on the command line override the file, and "
+                    + "--SWITCH=false turns off a switch of the file",
                 choices: Program.commandsWithSettings.map(\.name)),
             examples: [
                 Example(
@@ -22,7 +24,7 @@ enum SetupCommands {
             options: [
                 Option(
                     long: "output", short: "o", value: .required("FOLDER"),
-                    help: "write all pages into this folder, as in ~/.local/share/man/man1")
+                    help: "write all pages into this folder, for example ~/.local/share/man/man1")
             ],
             operands: Operands(
                 name: "COMMAND", count: 0...1,
@@ -40,7 +42,7 @@ enum SetupCommands {
             examples: [
                 Example(
                     "screenrelay completion bash > ~/.bash_completion",
-                    "For shells that are started from now on. Replaces the contents of that file.")
+                    "For new shells. Replaces the contents of that file.")
             ]),
         Command(
             name: "systemd-unit",

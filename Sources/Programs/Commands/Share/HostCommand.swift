@@ -10,20 +10,22 @@ import Threading
 enum HostCommand {
     static let command = Command(
         name: "host",
-        summary: "Waits for 'screenrelay capture', serves its room, and prints the link that opens it in a browser.",
+        summary: "Waits for 'screenrelay capture', serves its room, and prints the invite link that opens it in a "
+            + "browser.",
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
                 help:
                     "where captures connect: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT (encrypted), or fd:NUMBER for an "
-                    + "inherited connected socket; without it, this user's own socket, to which 'screenrelay capture' connects by default"
+                    + "inherited connected socket; without it, this user's own socket, to which 'screenrelay capture' "
+                    + "connects by default"
             ),
             .linkToken,
             Option(
                 long: "legacy-from", value: .required("CIDR"),
                 help:
-                    "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
-                    + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
+                    "accept legacy senders, which can't prove that they have the --link-token, from these addresses, "
+                    + "for example 192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
         ] + TagOption.options + HostOptions.all.map(recordingOne) + PushOption.options + [
             JoinOption.option, RTSPOption.option, SourceOption.option, SourceOption.anyCertificate,
             EventLog.option(default: .warning),
@@ -32,17 +34,18 @@ enum HostCommand {
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
                 "screenrelay host --link tls:0.0.0.0:7300 --link-token secret",
-                "Waits for a capture on another machine, which needs a copy of the file secret; the link is encrypted."),
+                "Waits for a capture on another machine, which needs a copy of the file secret; the connection is "
+                    + "encrypted."),
             Example(
                 "screenrelay host --link unix:a.sock --track desk2=unix:b.sock",
                 "Two captures, two screens, one room: each viewer chooses."),
-            Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
+            Example("screenrelay host --record fault.srr", "Also records the session, for 'screenrelay replay'."),
         ], alternatives: HostOptions.alternatives)
 
     private static func recordingOne(_ option: Option) -> Option {
         guard option.long == Option.record.long else { return option }
         var option = option
-        option.help += "; records the first track, that of --link or --source, and not --track"
+        option.help += "; records only the first track, of --link or --source, not of --track"
         return option
     }
 

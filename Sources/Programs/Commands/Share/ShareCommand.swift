@@ -13,21 +13,21 @@ import TrackHub
 enum ShareCommand {
     static let command = Command(
         name: "share",
-        summary: "Shares a display in a room and prints the link that opens it in a browser.",
+        summary: "Shares a display in a room and prints the invite link that opens it in a browser.",
         options: CaptureOptions.options + [SoundOption.option] + ShareConfinement.options + HostOptions.all
             + TagOption.options + PushOption.options + [
                 JoinOption.option, RTSPOption.option, CaptureVerbosity.option(default: .warning),
             ],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
-            Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
-            Example("screenrelay share --sound desktop", "Lets viewers hear what this desktop plays, too."),
+            Example("screenrelay share --lan --room demo", "Shares it with anyone on the network who has the link."),
+            Example("screenrelay share --sound desktop", "Also shares the desktop's sound."),
             Example(
                 "screenrelay share --push rtmp://live.example/app/key",
-                "Also sends it to a streaming service, without encoding it again."),
+                "Also pushes it to a streaming service, without re-encoding."),
             Example(
                 "screenrelay share --hide 'Password Manager'",
-                "Shares the screen without the windows of one program, which are shown blank."),
+                "Shares the screen and hides the windows of one program."),
         ], alternatives: CaptureOptions.alternatives + HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
