@@ -92,7 +92,7 @@ extension EndToEndInBrowser {
             try viewer.page.waitUntil("screenRelay.phase === 'failed'")
             #expect(
                 try viewer.page.evaluate(Self.card).string
-                    == "You have been removed.|The person sharing has ended your visit. Ask them if you want to come back.|"
+                    == "You were removed by the person sharing.|Ask them if you want to rejoin.|"
             )
             #expect(try viewer.page.evaluate(Self.hasPicture).bool == false)
             #expect(try viewer.page.evaluate("document.getElementById('people-button').hidden").bool == true)

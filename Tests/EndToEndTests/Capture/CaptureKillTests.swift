@@ -93,7 +93,7 @@ extension EndToEndBesideBrowser {
 
             let newcomer = try ViewerPage(desktop.link, in: browser)
             try newcomer.waitUntilPlaying()
-            let words = "document.body.innerText.includes('The shared screen went away')"
+            let words = "document.body.innerText.includes('The shared screen disconnected')"
             try newcomer.page.waitUntil(words)
             try viewer.page.waitUntil(words)
             // Pictures from before it, since the last key frame, may be seen for a moment.
@@ -105,7 +105,7 @@ extension EndToEndBesideBrowser {
             for page in [viewer, newcomer] {
                 try page.waitForCounter(past: last + 20)
                 try page.page.waitUntil(
-                    "screenRelay.source === 'live' && !document.body.innerText.includes('went away')")
+                    "screenRelay.source === 'live' && !document.body.innerText.includes('disconnected')")
                 #expect(try page.reconnects() == 0)
                 #expect(try page.page.evaluate("window.connections.length").int == 1)
             }

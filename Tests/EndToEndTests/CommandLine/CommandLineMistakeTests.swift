@@ -21,9 +21,10 @@ extension EndToEnd {
             Mistake("screenrelay host --port=9000", 64, says: "--port", "did you mean --listen=ADDR:PORT?"),
             Mistake("screenrelay share --bitrte 4M", 64, says: "--bitrte", "did you mean --bitrate?"),
             Mistake(
-                "screenrelay --lan share", 64, says: "--lan: the command comes first, as in 'screenrelay share --lan'"),
+                "screenrelay --lan share", 64,
+                says: "--lan: the command comes first, for example 'screenrelay share --lan'"),
             Mistake("screenrelay --room=a host", 64, says: "'screenrelay host --room'"),
-            Mistake("screenrelay -f 30", 64, says: "-f: the command comes first, as in 'screenrelay share -f'"),
+            Mistake("screenrelay -f 30", 64, says: "-f: the command comes first, for example 'screenrelay share -f'"),
             Mistake("screenrelay --frob", 64, says: "unknown option --frob", "'screenrelay --help'"),
             Mistake("screenrelay share now", 64, says: "'now'"),
             Mistake("screenrelay share --room", 64, says: "--room", "--room=NAME"),

@@ -57,7 +57,7 @@ extension EndToEndInBrowser {
             let first = try viewer.page.evaluate("window.warnings[0]").string ?? ""
             #expect(first.hasPrefix("live: No picture for "), "\(first)")
             #expect(
-                try viewer.page.evaluate("document.getElementById('status').textContent").string == "Not up to date")
+                try viewer.page.evaluate("document.getElementById('status').textContent").string == "Outdated")
             desktop.capture?.thaw()
             try viewer.page.waitUntil("\(notice).hidden && document.getElementById('status').textContent === 'Live'")
             try viewer.expectMotion()

@@ -170,7 +170,7 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
             #expect(try page.evaluate("sent.includes('__offer')").bool == false)
             try page.evaluate("document.getElementById('figures').click()")
-            try page.waitUntil("document.querySelector('.paths')?.innerText.includes('no H.264 by WebRTC')")
+            try page.waitUntil("document.querySelector('.paths')?.innerText.includes('play H.264 over WebRTC')")
             #expect(try viewer.reconnects() == 0)
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }

@@ -100,7 +100,7 @@ extension EndToEndBesideBrowser {
             }
             var cells = Dictionary(uniqueKeysWithValues: WayOut.allCases.map { ($0, "no (2)") })
             cells[.snapshot] = "no (3)"
-            let ended = expectEnd(run, card: "You have been removed.")
+            let ended = expectEnd(run, card: "You were removed by the person sharing.")
             for (out, isFine) in ended { cells[out] = isFine ? "ends" : WaysTable.failing }
             return cells
         }

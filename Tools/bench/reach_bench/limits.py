@@ -13,10 +13,10 @@ SCENES = {"scroll": "scrolled text", "typing": "typing"}
 #: Seconds from asking the host for pictures to the first one without UDP, of browsers that can do without.
 BLOCKED = 3
 #: What the page says of a browser that can't take these ways at all: then the next one is shown, and its time.
-NO_TCP = "TCP: this browser allows none."
-NO_H264 = "This browser plays no H.264 by WebRTC, so no other path is of use."
+NO_TCP = "TCP: not allowed by this browser."
+NO_H264 = "This browser can't play H.264 over WebRTC, so only the WebSocket path works."
 #: And what it says of the ways.
-PATHS = {"proxy": "WebSocket", "blocked": "TCP directly", "direct": "UDP directly"}
+PATHS = {"proxy": "WebSocket", "blocked": "TCP (direct)", "direct": "UDP (direct)"}
 
 
 def checks(row):

@@ -43,7 +43,7 @@ def parse(arguments):
         "accept it. Writes reach.md and reach.json, and prints the tables.",
         epilog="courses (all, if none is named):\n"
         + "".join("  %-8s %s\n" % (name, summary) for name, (summary, _) in courses.ALL.items()) +
-        "\nDebian's Firefox has no OpenH264 plug-in, so that it plays no H.264 by WebRTC. MOZ_GMP_PATH in the\n"
+        "\nDebian's Firefox has no OpenH264 plug-in, so that it plays no H.264 over WebRTC. MOZ_GMP_PATH in the\n"
         "environment, a folder gmp-gmpopenh264/VERSION as a profile of Mozilla's Firefox has one, gives it that.\n"
         "\nexamples:\n"
         "  Tools/bench/reach --check --runs 1                              about ten minutes\n"

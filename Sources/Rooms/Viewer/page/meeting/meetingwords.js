@@ -7,9 +7,9 @@ export const en = {
   tracks: "Shared screens",
   showTrack: (name) => `Show ${name}`,
   shownTrack: (name) => `${name}, shown now`,
-  hideTracks: "Hide the small pictures",
-  showTracks: "Show the small pictures",
-  trackState: { live: "", waiting: "No picture yet", paused: "Paused", gone: "Not up to date" },
+  hideTracks: "Hide thumbnails",
+  showTracks: "Show thumbnails",
+  trackState: { live: "", waiting: "No video yet", paused: "Paused", gone: "Outdated" },
   trackChosen: (name) => `${name} is shown.`,
   nextTrack: "Next shared screen",
 
@@ -45,18 +45,18 @@ export const en = {
   cameraOff: "Turn the camera off",
   cameraOn: "Turn the camera on",
   ownPicture: "You",
-  pictureOf: (name) => `Picture of ${name}`,
+  pictureOf: (name) => `${name}'s camera`,
   muted: "Microphone off",
   connecting: "Connecting",
   lost: "Connection lost, trying again",
-  alone: "Nobody else is in the meeting yet.",
+  alone: "No one else is in the meeting yet.",
   problems: {
-    noWebRTC: "WebRTC is turned off in this browser, or missing, and a meeting needs it. You can still watch.",
+    noWebRTC: "A meeting needs WebRTC, which is disabled or missing in this browser. You can still watch.",
     insecure:
-      "Browsers allow camera and microphone only on a page that was opened with https, or on the machine that shares the screen. " +
-      "You can still watch.",
-    unsupported: "This browser gives pages no camera or microphone. You can still watch.",
-    denied: "The browser has been told not to allow camera or microphone. You can still watch.",
+      "Browsers allow camera and microphone only on pages opened with https, or on the machine that shares the " +
+      "screen. You can still watch.",
+    unsupported: "This browser doesn't support camera and microphone. You can still watch.",
+    denied: "Camera and microphone are blocked in this browser's settings. You can still watch.",
     missing: "No camera or microphone was found. You can still watch.",
     busy: "Another program is using the camera or microphone. You can still watch.",
     noCamera: "Your camera is not available. The others can hear you.",
