@@ -145,7 +145,7 @@ struct TCPTests {
             try LinkListener(at: .tcp(host: "192.0.2.7", port: 0), hasToken: true)
         }
         #expect(elsewhere?.kind == .usage)
-        #expect(elsewhere?.description.contains("this machine has not the address") == true)
+        #expect(elsewhere?.description.contains("is not an address of this machine") == true)
         let name = failure { () throws(LinkTransportError) in
             try LinkConnection.connect(to: .tcp(host: "no such name.invalid", port: 7))
         }

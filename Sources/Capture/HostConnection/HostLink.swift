@@ -160,7 +160,7 @@ public final class HostLink {
             // A legacy sender sends nothing but frames; the host decides whether it accepts them.
             if !configuration.isLegacy { refuse(now, .tokenRefused(text: HostCheck.refusal)) }
         case .end(let notice) where notice.reason == .refused:
-            if !isTurnedAway { log.info("\(Self.words(notice)); waiting for it to go") }
+            if !isTurnedAway { log.info("\(Self.words(notice)); retrying") }
             isTurnedAway = true
             lose(now, Self.words(notice))
         case .end(let notice): lose(now, "the host ends the link: \(Self.words(notice))")

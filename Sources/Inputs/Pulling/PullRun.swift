@@ -33,7 +33,7 @@ struct PullRun: Sendable {
         var lastReason = ""
         var reorders = false
         if address.takesAnyCertificate {
-            log.warning("the source \(address) is taken with any certificate: RTSP by libavformat doesn't check it")
+            log.warning("the source \(address): the certificate isn't verified, because libavformat can't")
         }
         while !shared.isStopped.isSet {
             shared.hasCome.set(false)
@@ -55,7 +55,7 @@ struct PullRun: Sendable {
             if shared.hasCome.isSet { (wait, lastReason) = (settings.firstWait, "") }
             let words = reason ?? "has ended"
             if words != lastReason {
-                log.warning("the source \(address) \(words); it is connected again when it is back")
+                log.warning("the source \(address) \(words); will reconnect")
                 onEvent(reason.map { .failed(because: $0) } ?? .ended)
             }
             lastReason = words

@@ -61,7 +61,7 @@ struct SourceRelay {
         let made = try Self.makePictures(reader.otherCodec, shared)
         if let stream = reader.otherCodec {
             decoded = try DecodedSource(stream, into: made) { [log, address] fault in
-                log.warning("a picture of the source \(address) is left out up to the next key frame: \(fault)")
+                log.warning("the source \(address): dropping frames until the next key frame: \(fault)")
             }
         }
         pictures = made

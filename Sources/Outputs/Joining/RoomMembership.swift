@@ -218,7 +218,7 @@ extension RoomMembership {
                     lost(member, error)
                     return []
                 }
-                log.info("\(target): a member's offer isn't answered but by one of ours: \(error)")
+                log.info("\(target): can't answer a member's offer (\(error)); sending our own offer")
                 return conversation.calls.notAnswered(member)
             }
         case .accept(let member, let answer):

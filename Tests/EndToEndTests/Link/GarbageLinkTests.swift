@@ -60,7 +60,7 @@ extension EndToEnd {
                 // The listener's queue is shorter than this.
                 silent.append(try eventually("room for a connection") { try? RawSocket.connected(toPath: path) })
             }
-            try host.waitForLog("32 connections have not said what they are; the oldest is closed")
+            try host.waitForLog("too many unidentified connections (32); closed the oldest")
 
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             let capture = try RunningProgram(

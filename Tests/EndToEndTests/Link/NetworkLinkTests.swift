@@ -176,7 +176,7 @@ extension EndToEnd {
                 "other users may read or write it")
             try expectEnd(
                 ["screenrelay", "host", "--link", "tcp:192.0.2.1:0", "--link-token", folder.file("other")] + options,
-                64, "this machine has not the address")
+                64, "is not an address of this machine")
             let socket = try RawSocket.occupying(.tcp)
             try expectEnd(
                 ["screenrelay", "host", "--link", "tcp:127.0.0.1:\(socket.port)"] + options, 69,

@@ -165,7 +165,7 @@ extension EndToEnd {
             let refused = try CommandLineRun(["screenrelay", "host", "--source", "rtsps://localhost:\(port)/key"])
             #expect(refused.status == .exited(64) && refused.errorOutput.contains("add --insecure-source"))
             let unchecked = try host(["--source", "rtsps://localhost:\(port)/key", "--insecure-source"])
-            try unchecked.waitForLog("the source rtsps://localhost:\(port)/... is taken with any certificate")
+            try unchecked.waitForLog("the source rtsps://localhost:\(port)/...: the certificate isn't verified")
         }
 
         @Test("a snapshot by HTTPS needs a known certificate too")

@@ -91,7 +91,7 @@ extension EndToEnd {
             try silent.readToEnd("silence")
             let again = try replay(to: "tcp:127.0.0.1:\(port)", ["--link-token", folder.file("token")])
             #expect(again.status == .exited(0), "\(again.errorOutput)")
-            #expect(program.occurrences(of: "a connection that says nothing is closed") >= 1)
+            #expect(program.occurrences(of: "closed a connection that sent no message") >= 1)
             #expect(program.stop() == .exited(0))
         }
     }

@@ -22,7 +22,7 @@ extension NetworkLinkTests {
             try? sender.send(bytes: header + half)
             senders.append(sender)
         }
-        try eventually("the end of some", holds: { host.count(of: "send too much; one is closed") >= 4 })
+        try eventually("the end of some", holds: { host.count(of: "have sent too much; closed one") >= 4 })
         let good = try capture(host)
         try good.greet()
         try eventually("a capture to be taken", holds: { host.ingest.hub.sourceState == .live })

@@ -95,7 +95,7 @@ struct SessionLifeTests {
         rig.run(for: .seconds(29))
         #expect(peer.session.end == nil)
         rig.run(for: .seconds(2))
-        #expect(peer.session.end == "the peer never came")
+        #expect(peer.session.end == "no connectivity check from the peer within 30 s")
     }
 
     @Test("a peer that says goodbye by DTLS ends the session at once")

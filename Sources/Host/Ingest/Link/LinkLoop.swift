@@ -180,8 +180,8 @@ final class LinkLoop {
         closedForRoom += 1
         if roomLineDue <= now {
             log.warning(
-                "link: \(strangers.count) connections have not said what they are; the oldest is closed, "
-                    + "as were \(closedForRoom - 1) before it")
+                "link: too many unidentified connections (\(strangers.count)); closed the oldest, "
+                    + "and \(closedForRoom - 1) before it")
             roomLineDue = now + .seconds(1)
         }
         return true
@@ -205,7 +205,7 @@ final class LinkLoop {
         where bytes > Self.strangersBytes {
             bytes -= largest.unfinishedBytes
             lines(of: largest.remote ?? "").warning(
-                "link: connections that have not said what they are send too much; one is closed")
+                "link: unidentified connections have sent too much; closed one")
             largest.finish()
         }
     }

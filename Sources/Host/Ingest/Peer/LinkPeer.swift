@@ -182,7 +182,7 @@ final class LinkPeer {
             let doubt =
                 connection.awaitsHandshake
                 ? "; if \(remote ?? "it") is a capture, it was started with tcp:, and this host with tls:" : ""
-            log.warning("link: a connection that says nothing is closed\(doubt)")
+            log.warning("link: closed a connection that sent no message\(doubt)")
             connection.tellEncryption()
             finish()
             return

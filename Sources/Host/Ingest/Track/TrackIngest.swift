@@ -57,7 +57,7 @@ public final class TrackIngest: TrackObserver {
         case .tell(.chroma(let format)):
             log.info(
                 format == .yuv420
-                    ? "the source is asked for 4:2:0: a viewer has no 4:4:4" : "the source is asked for 4:4:4 again")
+                    ? "a viewer can't decode 4:4:4: switching to 4:2:0" : "switching back to 4:4:4")
         case .sourceChanged(let canMakeKeyFrames): tap.sourceChanged(makesKeyFrames: canMakeKeyFrames)
         case .makeKeyFrame(let delay): tap.makeKeyFrame(at: MonotonicTime.now() + delay)
         case .encodeNarrow(let rate): tap.encodeNarrow(at: rate)

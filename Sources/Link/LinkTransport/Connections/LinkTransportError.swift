@@ -110,7 +110,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
             "'\(address)' can't be reached: \(String(cString: strerror(code)))"
         case .nameUnknown(let host, let reason, _): "the name '\(host)' has no address: \(reason)"
         case .portTaken(let address): "another program listens on '\(address)'; choose another port"
-        case .notOurAddress(let address): "this machine has not the address of '\(address)': nobody could connect there"
+        case .notOurAddress(let address): "'\(address)' is not an address of this machine"
         case .tokenRequired(let address) where address.hasPrefix("tls:"):
             "'\(address)' is encrypted with a key from the link token: host and capture need the same --link-token FILE"
         case .tokenRequired(let address):

@@ -268,7 +268,7 @@ final class PushConnection: PushAttempt {
             report(.closed(attempt: attempt))
         } catch {
             if connection.isAbandoned { return }
-            let reason = connection.isLate ? "it takes nothing more" : "\(error)"
+            let reason = connection.isLate ? "timed out" : "\(error)"
             report(.failed(attempt: attempt, OutputFailure(reason)))
         }
     }

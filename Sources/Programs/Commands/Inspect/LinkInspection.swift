@@ -71,7 +71,7 @@ final class LinkInspection {
             if ready.signal { break }
             if ready.connection { read(into: &buffer) }
             if let strangerDeadline, strangerDeadline <= MonotonicTime.now() {
-                log.warning("link: a connection that says nothing is closed")
+                log.warning("link: closed a connection that sent no message")
                 endConnection()
             }
             if ready.listener { accept() }

@@ -148,14 +148,16 @@ final class PeerSession {
         if now - ice.lastHeard >= patience {
             let whole = patience.milliseconds / 1000
             let time = patience == .seconds(whole) ? "\(whole)" : "\(patience.seconds)"
-            finish(isConnected ? "the peer has been silent for \(time) s" : "the peer never came")
+            finish(
+                isConnected
+                    ? "the peer has been silent for \(time) s" : "no connectivity check from the peer within \(time) s")
             return
         }
         deadline = ice.lastHeard + patience
         if watched != nil, let connectedAt {
             let answerDue = (ice.path.lastAnswer ?? connectedAt) + Self.answerPatience
             guard now < answerDue else {
-                finish("the peer has answered no check for \(Self.answerPatience.milliseconds / 1000) s")
+                finish("no answer to consent checks for \(Self.answerPatience.milliseconds / 1000) s")
                 return
             }
             deadline = min(deadline, answerDue)
