@@ -101,9 +101,9 @@ struct SoundDecodingTests {
     @Test("what exceeds a limit, and a codec without a decoder, is refused in one line")
     func limits() throws {
         for (stream, words) in [
-            (SoundDescription(codec: "pcm_mulaw", rate: 4_000, channelCount: 1), "4000 samples a second"),
+            (SoundDescription(codec: "pcm_mulaw", rate: 4_000, channelCount: 1), "4000 Hz"),
             (SoundDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 9), "9 channels"),
-            (SoundDescription(codec: "pcm_mulaw", rate: -1, channelCount: 1), "-1 samples"),
+            (SoundDescription(codec: "pcm_mulaw", rate: -1, channelCount: 1), "-1 Hz"),
             (SoundDescription(codec: "noise", rate: 8_000, channelCount: 1), "without a decoder for noise"),
         ] {
             do {

@@ -196,7 +196,7 @@ struct CommandSetTests {
         #expect(help.contains("\n      --color[=WHEN]      colours in the output\n"))
         #expect(help.contains("\n  -h, --help              show this help and exit\n"))
         #expect(help.contains("\nExamples:\n  screenrelay share --room demo\n      Shares the screen"))
-        #expect(help.contains("\n  64  the command line is wrong\n"))
+        #expect(help.contains("\n  64  the command line or the settings file is wrong\n"))
         for line in help.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
     }
 

@@ -61,7 +61,7 @@ struct LinkAddressTests {
         arguments: [
             ("", "write unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or fd:NUMBER"),
             ("/tmp/x", "write unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or fd:NUMBER"),
-            ("unix:", "a path has to follow"), ("fd:", "a descriptor's number"), ("fd:x", "a descriptor's number"),
+            ("unix:", "a path must follow"), ("fd:", "a descriptor's number"), ("fd:x", "a descriptor's number"),
             ("fd:-1", "a descriptor's number"), ("fd:+3", "a descriptor's number"),
             ("fd:99999999999", "a descriptor's number"), ("fd:1", "the least is fd:3"),
         ])

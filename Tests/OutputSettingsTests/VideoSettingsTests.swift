@@ -34,7 +34,7 @@ struct VideoSettingsTests {
         let most = name + "\(width)x\(height), not "
         #expect(refusal(settings(profile, width + 2, height)) == most + "\(width + 2)x\(height)")
         #expect(refusal(settings(profile, height + 2, width)) == most + "\(height + 2)x\(width)")
-        #expect(refusal(settings(profile, width, height, fps: 31)) == name + "30 pictures a second, not 31")
+        #expect(refusal(settings(profile, width, height, fps: 31)) == name + "30 fps, not 31")
         #expect(
             refusal(settings(profile, width, height, kilobits: kilobits + 1))
                 == name + "\(kilobits) kbit/s, not \(kilobits + 1) kbit/s")

@@ -100,7 +100,7 @@ struct DecodedSourceTests {
             guard lines.contain("has ended"), let picture = try decoder.lastPicture() else { return false }
             return likeness(picture.bytes, last) > 30
         }
-        #expect(lines.contain("sends \(recipe.name) of 160x120\(recipe.traits), which is encoded once more"))
+        #expect(lines.contain("sends \(recipe.name) of 160x120\(recipe.traits), which is re-encoded"))
         // A machine that is busy leaves some out.
         #expect(decoder.pictureCount > 5)
         pull.stop()
@@ -134,8 +134,8 @@ struct DecodedSourceTests {
             return likeness(picture.bytes, last) > 30
         }
         #expect(lines.contain("sends H.264 of 160x120"))
-        #expect(lines.contain("sends B-frames, which it doesn't announce"))
-        #expect(lines.contain("sends H.264 of 160x120 with B-frames, which is encoded once more"))
+        #expect(lines.contain("sends B-frames without announcing them"))
+        #expect(lines.contain("sends H.264 of 160x120 with B-frames, which is re-encoded"))
     }
 
     /// The file with a sequence parameter set of the same length that has no video usability information.
@@ -249,7 +249,7 @@ struct DecodedSourceTests {
             try eventually("the end is noticed") { host.firstTrack.sourceState != .live }
             _ = reader.take()
         }
-        #expect(lines.contain("sends HEVC of 160x120, which is encoded once more"))
+        #expect(lines.contain("sends HEVC of 160x120, which is re-encoded"))
     }
 
     @Test("aren't decoded while nobody watches; the next viewer gets what has come since the last key frame")

@@ -30,7 +30,7 @@ struct RTSPSourceTests {
             received += reader.take().map(\.coded)
             return received.count >= 30
         }
-        #expect(lines.contain("sends H.264 of 320x240, and pcm_mulaw, which is encoded once more to Opus"))
+        #expect(lines.contain("sends H.264 of 320x240, and pcm_mulaw, which is converted to Opus"))
         try eventually("the tone") {
             try sound.take()
             return sound.isTone(from: sound.samples.count - 24_000)

@@ -91,7 +91,7 @@ struct RelayedSourceTests {
             try sound.take()
             return sound.isTone(from: sound.samples.count - 24_000)
         }
-        #expect(lines.contain("sends H.264 of 176x144, and aac, which is encoded once more to Opus"))
+        #expect(lines.contain("sends H.264 of 176x144, and aac, which is converted to Opus"))
         #expect(pull.pictures > 0)
     }
 
@@ -120,7 +120,7 @@ struct RelayedSourceTests {
         let pull = try Pull(try PullAddress(server.url), into: near.firstTrack, log: lines.log)
         defer { pull.stop() }
         try eventually("the sound alone") {
-            lines.contain("sends aac, which is encoded once more to Opus, and no pictures")
+            lines.contain("sends aac, which is converted to Opus, and no pictures")
         }
         #expect(pull.pictures == 0)
         let decoder = try H264Decoder()
@@ -129,7 +129,7 @@ struct RelayedSourceTests {
             return decoder.pictureCount > 10
         }
         #expect(decoder.lastPictureSize == PictureSize(width: 176, height: 144))
-        #expect(lines.contain("sends H.264 of 176x144, and aac, which is encoded once more to Opus"))
+        #expect(lines.contain("sends H.264 of 176x144, and aac, which is converted to Opus"))
         #expect(near.firstTrack.sourceState == .live && near.firstTrack.soundState == .live)
     }
 

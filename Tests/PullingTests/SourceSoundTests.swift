@@ -80,7 +80,7 @@ struct SourceSoundTests {
         #expect((91_000...100_000).contains(sound.samples.count))
         #expect(sound.isTone(from: 24_000) && sound.isTone(from: 48_000))
         let pictures = recipe.hasPictures ? "H.264 of 160x120, and " : ""
-        #expect(lines.contain("sends \(pictures)\(recipe.name), which is encoded once more to Opus"))
+        #expect(lines.contain("sends \(pictures)\(recipe.name), which is converted to Opus"))
         #expect(pull.pictures == (recipe.hasPictures ? 50 : 0))
         #expect(host.firstTrack.soundState == SoundState.none)
     }

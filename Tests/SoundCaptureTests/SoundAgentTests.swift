@@ -133,7 +133,7 @@ struct SoundAgentTests {
         let player = try server.playTone()
         try host.wait(for: "sound") { host.packets.count > 20 }
         try host.send(.unwatched)
-        try host.wait(for: "rest") { sound.lines.contains("nobody listens") }
+        try host.wait(for: "rest") { sound.lines.contains("no listeners") }
         try host.read()
         let count = host.packets.count
         try host.read(for: .milliseconds(500))

@@ -45,7 +45,7 @@ def password(stage, command, limit):
     """A share whose password is typed on a terminal."""
     # A shell between would end by Ctrl-C itself.
     one = stage.start(["script", "-qec", "exec " + command.text, "/dev/null"], stage.environment)
-    for question in ("Password for the room: ", "once more: "):
+    for question in ("Password for the room: ", "again: "):
         _wait_for_question(one, question, limit)
         one.tell(PASSWORD)
     shared = Screenrelay(one)

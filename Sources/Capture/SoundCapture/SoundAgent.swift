@@ -204,7 +204,7 @@ public final class SoundAgent {
 
     private func setHeard(_ isHeard: Bool) {
         guard isHeard != self.isHeard else { return }
-        log.debug(isHeard ? "somebody listens" : "nobody listens")
+        log.debug(isHeard ? "there are listeners" : "no listeners")
         self.isHeard = isHeard
         beginAnew()
     }

@@ -172,7 +172,7 @@ public final class SoundDecoder {
     private static func check(rate: Int, channelCount: Int, mayBeUnknown: Bool) throws(AudioCodingError) {
         guard rates.contains(rate) || mayBeUnknown && rate == 0 else {
             throw .unusable(
-                reason: "sound of \(rate) samples a second; it may have \(rates.lowerBound) to \(rates.upperBound)")
+                reason: "audio at \(rate) Hz; it may have \(rates.lowerBound) to \(rates.upperBound)")
         }
         guard channelCounts.contains(channelCount) || mayBeUnknown && channelCount == 0 else {
             throw .unusable(reason: "sound of \(channelCount) channels; it may have 1 to \(channelCounts.upperBound)")

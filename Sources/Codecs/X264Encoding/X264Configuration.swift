@@ -70,7 +70,7 @@ public struct X264Configuration: Sendable {
             throw .unusableSize(size, longest: sides.upperBound)
         }
         guard (1...240).contains(framesPerSecond) else {
-            throw .failed("can't encode \(framesPerSecond) pictures a second: must be 1 to 240")
+            throw .failed("can't encode \(framesPerSecond) fps: must be 1 to 240")
         }
         var parameters = x264_param_t()
         // `MovedPictureCoder` and `BandEncoder` rely on the fastest preset: it is the only one without sub-sample

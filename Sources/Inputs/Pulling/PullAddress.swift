@@ -28,7 +28,7 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
         }
         if text.lowercased().hasPrefix("file:") {
             let path = text.dropFirst(5)
-            guard !path.isEmpty else { throw PullError("it names no file, as in file:talk.mp4") }
+            guard !path.isEmpty else { throw PullError("it names no file; write it like file:talk.mp4") }
             (url, description, isFile) = ("file:" + path, "file:" + path, true)
             return
         }

@@ -11,7 +11,7 @@ struct PullRun: Sendable {
     private static let pausedForTooLong = "did not go on after a pause"
     /// Frames that are shown in another order have to be decoded, from a key frame on.
     private static let reorders =
-        "sends B-frames, which it doesn't announce; it is opened again, to encode them once more"
+        "sends B-frames without announcing them; it is reopened, to re-encode them"
 
     private let address: PullAddress
     private let track: HostedTrack

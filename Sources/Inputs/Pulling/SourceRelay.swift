@@ -224,7 +224,7 @@ struct SourceRelay {
             let size = size.map { " of \($0.width)x\($0.height)" } ?? ""
             let traits = (other?.traits ?? []).map { " " + $0 }.joined()
             let turned = other.map { $0.quarterTurns == 0 ? "" : ", turned by \($0.quarterTurns * 90) degrees" } ?? ""
-            parts.append(codec + size + traits + turned + (other == nil ? "" : ", which is encoded once more"))
+            parts.append(codec + size + traits + turned + (other == nil ? "" : ", which is re-encoded"))
         }
         if let sound { parts.append(sound.words) }
         if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }

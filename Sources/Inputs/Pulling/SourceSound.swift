@@ -42,7 +42,7 @@ struct SourceSound {
             throw .rejected(reason: "\(error)")
         }
         decoder = made
-        words = "\(stream.codec), which is encoded once more to Opus"
+        words = "\(stream.codec), which is converted to Opus"
     }
 
     /// Takes the next packet, and decodes it if it is heard.

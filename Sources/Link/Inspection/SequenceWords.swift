@@ -30,7 +30,7 @@ extension VideoUsability {
                     + (colour.name.map { " (\($0))" } ?? ""))
         }
         if let timing {
-            let rate = timing.pictureRateWords.map { "\($0) pictures a second" }
+            let rate = timing.pictureRateWords.map { "\($0) fps" }
             clauses.append((rate ?? "no valid rate") + (timing.isFixedFrameRate ? ", fixed" : " at most"))
         }
         if let maximumReorderedPictures { clauses.append("\(maximumReorderedPictures) reordered") }

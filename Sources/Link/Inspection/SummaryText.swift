@@ -76,7 +76,7 @@ extension StreamSummary {
 
     private func timeWords(_ duration: Interval) -> String {
         var text = "\(DecimalText.seconds(duration)) s"
-        if let pictureRate { text += ", \(DecimalText.fixed(pictureRate, digits: 2)) pictures a second" }
+        if let pictureRate { text += ", \(DecimalText.fixed(pictureRate, digits: 2)) fps" }
         if let gap = longestGap {
             text += ", longest gap \(DecimalText.seconds(Interval(nanoseconds: gap.value))) s"
             text += place(gap, before: true)

@@ -34,7 +34,7 @@ public struct VideoSettings: Hashable, Sendable {
     /// - Throws: ``VideoSettingsError`` with the first limit that is exceeded.
     public func check() throws(VideoSettingsError) {
         guard (1...60).contains(framesPerSecond) else {
-            throw VideoSettingsError("\(framesPerSecond) pictures a second; there can be 1 to 60")
+            throw VideoSettingsError("\(framesPerSecond) fps; there can be 1 to 60")
         }
         guard (1...600).contains(picturesPerKeyFrame) else {
             throw VideoSettingsError(
@@ -49,13 +49,13 @@ public struct VideoSettings: Hashable, Sendable {
         }
         if let lowestFramesPerSecond, lowestFramesPerSecond < 10 || lowestFramesPerSecond > framesPerSecond {
             throw VideoSettingsError(
-                "a lowest of \(lowestFramesPerSecond) pictures a second; it must be 10 or more, and at most "
+                "a minimum of \(lowestFramesPerSecond) fps; it must be 10 or more, and at most "
                     + "\(framesPerSecond), the highest")
         }
         if let size { try check(size) }
         guard let limits = profileLevel.limits else { return }
         guard framesPerSecond <= limits.framesPerSecond else {
-            throw exceeded("\(limits.framesPerSecond) pictures a second", "\(framesPerSecond)")
+            throw exceeded("\(limits.framesPerSecond) fps", "\(framesPerSecond)")
         }
         guard bitRate <= limits.bitRate else { throw exceeded(kilobits(limits.bitRate), kilobits(bitRate)) }
     }

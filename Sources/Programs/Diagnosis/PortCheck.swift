@@ -120,7 +120,7 @@ struct PortCheck {
         if addresses.isEmpty {
             return [
                 Finding(
-                    "network", "this machine is in no network: nobody else can open the link",
+                    "network", "this machine is on no network: no other machine can open the link",
                     todo: "connect it, or leave --lan out")
             ]
         }

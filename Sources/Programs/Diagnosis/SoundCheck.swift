@@ -61,7 +61,7 @@ struct SoundCheck {
             if line == "lacks microphone" {
                 return Finding(
                     "sound-microphone", "--sound: PulseAudio has no microphone",
-                    todo: "connect or enable one, or share the desktop's sound alone")
+                    todo: "connect or enable one, or share only the desktop's sound")
             }
             guard let mark = line.firstRange(of: "other microphone ") else { return nil }
             return Finding(

@@ -148,7 +148,7 @@ public enum ServerCertificateError: Error, Equatable, Sendable, CustomStringConv
         case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
         case .notAFile(let path): "\(path) is no file"
         case .tooLarge(let path): "\(path) is larger than 1 MiB"
-        case .notPrivate(let path): "\(path) can be read by everybody; run chmod 600 on it"
+        case .notPrivate(let path): "\(path) can be read by all users; run chmod 600 on it"
         case .noCertificate(let path): "\(path) has no certificate in it (PEM, '-----BEGIN CERTIFICATE-----')"
         case .noKey(let path): "\(path) has no private key in it (PEM, '-----BEGIN PRIVATE KEY-----')"
         case .encryptedKey(let path):

@@ -50,7 +50,7 @@ extension EndToEndBesideBrowser {
             for link in [link, link + ",wrong"] {
                 let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
                 #expect(run.status == .exited(77))
-                #expect(run.errorLine?.contains("wants a password") == true)
+                #expect(run.errorLine?.contains("requires a password") == true)
             }
             #expect(!host.log.contains("Sesam"))
             host.stop()
@@ -157,7 +157,7 @@ extension EndToEndBesideBrowser {
             let host = try start()
             // A mistyped character is deleted with all of its bytes.
             try type(host, "Sesam, öffü\u{7F}ne dich\n", after: "Password for the room: ")
-            try type(host, "Sesam, öffne dich\n", after: "Password for the room, once more: ")
+            try type(host, "Sesam, öffne dich\n", after: "Password for the room, again: ")
             let link = try eventually("the link") {
                 host.output?.text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("http://") }.map(String.init)
             }
@@ -167,7 +167,7 @@ extension EndToEndBesideBrowser {
 
             let mistyped = try start()
             try type(mistyped, "one\n", after: "Password for the room: ")
-            try type(mistyped, "other\n", after: "once more: ")
+            try type(mistyped, "other\n", after: "again: ")
             #expect(mistyped.wait(within: .seconds(10)) == .exited(64))
             let cancelled = try start()
             try type(cancelled, "so\u{3}", after: "Password for the room: ")

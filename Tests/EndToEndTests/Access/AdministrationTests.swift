@@ -159,7 +159,7 @@ extension EndToEnd {
             try told("sound") { $0["muted"] as? Bool == false }
             #expect(try command("sharpen")["done"].string == "sharpening")
             let above = try command("rate", 200, ["fps": 60, "bitrate": 600_000])["done"].string
-            #expect(above?.hasPrefix("at most 30 pictures and 600 kbit a second; ") == true, "\(above ?? "")")
+            #expect(above?.hasPrefix("at most 30 fps and 600 kbit/s; ") == true, "\(above ?? "")")
             #expect(try read("status")["maxPicturesPerSecond"].int == 30)
             for body: [String: Any] in [[:], ["fps": 0], ["fps": "fast"], ["size": 3], ["bitrate": 1]] {
                 _ = try command("rate", 400, body)

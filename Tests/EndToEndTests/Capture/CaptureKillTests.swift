@@ -171,7 +171,7 @@ extension EndToEndBesideBrowser {
             let first = try desktop.captureProcessID()
             kill(first, SIGSTOP)
             try desktop.host.waitForLog(
-                "ending capture: it has given no sign of life for 10 s", within: .seconds(20))
+                "ending capture: it has not responded for 10 s", within: .seconds(20))
             try desktop.host.waitForLog("capture ended (ended by signal 9)")
             try desktop.host.waitForLog("capture is process", count: 2)
             try viewer.expectMotion(by: 20)

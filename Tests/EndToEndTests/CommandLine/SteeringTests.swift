@@ -19,12 +19,12 @@ extension EndToEnd {
             let desktop = try SharedDesktop()
             try desktop.host.waitForLog("has connected")
             var run = try ask(["rate", "--fps", "5", "--bitrate", "600k"], of: desktop)
-            #expect(run.status == .exited(0) && run.output == "at most 5 pictures and 600 kbit a second\n")
+            #expect(run.status == .exited(0) && run.output == "at most 5 fps and 600 kbit/s\n")
             // The answer is not what was asked for, but what will happen.
             run = try ask(["rate", "--fps", "60"], of: desktop)
-            #expect(run.output.hasPrefix("at most 30 pictures and 600 kbit a second; the capture was started with"))
+            #expect(run.output.hasPrefix("at most 30 fps and 600 kbit/s; the capture was started with"))
             run = try ask(["rate", "--fps", "5"], of: desktop)
-            #expect(run.output == "at most 5 pictures and 600 kbit a second\n")
+            #expect(run.output == "at most 5 fps and 600 kbit/s\n")
             run = try ask(["sharpen"], of: desktop)
             #expect(run.status == .exited(0) && run.output == "sharpening\n")
             try desktop.host.waitForLog("the host wants a sharper picture")
@@ -69,7 +69,7 @@ extension EndToEnd {
             // Nobody knows yet with what options the capture will be started.
             let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "60", "--pid", process])
             #expect(
-                rate.output == "at most 60 pictures a second; a capture that was started with lower limits keeps them\n"
+                rate.output == "at most 60 fps; a capture that was started with lower limits keeps them\n"
             )
             let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", process])
             #expect(status.output.contains("\"state\":\"waiting\"") && !status.output.contains("capture\":"))
@@ -89,7 +89,7 @@ extension EndToEnd {
             (statistics.pictures, statistics.bytes) = (1, 30_000)
             for (milliseconds, words) in [
                 (0, "capture: 1 picture so far,"), (8, "capture: 1 picture so far,"),
-                (1000, "capture: 1.0 pictures and 240 kbit a second,"),
+                (1000, "capture: 1.0 fps and 240 kbit/s,"),
             ] {
                 var recent = RecentStatistics()
                 (recent.pictures, recent.bytes, recent.duration) = (1, 30_000, UInt64(milliseconds) * 1_000_000)

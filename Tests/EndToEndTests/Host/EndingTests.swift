@@ -132,7 +132,7 @@ extension EndToEnd {
             let again = try VirtualScreen(PictureSize(width: 480, height: 360), options: [":\(number)"])
             defer { again.close() }
             try share.waitForLog(LinkBetweenPrograms.cameTogether, count: starts + 1)
-            try share.waitForLog("warning: capture goes on: what it captures is there again")
+            try share.waitForLog("warning: capture continues: its source is back")
             #expect(try LinkSnapshot(of: link).picture.width == 480)
         }
     }

@@ -64,7 +64,7 @@ extension EndToEnd {
                 ])
             defer { second.stop() }
             try second.waitForLog("another capture is connected to this host")
-            try desktop.host.waitForLog("a second capture is turned away")
+            try desktop.host.waitForLog("refused a second capture")
             #expect(desktop.host.occurrences(of: "capture is gone") == 0)
             try desktop.expectCurrentPicture("the first goes on")
 

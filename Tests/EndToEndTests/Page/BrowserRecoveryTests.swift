@@ -55,7 +55,7 @@ extension EndToEndInBrowser {
             desktop.capture?.freeze()
             try viewer.page.waitUntil("window.warnings.length > 0")
             let first = try viewer.page.evaluate("window.warnings[0]").string ?? ""
-            #expect(first.hasPrefix("live: No picture for "), "\(first)")
+            #expect(first.hasPrefix("live: No video for "), "\(first)")
             #expect(
                 try viewer.page.evaluate("document.getElementById('status').textContent").string == "Outdated")
             desktop.capture?.thaw()

@@ -181,7 +181,7 @@ extension EndToEnd {
                 ),
                 (
                     address + ["--preset", "high1,adapt-fps=9"],
-                    "a lowest of 9 pictures a second; it must be 10 or more, and at most 24"
+                    "a minimum of 9 fps; it must be 10 or more, and at most 24"
                 ),
                 (address + ["--preset", "size=big"], "'size=big' isn't a size; write it like size=1280x720"),
                 (

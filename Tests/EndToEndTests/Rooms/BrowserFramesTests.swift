@@ -80,7 +80,7 @@ extension EndToEndInBrowser {
             try page.evaluate("document.getElementById('figures').click()")
             try page.waitUntil("document.querySelector('.paths')?.innerText.includes('WebSocket')")
             let words = try page.evaluate("document.querySelector('.paths').innerText").string ?? ""
-            #expect(words.contains("UDP: ") && words.contains("Relay: none configured."), "\(words)")
+            #expect(words.contains("UDP: ") && words.contains("Relay: not configured."), "\(words)")
 
             // A still screen's last picture is shown at once, and not only with the next one, 2.5 s later; on a busy
             // machine, at the third time.

@@ -75,7 +75,7 @@ extension EndToEnd {
             #expect(left["id"].string == ann.id && left["watching"].int == 2)
 
             run = try ask(["kick", "Ann"], of: host)
-            #expect(run.status == .exited(69) && run.errorLine?.contains("'Ann': nobody in the rooms") == true)
+            #expect(run.status == .exited(69) && run.errorLine?.contains("'Ann': no one in the rooms") == true)
             let name = try #require(listed["rooms"][0]["members"][1]["name"].string)
             run = try ask(["kick", name], of: host)
             #expect(run.status == .exited(64) && run.errorLine?.contains("matches 2 people") == true)

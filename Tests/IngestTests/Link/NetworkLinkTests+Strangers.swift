@@ -44,10 +44,10 @@ extension NetworkLinkTests {
         }
         try waiting[31].greet()
         try eventually("it to be taken", holds: { host.ingest.hub.sourceState == .live })
-        #expect(host.count(of: "the oldest is closed") == 0)
+        #expect(host.count(of: "closed the oldest") == 0)
         waiting.append(try capture(host))
         waiting.append(try capture(host))
-        try host.waitForLog("the oldest is closed")
+        try host.waitForLog("closed the oldest")
     }
 
     @Test("connections that say nothing are closed in time, and no flood of them keeps a capture out")
@@ -61,7 +61,7 @@ extension NetworkLinkTests {
         try capture.greet()
         try eventually("the capture to be taken", holds: { host.ingest.hub.sourceState == .live })
         #expect(now() - begin < .seconds(5))
-        #expect(host.count(of: "the oldest is closed") < 10)
+        #expect(host.count(of: "closed the oldest") < 10)
         var buffer = [UInt8](repeating: 0, count: 4096)
         for (index, connection) in silent.enumerated() {
             try eventually("the end of connection \(index)", within: .seconds(15)) { () throws -> Void? in

@@ -97,7 +97,7 @@ struct SoundTests {
         }
         try first.send(packet(1, at: now()))
         try eventually("the first's packet", holds: { host.sound.publishedFrames == 1 })
-        #expect(host.logged.count { $0.contains("a second capture of sound is turned away") } == 1)
+        #expect(host.logged.count { $0.contains("refused a second audio capture") } == 1)
         // Neither is in the way of pictures.
         let capture = try TestCapture(path: host.path)
         try capture.greet()
@@ -119,7 +119,7 @@ struct SoundTests {
             return !other.isClosed
         }
         try first.waitForEnd()
-        #expect(first.endNotice?.text == "it gave no sign of life, and another capture of sound has come")
+        #expect(first.endNotice?.text == "it didn't respond, and another audio capture has connected")
     }
 
     @Test("a capture of sound that was started by us and is silent is asked for a sign of life, and told if it hangs")

@@ -27,11 +27,11 @@ struct NarrowViewersTests {
     func reasons() {
         #expect(
             NarrowViewers(in: [viewer(7, 480_000, queue: 120), viewer(8, narrow: false)]).words
-                == "1 viewer gets fewer pictures: 10.0.0.7, whose path carries 480 kbit a second, with packets 120 ms in "
+                == "1 viewer gets fewer pictures: 10.0.0.7, whose path carries 480 kbit/s, with packets 120 ms in "
                 + "its queue")
         #expect(
             NarrowViewers(in: [viewer(9, 1_250_000, queue: 9), viewer(8)]).words
-                == "2 viewers get fewer pictures: 10.0.0.8 and 10.0.0.9, whose path carries 1.25 Mbit a second")
+                == "2 viewers get fewer pictures: 10.0.0.8 and 10.0.0.9, whose path carries 1.25 Mbit/s")
     }
 
     @Test("at most three are listed, so that the status stays short")

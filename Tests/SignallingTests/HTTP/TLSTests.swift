@@ -129,7 +129,7 @@ struct TLSTests {
         let server = try server()
         let answer = try RawClient(port: server.port).request("GET", "/")
         #expect(answer.status == 400)
-        #expect(answer.text == "this port is for https:// alone.\n")
+        #expect(answer.text == "this port is only for https://.\n")
     }
 
     @Test("handshakes that don't go on are cut off, and hold nobody up")

@@ -164,7 +164,7 @@ public final class CaptureAgent {
         let isLocked = screen.isLocked || session?.isLocked == true
         let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
-        log.info(now == .live ? "sharing goes on" : "viewers now see a notice: \(slateWords(now))")
+        log.info(now == .live ? "sharing continues" : "viewers now see a notice: \(slateWords(now))")
         sharing = now
         link.send(.sharing(now))
         demandKeyFrame()

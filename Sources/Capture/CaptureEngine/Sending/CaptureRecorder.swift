@@ -35,7 +35,7 @@ final class CaptureRecorder {
             case .gap(let gap):
                 log.warning("--record: the disk is too slow: \(gap.messages) messages are not in the recording")
                 hadGap.set()
-            case .stopped(let error): log.warning("--record: \(error); recording has stopped, sharing goes on")
+            case .stopped(let error): log.warning("--record: \(error); recording has stopped, sharing continues")
             }
         }
     }

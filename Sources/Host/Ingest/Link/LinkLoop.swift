@@ -117,11 +117,11 @@ final class LinkLoop {
         guard let silent = peers.first(where: { $0.isSilent(now: now) }) else {
             // The new capture tries again every two seconds, so this is logged once for as long as the same one holds
             // the track.
-            if !hasToldOfRefusal { log.warning("link: a second capture is turned away: one is connected already") }
+            if !hasToldOfRefusal { log.warning("link: refused a second capture: one is already connected") }
             hasToldOfRefusal = true
             return false
         }
-        silent.end(.other, "it gave no sign of life, and another capture has come")
+        silent.end(.other, "it didn't respond, and another capture has connected")
         return true
     }
 
@@ -130,7 +130,7 @@ final class LinkLoop {
     private func refusedSound(now: MonotonicTime) {
         for peer in peers where peer.sound.isAttached { peer.makeRoomForSound(now: now) }
         if !hasToldOfSoundRefusal {
-            log.warning("link: a second capture of sound is turned away: one is connected already")
+            log.warning("link: refused a second audio capture: one is already connected")
         }
         hasToldOfSoundRefusal = true
     }

@@ -214,7 +214,7 @@ final class LinkPeer {
     /// other one comes again.
     func makeRoomForSound(now: MonotonicTime) {
         if soundSilence?.isTooLong(now) == true {
-            end(.other, "it gave no sign of life, and another capture of sound has come")
+            end(.other, "it didn't respond, and another audio capture has connected")
         } else if soundSilence?.asksForAnother(now) == true {
             send(.ping(now))
         }

@@ -55,7 +55,7 @@ public final class LinkRecorder: Sendable {
                 )
                 listeners.value.withLock { $0.onGap }()
             case .stopped(let error):
-                let line = "--record: \(error); recording has stopped, everything else goes on"
+                let line = "--record: \(error); recording has stopped, everything else continues"
                 if case .limitReached = error { log.warning(line) } else { log.error(line) }
                 listeners.value.withLock { $0.onStop }()
             }

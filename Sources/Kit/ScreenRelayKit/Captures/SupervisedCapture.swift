@@ -152,14 +152,14 @@ final class SupervisedCapture {
     private func take(_ event: LinkWatcher.Event, _ now: MonotonicTime) {
         switch event {
         case .arrived:
-            if !isNews, !hasArrived { log.warning("\(name) goes on: what it captures is there again") }
+            if !isNews, !hasArrived { log.warning("\(name) continues: its source is back") }
             hasArrived = true
         case .size(let size):
             // The peak memory still includes the largest picture so far.
             if size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
             if let ceiling = memory.ceiling(for: largest) { group?.setCeiling(ceiling) }
         case .silent(let time):
-            end(because: "it has given no sign of life for \(time.milliseconds / 1000) s", SIGABRT, now)
+            end(because: "it has not responded for \(time.milliseconds / 1000) s", SIGABRT, now)
         }
     }
 

@@ -24,7 +24,7 @@ public struct NarrowViewers: Sendable {
         let listed = narrow.prefix(Self.limit).map { viewer in
             var words = viewer.address ?? "one without an address"
             if let rate = viewer.estimate {
-                words += ", whose path carries \(rateWords(Double(rate.bitsPerSecond))) a second"
+                words += ", whose path carries \(rateWords(Double(rate.bitsPerSecond)))/s"
             }
             if let queue = viewer.queueDelay, queue >= .milliseconds(10) {
                 words += ", with packets \(queue.milliseconds) ms in its queue"

@@ -16,7 +16,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
             if path.isEmpty {
-                throw .invalidAddress(text: text, reason: "a path has to follow, as in unix:/run/user/1000/link.sock")
+                throw .invalidAddress(text: text, reason: "a path must follow, such as unix:/run/user/1000/link.sock")
             }
             _ = try SocketAddress(path: path)
             self = .unix(path: path)
@@ -29,7 +29,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         } else if text.hasPrefix("fd:") {
             let digits = text.dropFirst("fd:".count)
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(digits)
-            else { throw .invalidAddress(text: text, reason: "after fd: stands a descriptor's number, as in fd:3") }
+            else { throw .invalidAddress(text: text, reason: "a descriptor's number must follow, for example fd:3") }
             if number < 3 {
                 throw .invalidAddress(text: text, reason: "0, 1 and 2 are the standard streams; the least is fd:3")
             }

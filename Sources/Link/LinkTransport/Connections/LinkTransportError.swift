@@ -114,7 +114,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case .tokenRequired(let address) where address.hasPrefix("tls:"):
             "'\(address)' is encrypted with a key from the link token: host and capture need the same --link-token FILE"
         case .tokenRequired(let address):
-            "'\(address)' is not of this machine alone: host and capture need the same --link-token FILE for it"
+            "'\(address)' is not only of this machine: host and capture need the same --link-token FILE for it"
         case .tokenFile(let path, let reason, _): "'\(path)' can't be used as a token: \(reason)"
         case .encryption(let reason): "the link's encryption failed: \(reason)"
         case .tokenRefused(let text): text

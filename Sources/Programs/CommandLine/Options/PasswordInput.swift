@@ -11,7 +11,7 @@ public enum PasswordInput {
     public static func ask(_ question: String) throws(PasswordProblem) -> String {
         guard isatty(0) == 1 else { return try check(firstLineOfInput()) }
         let first = try typed(after: "\(question): ")
-        guard try typed(after: "\(question), once more: ") == first else { throw .unlike }
+        guard try typed(after: "\(question), again: ") == first else { throw .unlike }
         return try check(first)
     }
 

@@ -63,7 +63,7 @@ enum RoomCommands {
         let narrow = paths.filter { $0.rung == "narrow" }
         guard !narrow.isEmpty else { return "all" }
         let rate = narrow.compactMap(\.estimateBitsPerSecond).min()
-        return "fewer" + (rate.map { ": the path carries \(rateWords(Double($0))) per second" } ?? "")
+        return "fewer" + (rate.map { ": the path carries \(rateWords(Double($0)))/s" } ?? "")
     }
 
     /// `0:07`, `12:07`, `1:02:07`

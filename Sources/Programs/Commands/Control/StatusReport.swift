@@ -157,8 +157,8 @@ struct StatusReport {
 
     private func words(for recent: RecentStatistics) -> String {
         let seconds = Double(recent.duration) / 1e9
-        var words = "\(DecimalText.fixed(Double(recent.pictures) / seconds, digits: 1)) pictures"
-        words += " and \(rateWords(Double(recent.bytes) * 8 / seconds)) a second"
+        var words = "\(DecimalText.fixed(Double(recent.pictures) / seconds, digits: 1)) fps"
+        words += " and \(rateWords(Double(recent.bytes) * 8 / seconds))/s"
         if recent.pictures > 0 {
             words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
             words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"

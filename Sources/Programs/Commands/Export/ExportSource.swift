@@ -139,7 +139,7 @@ final class ExportSource {
     /// Prints all remarks on standard error.
     func tellRemarks() {
         if !hasTimes, isPaced {
-            remarks.append("it has no times: written with \(selection.framesPerSecond) pictures a second (--fps)")
+            remarks.append("it has no times: written at \(selection.framesPerSecond) fps (--fps)")
         }
         let shown = remarks.prefix(Self.remarkLimit)
         for remark in shown { StandardStreams.printError("\(path): \(remark)", program: Program.name) }

@@ -203,7 +203,7 @@ enum HostOptions {
         // Whoever has opened the usual port in a firewall has to know.
         let port = host.usesOtherMediaPort ? ["The usual UDP port is in use: viewers use port \(host.mediaPort)."] : []
         if addresses.isEmpty {
-            return ["This machine is in no network: nobody else can open the link. Connect it, then start this again."]
+            return ["This machine is on no network: no other machine can open the link. Connect it, then try again."]
         }
         var lines = port
         if !options.has("tls"), !options.has("tls-cert") {

@@ -221,7 +221,7 @@ final class ReplayRun {
         if picture == options.pauseAt { hasReachedPause = true }
         progress.clear()
         let line = signals.hasInput ? "Enter or " : ""
-        StandardStreams.print("Paused before picture \(picture). \(line)SIGUSR1 (kill -USR1 \(getpid())) goes on.\n")
+        StandardStreams.print("Paused before picture \(picture). \(line)SIGUSR1 (kill -USR1 \(getpid())) continues.\n")
     }
 
     private func goOn() {

@@ -4,12 +4,12 @@ import ScreenRelayKit
 import TrackHub
 
 extension SourceLimits {
-    /// A description such as "10 pictures and 600 kbit a second".
+    /// A description such as "10 fps and 600 kbit/s".
     var words: String {
         let parts = [
-            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rateWords(Double($0.bitsPerSecond)) },
+            frameRate.map { "\($0.millihertz / 1000) fps" }, bitRate.map { rateWords(Double($0.bitsPerSecond)) + "/s" },
         ]
-        return parts.compactMap { $0 }.joined(separator: " and ") + " a second"
+        return parts.compactMap { $0 }.joined(separator: " and ")
     }
 }
 

@@ -96,7 +96,7 @@ final class TLSHandshakes {
         guard first == 0x16 else {
             newcomer.connection.sayLast(
                 "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 33\r\n\r\n"
-                    + "this port is for https:// alone.\n")
+                    + "this port is only for https://.\n")
             return
         }
         newcomer.connection.deadline = .max

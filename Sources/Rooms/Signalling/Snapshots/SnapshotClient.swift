@@ -157,7 +157,7 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
         case .unreachable(let host, let reason): "can't reach \(host): \(reason)"
         case .refused(let host): "\(host) doesn't let this link in: take the link that its 'screenrelay share' printed"
         case .needsPassword(let host):
-            "\(host) wants a password as well, or another one: give it behind the link's token, as in ROOM,TOKEN,PASSWORD"
+            "\(host) requires a password, or another one: add it after the token in the link, for example ROOM,TOKEN,PASSWORD"
         case .unknownName(let host): "the host doesn't go by the name \(host): take its address"
         case .tooManyAttempts(let host): "\(host) was asked with a wrong token too often: try again in a minute"
         case .noPicture("no picture yet"): "the host has no picture yet; start a capture, or try again"
