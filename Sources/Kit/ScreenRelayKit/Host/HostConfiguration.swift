@@ -29,7 +29,7 @@ public struct HostConfiguration: Sendable {
     /// Whether any free port will do if the one of ``mediaAddress`` is taken.
     public var mayUseOtherMediaPort = false
     /// Whether a browser may call this host by any literal address and by the machine's name, and not only by a
-    /// loopback address (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
+    /// loopback address (`Protocol/http.md`, "Access"). Opens no socket: `listen` and `mediaAddress` do.
     public var isOpenToNetwork: Bool
     /// Addresses that viewers are told in addition to this machine's own, for example behind port forwarding. Port 0
     /// means the UDP port.
