@@ -47,7 +47,7 @@ public struct BrowserCheck {
     private static func silence(_ patience: Interval) -> Finding {
         Finding(
             "browser",
-            "no browser reported what it can do within \(patience.nanoseconds / 1_000_000_000) s",
+            "no browser reported its abilities within \(patience.nanoseconds / 1_000_000_000) s",
             todo: "open the printed link in it, and look whether it runs scripts and reaches 127.0.0.1 without a proxy")
     }
 

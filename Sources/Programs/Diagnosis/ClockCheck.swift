@@ -42,7 +42,7 @@ struct ClockCheck {
 
     private func wrong(_ what: String) -> Finding {
         Finding(
-            "clock", "\(what), and the kernel says that nothing keeps it right",
+            "clock", "\(what), and the kernel says that it isn't synchronized",
             todo: "set it, for example by 'timedatectl set-ntp true'; browsers refuse certificates, and TURN servers "
                 + "credentials, by a wrong clock")
     }
@@ -58,7 +58,7 @@ struct ClockCheck {
         return [
             Finding(
                 "clock", "--tls-cert: by this machine's clock, the certificate isn't valid yet",
-                todo: "set this machine's clock, or that of the machine on which the certificate was made")
+                todo: "set this machine's clock, or the clock of the machine on which the certificate was made")
         ]
     }
 

@@ -26,7 +26,7 @@ struct DisplayCheck {
             guard let status else {
                 return [
                     Finding(
-                        "display", "the X server of \(name) takes our connection but doesn't answer within 5 s",
+                        "display", "the X server of \(name) accepts our connection but doesn't answer within 5 s",
                         todo: "look whether it hangs, as 'xdpyinfo' shows")
                 ]
             }
@@ -52,12 +52,12 @@ struct DisplayCheck {
         guard let displayName else {
             return Finding(
                 "display", "no display is named, and the variable DISPLAY is not set",
-                todo: "name one with --display, as in :0; 'screenrelay share --list' shows those of this machine")
+                todo: "name one with --display, such as :0; 'screenrelay share --list' lists this machine's")
         }
         if line.contains("can't be opened") {
             if Self.hasServer(displayName) {
                 return Finding(
-                    "display", "the X server of \(name) doesn't let us in",
+                    "display", "the X server of \(name) refuses access",
                     todo: "run this as the user of that desktop, or set XAUTHORITY to that session's file")
             }
             return Finding(
@@ -106,7 +106,7 @@ struct DisplayCheck {
                 findings.append(
                     Finding(
                         "display-remote",
-                        "\(name) is on another machine: its pixels come through the network as they are",
+                        "\(name) is on another machine: its pixels are sent over the network uncompressed",
                         todo: "run screenrelay capture on that machine, and screenrelay host here"))
             default: break
             }

@@ -20,12 +20,12 @@ struct FileCheck {
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             return Finding(
-                "file-owner", "\(path) has a secret in it, and belongs to user \(status.st_uid)", todo: Self.owning)
+                "file-owner", "\(path) contains a secret, and belongs to user \(status.st_uid)", todo: Self.owning)
         }
         if status.st_mode & 0o077 != 0 {
             return Finding(
-                "file-mode", "\(path) has a secret in it, and its mode \(Self.mode(status)) lets other users at it",
-                todo: "run chmod 600 \(path); if it may have been read, make a new secret")
+                "file-mode", "\(path) contains a secret, and its mode \(Self.mode(status)) gives other users access",
+                todo: "run chmod 600 \(path); if it may have been read, create a new secret")
         }
         if access(path, R_OK) == 0 { return nil }
         return Finding("file", "\(path) can't be read: \(Self.reason)", todo: Self.owning)

@@ -20,9 +20,9 @@ struct FirewallCheck {
             let name = "\(port)/\(transport.rawValue)"
             return Finding(
                 "\(transport.rawValue)-blocked",
-                "the nftables chain \(chain) drops what comes to \(transport.rawValue.uppercased()) port \(port) from "
+                "the nftables chain \(chain) drops packets to \(transport.rawValue.uppercased()) port \(port) from "
                     + "other machines",
-                todo: "let it through: ufw allow \(name), firewall-cmd --add-port=\(name), or nft insert rule \(chain) "
+                todo: "allow them: ufw allow \(name), firewall-cmd --add-port=\(name), or nft insert rule \(chain) "
                     + "\(transport.rawValue) dport \(port) accept")
         }
     }

@@ -40,7 +40,7 @@ struct ICEServerCheck {
                 todo: "give the server one for that name by an authority that browsers know")
         case .notSTUN:
             Finding(
-                "\(kind)-unreachable", "what answers at \(server.url) is no STUN or TURN server",
+                "\(kind)-unreachable", "the server at \(server.url) is not a STUN or TURN server",
                 todo: "check the server's name and port")
         }
     }
@@ -64,7 +64,7 @@ struct ICEServerCheck {
         if answer.messageClass == .success, answer.xorMappedAddress != nil { return [] }
         return [
             Finding(
-                "stun-refused", "\(server.url) doesn't tell our address: \(Self.words(answer.errorCode))",
+                "stun-refused", "\(server.url) doesn't report our address: \(Self.words(answer.errorCode))",
                 todo: "use another server")
         ]
     }
@@ -102,13 +102,13 @@ struct ICEServerCheck {
     private func clock() throws(ServerChannel.Problem) -> [Finding] {
         guard case .secret = server.credentials else { return [] }
         let minutes = Self.tolerance / 60
-        let todo = "set the clock of the one that is wrong, for example by systemd-timesyncd"
+        let todo = "set the wrong one of the two clocks, for example with systemd-timesyncd"
         if try !takes(until: now + Self.tolerance) {
             return [
                 Finding(
                     "clock",
-                    "this machine's clock is at least \(minutes) minutes behind that of \(server.url), which takes "
-                        + "credentials that end \(minutes) minutes from now for old",
+                    "this machine's clock is at least \(minutes) minutes behind the clock of \(server.url), which "
+                        + "considers credentials expired that end \(minutes) minutes from now",
                     todo: todo)
             ]
         }
@@ -117,8 +117,8 @@ struct ICEServerCheck {
             return [
                 Finding(
                     "clock",
-                    "this machine's clock is at least \(minutes) minutes ahead of that of \(server.url), which takes "
-                        + "credentials that ended \(minutes) minutes ago",
+                    "this machine's clock is at least \(minutes) minutes ahead of the clock of \(server.url), which "
+                        + "accepts credentials that ended \(minutes) minutes ago",
                     todo: todo)
             ]
         }

@@ -25,7 +25,7 @@ struct MemoryCheck {
                 Finding(
                     "capture-memory",
                     "--capture-memory is \(Self.megabytes(limit)), and \(words): it would be restarted again and again",
-                    todo: "leave --capture-memory out, or give it \(Self.megabytes(needed * 2))"))
+                    todo: "omit --capture-memory, or set it to \(Self.megabytes(needed * 2))"))
         }
         let together = needed + Self.host
         if let group = tightestGroup(), group.limit < together {
@@ -83,7 +83,7 @@ struct LimitCheck {
         if files < Self.fewestFiles {
             findings.append(
                 Finding(
-                    "open-files", "a process may have only \(files) files open, and each viewer takes one or two",
+                    "open-files", "a process may have only \(files) files open, and each viewer uses one or two",
                     todo: "raise the limit: ulimit -n 1024, or LimitNOFILE= of the service"))
         }
         if addresses < Self.fewestAddresses {

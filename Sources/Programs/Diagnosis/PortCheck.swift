@@ -149,8 +149,8 @@ struct PortCheck {
         return [
             Finding(
                 "udp-blocked",
-                "UDP port \(port) is blocked: what this machine sent to \(places) didn't arrive within 1 s",
-                todo: "let it through the firewall: ufw allow \(port)/udp, or firewall-cmd --add-port=\(port)/udp")
+                "UDP port \(port) is blocked: packets from this machine to \(places) didn't arrive within 1 s",
+                todo: "allow it in the firewall: ufw allow \(port)/udp, or firewall-cmd --add-port=\(port)/udp")
         ]
     }
 }

@@ -17,7 +17,7 @@ struct SoundCheck {
             return [
                 Finding(
                     "sound-program", "--sound: the program screenrelay-sound is not in this program's folder",
-                    todo: "install or build all programs, or leave --sound out")
+                    todo: "install or build all programs, or omit --sound")
             ]
         }
         var launch = Launch(program, ["--check", "--source", source])
@@ -38,7 +38,7 @@ struct SoundCheck {
     private func unanswered(_ what: String) -> Finding {
         Finding(
             "sound-server", "--sound: \(what), so viewers would hear nothing",
-            todo: "start one in this session, as 'pulseaudio --start' or 'systemctl --user start pipewire-pulse' does, "
+            todo: "start one in this session with 'pulseaudio --start' or 'systemctl --user start pipewire-pulse', "
                 + "or set PULSE_SERVER to its address")
     }
 
@@ -66,7 +66,7 @@ struct SoundCheck {
             guard let mark = line.firstRange(of: "other microphone ") else { return nil }
             return Finding(
                 "sound-microphone", "--sound: PulseAudio's default source is not a microphone",
-                todo: "choose one, as by 'pactl set-default-source \(line[mark.upperBound...])'")
+                todo: "choose one, for example with 'pactl set-default-source \(line[mark.upperBound...])'")
         }
     }
 }

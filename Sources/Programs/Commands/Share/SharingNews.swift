@@ -17,11 +17,11 @@ final class SharingNews: Sendable {
             help:
                 "for programs: print one JSON object per line, with the event started, came, left, state, sound, "
                 + "expired, push, join, missing or ended (Protocol/control.md)"),
-        Option(long: "qr", help: "print the link as a QR code, even if that would not be done by default"),
+        Option(long: "qr", help: "always print the invite link as a QR code"),
         Option(
             long: "no-qr",
             help:
-                "print no QR code; by default, one is printed to a terminal if other machines can reach the link"
+                "never print a QR code; by default, it is printed to a terminal if other machines can reach the link"
         ),
     ]
     static let alternatives = [["qr", "no-qr"]]
