@@ -9,8 +9,8 @@ struct ShareConfinement {
         Option(
             long: "capture-memory", value: .required("SIZE|none"),
             help:
-                "restart capture if it uses more memory than this, 1M to 1T, for example 200M (default: about twice "
-                + "the usual amount for the screen's size)"),
+                "restart capture if it uses more memory than this, 1M to 1T, for example 200M (default: more than "
+                + "twice the usual amount for the screen's size)"),
         Option(
             long: "capture-user", value: .required("NAME"),
             help: "run capture as this user, with a copy of the display's credentials; only root can do this"),
