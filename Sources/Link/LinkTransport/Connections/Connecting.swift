@@ -1,3 +1,4 @@
+import CLinux
 import Clocks
 import Glibc
 import MediaTypes
