@@ -1,3 +1,5 @@
+import H264
+import MediaTypes
 import TestSupport
 import Testing
 
@@ -34,6 +36,55 @@ struct OwnOfferTests {
         #expect(video.sourceGroups == [SourceGroup(semantics: "FID", ssrcs: [1111, 2222])])
         #expect(video.candidates.map(\.address) == ["192.0.2.1", "2001:db8::1"])
         #expect(video.extensions.map(\.id) == [1, 2, 3])
+    }
+
+    /// An IDR picture of that profile and level.
+    private func start(_ level: UInt8, profile: UInt8 = 0x42) -> CodedFrame {
+        let units: [[UInt8]] = [[0x67, profile, 0xC0, level, 0xDA], [0x68, 0xCE], [0x65, 0x88]]
+        var bytes: [UInt8] = []
+        var ranges: [Range<Int>] = []
+        for unit in units {
+            bytes += [0, 0, 0, 1]
+            ranges.append(bytes.count..<bytes.count + unit.count)
+            bytes += unit
+        }
+        return CodedFrame(h264: bytes, units: ranges, captureTime: nil)
+    }
+
+    @Test("the level of a stream above 3.1 is offered before that, each with a payload type of its own")
+    func level() throws {
+        func profiles(_ start: CodedFrame?) throws -> [String] {
+            let offer = Offer(local: AnswerTests.local, beginningWith: start)
+            let video = try #require(SessionDescription(parsing: offer.text).media.first)
+            #expect(Set(video.formats).count == video.formats.count)
+            return video.codecs.compactMap { $0.parameters["profile-level-id"] }
+        }
+        #expect(try profiles(start(0x28)) == ["42e028", "42e01f"])
+        #expect(try profiles(start(0x34, profile: 0x64)) == ["42e034", "42e01f"])
+        // What fits into 3.1, what the standard doesn't know, and what isn't known yet.
+        for start in [start(0x1f), start(0x1e), start(0x0b), start(0xff), nil] {
+            #expect(try profiles(start) == ["42e01f"])
+        }
+    }
+
+    @Test(
+        "a server may take the stream's level, the usual one or both",
+        arguments: [
+            ("106 42e028", 106 as UInt8), ("108 42e01f", 108), ("106 42e028, 108 42e01f", 106),
+            ("108 42e01f, 106 42e028", 108), ("106 42e01f", 106),
+        ])
+    func levels(taken: String, payloadType: UInt8) throws {
+        let forms = taken.split(separator: ", ").map { $0.split(separator: " ") }
+        let lines = Answers.aiortc.split(separator: "\r\n").filter { !$0.contains(":106") && !$0.contains(":107") }
+        var text = lines.joined(separator: "\r\n") + "\r\n"
+        text = text.replacing(" 106 107", with: forms.map { " \($0[0])" }.joined())
+        for form in forms {
+            text += "a=rtpmap:\(form[0]) H264/90000\r\n"
+            text += "a=fmtp:\(form[0]) level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(form[1])\r\n"
+        }
+        let offer = Offer(local: AnswerTests.local, beginningWith: start(0x28))
+        let media = try offer.negotiated(with: SessionDescription(parsing: text))
+        #expect(media.video.formats.map { $0.payloadType } == [payloadType])
     }
 
     @Test("an offer of the controlling agent isn't ICE-lite, and an ICE-lite server may answer it")

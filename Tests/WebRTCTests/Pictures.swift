@@ -8,10 +8,11 @@ import WebRTC
 enum Pictures {
     /// An IDR picture of about `byteCount` bytes, behind SPS and PPS.
     static func idr(
-        _ byteCount: Int = 200_000, seed: UInt64 = 1, captured: MonotonicTime? = nil, profile: UInt8 = 0x42
+        _ byteCount: Int = 200_000, seed: UInt64 = 1, captured: MonotonicTime? = nil, profile: UInt8 = 0x42,
+        level: UInt8 = 0x1F
     ) -> CodedFrame {
         let parameterSets: [[UInt8]] = [
-            [0x67, profile, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16], [0x68, 0xCE, 0x3C, 0x80],
+            [0x67, profile, 0xC0, level, 0xDA, 0x01, 0x40, 0x16], [0x68, 0xCE, 0x3C, 0x80],
         ]
         return unit(parameterSets + [slice(0x65, byteCount, seed: seed)], captured: captured)
     }

@@ -12,7 +12,9 @@ protocol CodecNegotiation: Sendable {
     /// The number of channels in an rtpmap; nil if it has none, as for pictures.
     var channelCount: Int? { get }
     /// The forms in which we offer to send it, the preferred one first.
-    var offered: [CodecForm] { get }
+    ///
+    /// - Parameter start: a random access frame of what we send; nil if that isn't known.
+    func offered(beginningWith start: CodedFrame?) -> [CodecForm]
 
     /// The payload formats in which we send the codec to a peer, each with the form that we answer with; the one that
     /// most frames will have comes first. Throws if we can send none of them.

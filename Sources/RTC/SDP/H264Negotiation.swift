@@ -10,8 +10,17 @@ struct H264Negotiation: CodecNegotiation {
     var encodingName: String { "H264" }
     var channelCount: Int? { nil }
 
-    var offered: [CodecForm] {
-        [(profile, ChromaFormat.yuv420), (.high444Predictive, .yuv444)].map { profile, chroma in
+    /// If the stream's level is above that of our profile, it comes first, in a form of its own: the level of an offer
+    /// to send is the stream's (RFC 6184 section 8.2.2). The usual level follows, because some peers look for nothing
+    /// else.
+    func offered(beginningWith start: CodedFrame?) -> [CodecForm] {
+        var forms = [(profile, ChromaFormat.yuv420), (.high444Predictive, .yuv444)]
+        if let level = start?.h264Level, level > profile.levelIDC {
+            var own = profile
+            own.levelIDC = level
+            forms.insert((own, .yuv420), at: 0)
+        }
+        return forms.map { profile, chroma in
             form(chroma, "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(profile)")
         }
     }
@@ -55,6 +64,16 @@ struct H264Negotiation: CodecNegotiation {
             return (chosen, form(chosen.is444 ? .yuv444 : .yuv420, parameters.joined(separator: ";")))
         }
         throw .noPacketizationMode
+    }
+}
+
+extension CodedFrame {
+    /// level_idc of the first SPS; nil if there is none, or none that the standard knows (ITU-T H.264 table A-1).
+    fileprivate var h264Level: UInt8? {
+        let sets = units.lazy.filter {
+            $0.count >= 4 && NALUnitHeader(bytes[$0.lowerBound])?.type == .sequenceParameterSet
+        }
+        return sets.first.map { bytes[$0.lowerBound + 3] }.flatMap { (10...62).contains($0) ? $0 : nil }
     }
 }
 

@@ -1,4 +1,4 @@
-import MediaTypes
+public import MediaTypes
 
 /// Our offer of one video, and of its sound if there is any, to a peer that receives it: a viewer that waits for an
 /// offer, a WHIP endpoint, or a conference server.
@@ -14,8 +14,12 @@ public struct Offer: Sendable, Equatable {
     /// Offers the streams of `local`, the video first, each in a sendonly section of one bundle (RFC 8829 section 5.2):
     /// each of our codecs, those of pictures with retransmissions and those of sound with RED, and either DTLS role.
     ///
-    /// - Parameter includes444: whether 4:4:4 is also offered, with payload types of its own.
-    public init(local: LocalDescription, including444 includes444: Bool = false) {
+    /// - Parameters:
+    ///   - includes444: whether 4:4:4 is also offered, with payload types of its own.
+    ///   - start: a random access frame of the video, whose level is then offered too; nil if that isn't known.
+    public init(
+        local: LocalDescription, including444 includes444: Bool = false, beginningWith start: CodedFrame? = nil
+    ) {
         self.includes444 = includes444
         takesCongestionFeedback = local.takesCongestionFeedback
         isICELite = local.isICELite
@@ -23,7 +27,7 @@ public struct Offer: Sendable, Equatable {
         kinds = streams.map(\.kind)
         var lines = local.sessionLines(bundle: kinds.map(Self.mid))
         for stream in streams {
-            let formats = Self.formats(of: stream.kind, includes444: includes444, local)
+            let formats = Self.formats(of: stream.kind, includes444: includes444, beginningWith: start, local)
             // The first section of a bundle has the candidates of all (RFC 9143 section 7.2.1).
             lines += Self.lines(of: stream, formats, local, hasCandidates: stream == streams.first)
         }
@@ -39,11 +43,11 @@ public struct Offer: Sendable, Equatable {
 
     /// The formats that we offer for `kind`, with payload types that no other kind has.
     private static func formats(
-        of kind: TrackFormat.Kind, includes444: Bool, _ local: LocalDescription
+        of kind: TrackFormat.Kind, includes444: Bool, beginningWith start: CodedFrame?, _ local: LocalDescription
     ) -> [NegotiatedSection.Format] {
         let feedback = NegotiatedSection.Feedback.about(kind).subtracting(
             local.takesCongestionFeedback ? [] : .congestion)
-        let forms = TrackFormat.Codec.all(of: kind).flatMap(\.negotiation.offered).filter {
+        let forms = TrackFormat.Codec.all(of: kind).flatMap { $0.negotiation.offered(beginningWith: start) }.filter {
             includes444 || $0.track.chroma != .yuv444
         }
         let first: UInt8 = kind == .video ? 106 : 96

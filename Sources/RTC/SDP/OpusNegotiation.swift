@@ -11,7 +11,9 @@ struct OpusNegotiation: CodecNegotiation {
     /// makes them.
     private static let parameters = "minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1"
 
-    var offered: [CodecForm] { [(TrackFormat(codec: .opus), Self.parameters)] }
+    func offered(beginningWith start: CodedFrame?) -> [CodecForm] {
+        [(TrackFormat(codec: .opus), Self.parameters)]
+    }
 
     func sent(to listed: [PayloadFormat]) throws(SDPError) -> [(PayloadFormat, CodecForm)] {
         listed.prefix(1).map { ($0, (TrackFormat(codec: .opus), Self.parameters)) }

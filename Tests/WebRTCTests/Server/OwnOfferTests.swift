@@ -70,6 +70,18 @@ struct OwnOfferTests {
         #expect(types == [96])
     }
 
+    @Test("a server is offered the level of what is shared now; a browser decodes all, and is offered what it lists")
+    func level() throws {
+        defer { server.stop() }
+        _ = publish(Pictures.idr(5_000, captured: now(), level: 0x33))
+        func levels(controlling: Bool) throws -> [Substring] {
+            let offered = try server.offer(watching: WatchedSource(video: hub), controlling: controlling) { _ in }
+            return offered.offer.matches(of: /profile-level-id=(\w+)/).map(\.output.1)
+        }
+        #expect(try levels(controlling: true) == ["42e033", "42e01f"])
+        #expect(try levels(controlling: false) == ["42e01f", "f4001f"])
+    }
+
     @Test("an offer isn't a viewer yet, but counts for the limit until it ends")
     func counting() throws {
         defer { server.stop() }

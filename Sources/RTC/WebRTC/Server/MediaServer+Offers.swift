@@ -47,8 +47,10 @@ extension MediaServer {
     ) throws(MediaRefusal) -> OfferedSession {
         var local = localDescription(sending: source.kinds)
         local.isICELite = !controlling
-        let pending = PendingOffer(
-            offer: Offer(local: local, including444: !controlling), local: local, source: source, onEnd: onEnd)
+        // A browser decodes every level, whatever it answers.
+        let start = controlling ? source.tracks[.video]?.cachedFrames.first?.coded : nil
+        let offer = Offer(local: local, including444: !controlling, beginningWith: start)
+        let pending = PendingOffer(offer: offer, local: local, source: source, onEnd: onEnd)
         let id = try nextID()
         counters.withLock { $0.offers[id] = pending }
         let isPosted = inbox.post(
