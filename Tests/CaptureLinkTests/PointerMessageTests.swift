@@ -122,6 +122,28 @@ struct PointerFlagTests {
         return units
     }
 
+    @Test("a picture is unchanged if its sender, which looks for changes, has found none")
+    func unchanged() {
+        let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        func picture(_ damage: PixelRectangle, worked: Interval?) -> ReceivedMessage {
+            var notice = PictureNotice(sequenceNumber: 0, damage: damage)
+            notice.worked = worked
+            return ReceivedMessage(
+                header: MessageHeader(kindCode: MessageKind.picture.rawValue, length: 32, epoch: 1), form: .extended,
+                body: .picture(notice))
+        }
+        let units = units(
+            [nalUnit(LinkVectors.sps), nalUnit(LinkVectors.pps), nalUnit(LinkVectors.idr, ends: true)]
+                + [picture(nothing, worked: .milliseconds(3)), nalUnit(LinkVectors.slice1, ends: true)]
+                + [picture(nothing, worked: nil), nalUnit(LinkVectors.slice2, ends: true)]
+                + [
+                    picture(PixelRectangle(x: 1, y: 2, width: 3, height: 4), worked: .milliseconds(3)),
+                    nalUnit(LinkVectors.slice3, ends: true),
+                ])
+        #expect(units.map(\.isUnchanged) == [false, true, false, false])
+        #expect(units.map(\.withoutCaptureTime.isUnchanged) == [false, true, false, false])
+    }
+
     private func picture(drawn: Bool) -> ReceivedMessage {
         let notice = PictureNotice(
             sequenceNumber: 0, damage: PixelRectangle(x: 0, y: 0, width: 1, height: 1), isPointerDrawn: drawn)

@@ -152,6 +152,7 @@ public struct FrameAssembler: Sendable {
             if notice?.isPointerDrawn == false { frame.attachment = .pointerLeftOut }
             frame.isToBeRefined = notice?.isToBeRefined ?? false
             frame.isOutdated = notice?.isOutdated ?? false
+            frame.isUnchanged = notice?.saysUnchanged ?? false
             if let format = frame.format { pictureSize = format.size }
             if let contentSize, pictureSize?.isEvenFrom(contentSize) == true { frame.contentSize = contentSize }
             ready.append(AssembledFrame(frame: frame, codec: codec, epoch: epoch, notice: notice))

@@ -173,6 +173,10 @@ public struct PictureNotice: Hashable, Sendable {
     /// How long after the capture time the picture was encoded and this notice was written; nil if that isn't known.
     public var worked: Interval?
 
+    /// Whether nothing has changed since the previous picture, by a sender that looks for changes: recordings of what
+    /// is published have no damage, and no times either.
+    var saysUnchanged: Bool { worked != nil && (damage.width == 0 || damage.height == 0) }
+
     /// Creates the notice of picture `sequenceNumber`.
     public init(
         sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, isToBeRefined: Bool = false,

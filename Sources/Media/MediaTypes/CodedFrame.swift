@@ -22,6 +22,8 @@ public struct CodedFrame: Sendable {
     public var isToBeRefined = false
     /// Whether a newer picture than this one is overdue; false also if that isn't known.
     public var isOutdated = false
+    /// Whether a picture shows what the one before it shows, perhaps finer; false also if that isn't known.
+    public var isUnchanged = false
     /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then
     /// repeated, because the codec knows only even sizes. Nil if all of the picture counts, or if that isn't known.
     public var contentSize: PictureSize?
@@ -57,7 +59,7 @@ public struct CodedFrame: Sendable {
             bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
             attachment: attachment)
         (frame.isToBeRefined, frame.isOutdated, frame.contentSize) = (isToBeRefined, isOutdated, contentSize)
-        frame.check = check
+        (frame.isUnchanged, frame.check) = (isUnchanged, check)
         return frame
     }
 }

@@ -33,7 +33,7 @@ async def watch(track, heard=None):
                 witness.take(frame, track.kind)
                 continue
             if track.kind == "video":
-                say("pictures", count=count, width=frame.width, height=frame.height)
+                say("pictures", count=count, width=frame.width, height=frame.height, key=bool(frame.key_frame))
                 continue
             if heard:
                 with open(heard, "ab") as file:

@@ -232,4 +232,12 @@ struct RTPStreamTests {
         #expect([50, 100, 200, 1099, 1103, 2099, 2100].map(isDue) == [false, true, false, false, true, false, true])
         #expect([9000, 9001, 9499, 9500].map(isDue) == [true, false, false, true])
     }
+
+    @Test("the second report to a server is due 250 ms after the first, however late that was")
+    func earlySchedule() {
+        var schedule = ReportSchedule(start: .zero + .milliseconds(100), hasEarlySecond: true)
+        func isDue(_ milliseconds: Int64) -> Bool { schedule.isDue(at: .zero + .milliseconds(milliseconds)) }
+        #expect([900, 901, 1149, 1150, 2149, 2150].map(isDue) == [true, false, false, true, false, true])
+        #expect(schedule.count == 3)
+    }
 }

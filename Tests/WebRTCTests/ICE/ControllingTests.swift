@@ -212,7 +212,8 @@ struct ControllingTests {
         try #require(peer.session.isConnected && peer.viewer.isConnected)
         rig.publish { Pictures.idr(5_000, captured: $0) }
         rig.publish { Pictures.delta(800, seed: 1, captured: $0) }
-        rig.run(for: .milliseconds(700))
+        // One is asked for behind the second report, and at most one in 500 ms.
+        rig.run(for: .milliseconds(900))
         let asked = rig.source.keyFrameRequests
         peer.viewer.requestKeyFrame()
         rig.run(for: .milliseconds(100))
@@ -222,6 +223,7 @@ struct ControllingTests {
             rig.run(for: .milliseconds(100))
             peer.viewer.requestKeyFrame()
         }
+        rig.run(for: .milliseconds(20))
         #expect(rig.source.keyFrameRequests == asked + 10)
         rig.publish { Pictures.idr(5_000, seed: 2, captured: $0) }
         rig.run(for: .milliseconds(500))

@@ -43,19 +43,32 @@ public struct SenderStatistics: Hashable, Sendable {
 public struct ReportSchedule: Sendable {
     /// The interval between two reports.
     public static let interval = Interval.seconds(1)
+    /// The interval between the first two reports to a server. Some servers compute the clock's rate from these, with
+    /// times in whole milliseconds: nearer to each other, they would give 89 or 91 ticks instead of 90.
+    public static let earlyInterval = Interval.milliseconds(250)
 
     /// The time at which the next report is due.
     public private(set) var deadline: MonotonicTime
+    /// The number of reports so far.
+    public private(set) var count = 0
+    private let hasEarlySecond: Bool
 
     /// A schedule whose first report is due at `start`.
-    public init(start: MonotonicTime) {
+    ///
+    /// - Parameter hasEarlySecond: whether the second one follows after ``earlyInterval``, because the peer shows
+    ///   nothing before. In RTP/SAVPF, there is no minimum interval but the share of the bandwidth (RFC 4585 sections
+    ///   2.1 and 3.4), and a unicast session's first report needs no delay (RFC 3550 section 6.2).
+    public init(start: MonotonicTime, hasEarlySecond: Bool = false) {
         deadline = start
+        self.hasEarlySecond = hasEarlySecond
     }
 
     /// Whether a report is due; if so, sets the next deadline. Reports missed during a stall are not sent later.
     public mutating func isDue(at now: MonotonicTime) -> Bool {
         guard now >= deadline else { return false }
-        deadline = max(deadline + Self.interval, now + Self.interval / 2)
+        count += 1
+        let isEarly = hasEarlySecond && count == 1
+        deadline = isEarly ? now + Self.earlyInterval : max(deadline + Self.interval, now + Self.interval / 2)
         return true
     }
 }

@@ -34,6 +34,11 @@ struct PathControl {
     /// How many reports came before such feedback, which browsers send several times in the time of a report.
     private var reportsWithoutFeedback = 0
     private static let reportsBeforeFeedback = 3
+    /// When a server that has agreed to send feedback has sent none of any kind for so long that it never will; nil
+    /// before the first packet, and for others.
+    private var silentAt: MonotonicTime?
+    private let isOfServer: Bool
+    private static let silencePatience = Interval.seconds(1)
     private var controller: CongestionController
     private var pacer = Pacer()
     private var growth = GrowthProbes()
@@ -55,8 +60,11 @@ struct PathControl {
 
     /// A path about which nothing is known but perhaps its round trip. Probes soon find out where a low guess is wrong;
     /// without transport-wide feedback there are none, and the first guess is that there is room enough.
-    init(hasTransportFeedback: Bool, roundTripTime: Interval? = nil, now: MonotonicTime) {
+    init(
+        hasTransportFeedback: Bool, isOfServer: Bool = false, roundTripTime: Interval? = nil, now: MonotonicTime
+    ) {
         isNumbered = hasTransportFeedback
+        self.isOfServer = isOfServer
         isNearby = roundTripTime.map { $0 <= Self.nearby } ?? false
         let guess = isNearby ? Self.firstGuessNearby : Self.firstGuess
         let initial = hasTransportFeedback ? guess : Self.plenty
@@ -88,6 +96,10 @@ struct PathControl {
     ///   - getsLess: whether the session gets less than the source sends, and could use more at any time.
     ///   - usesItsRate: whether the source sends as much as the paths are known to carry.
     mutating func makePlan(waiting: Int, getsLess: Bool = false, usesItsRate: Bool = false, now: MonotonicTime) {
+        if let due = silentAt, now >= due {
+            silentAt = .distantFuture
+            if !hasFeedback { controller.assume(Self.plenty) }
+        }
         paddingBitsPerSecond = padding.sum(at: now) * 8
         canPad = getsLess || growth.allow(usesItsRate, plan, now: now)
         plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
@@ -130,6 +142,7 @@ struct PathControl {
     /// - Parameter isPaced: whether it took a slot. A retransmission doesn't, and other packets wait for it.
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
         controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
+        if isOfServer, silentAt == nil { silentAt = now + Self.silencePatience }
         if isPaced { picturesSentAt = now } else { pacer.charge(byteCount, now: now) }
     }
 

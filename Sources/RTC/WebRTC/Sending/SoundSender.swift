@@ -59,7 +59,7 @@ struct SoundSender {
         clock = session.clock
         stream = RTPStream(track, clock: session.clock)
         next = feed.history.next
-        reports = ReportSchedule(start: now)
+        reports = ReportSchedule(start: now, hasEarlySecond: session.isOfServer)
         buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
 

@@ -42,6 +42,10 @@ final class TrackFeed {
     private(set) var keyFrameByteCount = 150_000
     private var bytesSinceStart = 0
     private var framesSinceStart = 0
+    /// Whether all frames since the last key frame show what it does, perhaps finer, but for a few pixels.
+    private(set) var isUnchangedSinceStart = false
+    /// A frame of this size shows no more than a blinking cursor.
+    private static let smallByteCount = 64
 
     /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
     init(
@@ -189,6 +193,9 @@ final class TrackFeed {
             keyFrameByteCount = frame.coded.bytes.count
             bytesSinceStart = 0
             framesSinceStart = 0
+            isUnchangedSinceStart = true
+        } else if !frame.coded.isUnchanged, frame.coded.bytes.count > Self.smallByteCount {
+            isUnchangedSinceStart = false
         }
         bytesSinceStart += frame.coded.bytes.count
         framesSinceStart += 1

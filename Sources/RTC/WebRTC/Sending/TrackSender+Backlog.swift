@@ -1,7 +1,7 @@
 import MediaTypes
 import RTP
 
-/// The frames that were there before a viewer.
+/// The frames that were there before a viewer, and those that wait.
 extension TrackSender {
     /// Has the frames that are there already shown a millisecond apart, up to the newest one at its own time.
     ///
@@ -9,10 +9,37 @@ extension TrackSender {
     /// all at once with the times of many seconds, it would be wrong about that for many seconds, and pictures would
     /// not be held back for their sound.
     mutating func beginBacklog(at start: UnitNumber) {
+        guard let newest = feed.history.unit(UnitNumber(feed.history.next.rawValue &- 1)) else { return }
+        showBacklog(from: start, at: newest.mediaTime)
+    }
+
+    /// Has the frames that are there, which a server gets again, shown as those that have come just now: it may pass
+    /// them on with their times to viewers who have seen all that came before.
+    mutating func showBacklog(at time: MediaTime) {
+        guard let start = feed.start else { return }
+        showBacklog(from: start, at: time)
+    }
+
+    private mutating func showBacklog(from start: UnitNumber, at time: MediaTime) {
         backlogEnd = feed.history.next
-        guard let newest = feed.history.unit(UnitNumber(backlogEnd.rawValue &- 1)) else { return }
-        lastTicks = newest.mediaTime.ticks - backlogStep * Int64(clamping: backlogEnd.rawValue &- start.rawValue)
+        let length = backlogStep * Int64(clamping: backlogEnd.rawValue &- start.rawValue)
+        lastTicks = max(lastTicks, time.ticks - length)
     }
 
     var backlogStep: Int64 { formats.clockRate.ticks(in: .milliseconds(1)) }
+
+    var nextFrame: UnitNumber? {
+        guard case .at(let number, _, _) = position else { return nil }
+        return number
+    }
+
+    func wait(target: BitRate, now: MonotonicTime) -> Interval {
+        Interval(nanoseconds: Int64(waitingBytes) * 8_000_000_000 / Int64(max(1, target.bitsPerSecond)))
+    }
+
+    mutating func beginAnew() {
+        // What is lost of the other rung isn't sent again.
+        stream.forgetSent()
+        position = .waiting(askedAt: nil)
+    }
 }

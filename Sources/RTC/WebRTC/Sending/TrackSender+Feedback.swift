@@ -1,5 +1,6 @@
 import MediaTypes
 import RTP
+import TrackHub
 
 /// What a sender makes of its peer's reports and requests.
 extension TrackSender {
@@ -48,5 +49,17 @@ extension TrackSender {
             default: break
             }
         }
+    }
+
+    /// Serves the peer's request for a key frame. A viewer begins again at the last one. If a server did, all of its
+    /// viewers would see again what came after that one, so the source is asked for a new one, unless nothing has
+    /// changed since.
+    mutating func serveKeyFrame(now: MonotonicTime) {
+        guard isForServer else { return restart() }
+        guard feed.isUnchangedSinceStart, start(of: feed) != nil else {
+            return feed.hub.requestKeyFrame(of: feed.rung, now: now)
+        }
+        restart()
+        showBacklog(at: feed.hub.mediaTime(at: now))
     }
 }

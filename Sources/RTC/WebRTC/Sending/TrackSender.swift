@@ -58,7 +58,7 @@ struct TrackSender: RungFollower {
     var responder = NackResponder()
     var copies = SecondCopies()
     var budget: KeyFrameBudget
-    private let isForServer: Bool
+    let isForServer: Bool
     var probe: TailProbe
     private var reports: ReportSchedule
     /// The viewer's last reference time that has not been answered, and when it arrived.
@@ -85,7 +85,7 @@ struct TrackSender: RungFollower {
         budget = KeyFrameBudget(isOfServer: isForServer)
         stream = RTPStream(track, clock: session.clock)
         probe = TailProbe(hasRetransmission: stream.hasRetransmission)
-        reports = ReportSchedule(start: now)
+        reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
         buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
@@ -101,17 +101,11 @@ struct TrackSender: RungFollower {
             perform(action, along: &path, now: now, send: send)
         }
         refreshOnce(now: now)
-        if reports.isDue(at: now) { sendReport(now: now, send: send) }
+        sendReports(along: &path, now: now, send: send)
         scheduleNext(path, now: now)
     }
 
     // MARK: Pictures
-
-    /// Serves the peer's request for a key frame. A viewer begins again at the last one. If a server did, all of its
-    /// viewers would see again what came after that one, so the source is asked for a new one.
-    mutating func serveKeyFrame(now: MonotonicTime) {
-        if isForServer { feed.hub.requestKeyFrame(of: feed.rung, now: now) } else { restart() }
-    }
 
     /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
     mutating func restart() {
@@ -122,21 +116,6 @@ struct TrackSender: RungFollower {
     func start(of feed: TrackFeed) -> UnitNumber? {
         guard let start = feed.start, let format = feed.history.unit(start)?.format else { return nil }
         return formats.payloadType(for: format) == nil ? nil : start
-    }
-
-    var nextFrame: UnitNumber? {
-        guard case .at(let number, _, _) = position else { return nil }
-        return number
-    }
-
-    func wait(target: BitRate, now: MonotonicTime) -> Interval {
-        Interval(nanoseconds: Int64(waitingBytes) * 8_000_000_000 / Int64(max(1, target.bitsPerSecond)))
-    }
-
-    mutating func beginAnew() {
-        // What is lost of the other rung isn't sent again.
-        stream.forgetSent()
-        position = .waiting(askedAt: nil)
     }
 
     private mutating func sendPictures(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
@@ -259,6 +238,18 @@ struct TrackSender: RungFollower {
 
     // MARK: Reports
 
+    /// Whether reports wait for the first packet. Servers that pass pictures on by RTMP or HLS drop all that come
+    /// before two reports have told them the time, also the first key frame.
+    private var holdsReports: Bool { isForServer && stream.lastSequenceNumber == nil }
+
+    private mutating func sendReports(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        guard !holdsReports, reports.isDue(at: now) else { return }
+        sendReport(now: now, send: send)
+        guard isForServer, reports.count == 2 else { return }
+        serveKeyFrame(now: now)
+        sendPictures(along: &path, now: now, send: send)
+    }
+
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard stream.lastSequenceNumber != nil,
             stream.writeReport(
@@ -279,7 +270,8 @@ struct TrackSender: RungFollower {
     }
 
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
-        deadline = min(reports.deadline, budget.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
+        deadline = min(budget.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
+        if !holdsReports { deadline = min(deadline, reports.deadline) }
         // A stalled sender doesn't ask again.
         if case .waiting(let askedAt?) = position, !isStalled {
             deadline = min(deadline, askedAt + Self.askingInterval)

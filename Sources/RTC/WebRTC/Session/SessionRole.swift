@@ -113,7 +113,7 @@ final class WatchedTracks: TrackViewer {
         let pictures = tracks.filter { $0.track.formats.kind == .video }
         path = PathControl(
             hasTransportFeedback: pictures.contains { $0.track.extensions.available.contains(.transportNumber) },
-            roundTripTime: roundTripTime, now: now)
+            isOfServer: parameters.isOfServer, roundTripTime: roundTripTime, now: now)
         senders = pictures.map { track, feed in
             var sender = TrackSender(
                 track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)

@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Servers with the habits of some that others run.
+    @Suite("Pushing to servers that others run", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
+    struct WebRTCHabitTests {
+        private func server(_ habit: String, _ arguments: String...) throws -> (client: PythonClient, url: String) {
+            let client = try PythonClient("whip_habits", in: .rtc, [habit] + arguments)
+            let port = try #require(try client.event("listening")["port"] as? Int)
+            return (client, "whip:http://127.0.0.1:\(port)/whip")
+        }
+
+        private func keyFrames(_ client: PythonClient) -> Int { client.events.count { $0["key"] as? Bool == true } }
+
+        /// How many the capture has encoded: its log names each.
+        private func encodedKeyFrames(_ desktop: SharedDesktop) -> Int {
+            desktop.host.log.ranges(of: "debug: key frame ").count
+        }
+
+        @Test("a bridge that drops pictures before the second sender report shows a still screen, and asks for nothing")
+        func bridge() throws {
+            let (client, url) = try server("bridge")
+            let desktop = try SharedDesktop(scene: ["--still"], options: ["--push", url])
+            let first = try client.event("pictures")
+            #expect(first["key"] as? Bool == true && first["width"] as? Int == 640)
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
+        @Test(
+            "a server that asks for a key frame every 2 s gets it, and the capture of a still screen encodes none",
+            arguments: ["pli", "fir"])
+        func demanding(habit: String) throws {
+            let (client, url) = try server(habit)
+            let desktop = try SharedDesktop(scene: ["--still"], options: ["--push", url])
+            // That of the beginning, the one behind the second report, and the first that it asked for.
+            try eventually("the first key frames") { keyFrames(client) >= 3 }
+            let encoded = encodedKeyFrames(desktop)
+            #expect((1...3).contains(encoded))
+            try eventually("five more") { keyFrames(client) >= 8 }
+            #expect(encodedKeyFrames(desktop) == encoded)
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
+        @Test("a server that says nothing of what it receives gets all pictures")
+        func mute() throws {
+            let (client, url) = try server("mute")
+            let desktop = try SharedDesktop(options: ["--push", url])
+            try eventually("ten seconds of pictures") {
+                (client.events.last { $0["event"] as? String == "pictures" }?["count"] as? Int ?? 0) >= 250
+            }
+            #expect(!desktop.host.output.contains("tries again") && !desktop.host.output.contains("has failed"))
+            #expect(desktop.host.stop() == .exited(0))
+        }
+    }
+}
