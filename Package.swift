@@ -224,7 +224,10 @@ let package = Package(
         // How a server is asked to take a WebRTC session; what is sent in it is Pushing's business.
         shell(
             "Outputs", "WebRTCPushing",
-            ["CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife", "Signalling"]),
+            [
+                "CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife", "SDP", "SecureTransport",
+                "Signalling", "STUN",
+            ]),
         shell(
             "Outputs", "Pushing",
             [
@@ -382,7 +385,11 @@ let package = Package(
         tests("OutputSettingsTests", ["OutputSettings", "MediaTypes"]),
         tests(
             "WebRTCPushingTests",
-            ["WebRTCPushing", "Signalling", "OutputLife", "Threading", "MediaTypes", "TestSupport"]),
+            [
+                "WebRTCPushing", "Signalling", "OutputLife", "SecureTransport", "STUN", "Threading",
+                "MediaTypes",
+                "TestSupport",
+            ]),
         tests(
             "PushingTests",
             [

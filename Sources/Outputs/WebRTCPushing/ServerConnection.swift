@@ -9,6 +9,8 @@ import Threading
 public final class ServerConnection: Sendable {
     /// What comes of it.
     public enum Event: Sendable {
+        /// The server has named TURN servers. Comes before the answer.
+        case named(NamedServers)
         /// The server has taken the session, with this SDP answer.
         case answered(String)
         /// The server has refused the session, or has ended it.
@@ -62,7 +64,9 @@ public final class ServerConnection: Sendable {
         var service = server.makeService(attempt)
         let end: Event
         do throws(OutputFailure) {
-            report(.answered(try publish(offer, by: &service, patience, attempt)))
+            let answer = try publish(offer, by: &service, patience, attempt)
+            if let named = service.named { report(.named(named)) }
+            report(.answered(answer))
             try service.stay()
             end = .closed
         } catch {
@@ -93,12 +97,18 @@ public final class ServerConnection: Sendable {
 
 /// What is spoken with a server about one session. It belongs to the attempt's thread, on which it waits.
 protocol PublishingService {
+    /// The TURN servers that the server has named with its answer.
+    var named: NamedServers? { get }
     /// Offers the session, and returns the server's answer.
     mutating func publish(_ offer: String) throws(OutputFailure) -> String
     /// Keeps the session until the attempt is over. Throws if the server ends it.
     mutating func stay() throws(OutputFailure)
     /// Tells the server that the session is over, in whatever state it is.
     mutating func end()
+}
+
+extension PublishingService {
+    var named: NamedServers? { nil }
 }
 
 extension WebRTCServer {

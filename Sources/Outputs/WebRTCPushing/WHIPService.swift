@@ -1,8 +1,7 @@
 import Foundation
 import OutputLife
 
-/// A session at an endpoint of WHIP (RFC 9725). The offer has all candidates, so there is nothing to trickle; the ICE
-/// servers that the endpoint names are for clients that it could not reach otherwise.
+/// A session at an endpoint of WHIP (RFC 9725). The offer has all candidates, so there is nothing to trickle.
 struct WHIPService: PublishingService {
     /// The most redirects in a row.
     private static let redirectLimit = 5
@@ -14,6 +13,7 @@ struct WHIPService: PublishingService {
     private var client: WebClient?
     /// The session's URL; nil before the endpoint has told it, or if it isn't at the server that answered.
     private var session: String?
+    private(set) var named: NamedServers?
 
     init(_ endpoint: String, token: String?, _ attempt: Attempt) {
         (self.endpoint, self.token, self.attempt) = (endpoint, token, attempt)
@@ -38,6 +38,7 @@ struct WHIPService: PublishingService {
                 guard let sdp = String(validating: try client.body(of: answer), as: UTF8.self), !sdp.isEmpty else {
                     throw OutputFailure("the server's answer is empty or no text")
                 }
+                named = answer.links.flatMap { NamedServers(links: $0, nearest: client.nearest ?? .global) }
                 return sdp
             case 401 where token != nil && token(for: url) == nil, 403 where token != nil && token(for: url) == nil:
                 throw OutputFailure(

@@ -45,6 +45,12 @@ final class WebClient {
         var status: UInt32 { soup_message_get_status(message.pointer).rawValue }
         var location: String? { header("Location") }
         var retryAfter: String? { header("Retry-After") }
+        /// All `Link` headers, joined by commas.
+        var links: String? {
+            soup_message_headers_get_list(soup_message_get_response_headers(message.pointer), "Link").map {
+                String(cString: $0)
+            }
+        }
 
         private func header(_ name: String) -> String? {
             soup_message_headers_get_one(soup_message_get_response_headers(message.pointer), name).map {

@@ -113,7 +113,7 @@ public enum STUNAttribute: Sendable, Equatable {
         for _ in 0..<(-value.count & 3) { writer.uint8(0) }
     }
 
-    private func value(transactionID: STUNMessage.TransactionID) -> [UInt8] {
+    func value(transactionID: STUNMessage.TransactionID) -> [UInt8] {
         var writer = ByteWriter()
         switch self {
         case .username(let text), .software(let text): writer.append(text.utf8)

@@ -34,6 +34,15 @@ public enum Authentication {
         return result
     }
 
+    /// The MD5 hash of `data`, 16 bytes, for the long-term credentials of STUN, which know no other hash everywhere.
+    public static func md5(_ data: [UInt8]) -> [UInt8] {
+        var result = [UInt8](repeating: 0, count: 16)
+        var count: UInt32 = 0
+        let status = EVP_Digest(data, data.count, &result, &count, EVP_md5(), nil)
+        // A system that allows only approved algorithms has none. The server then refuses the credentials.
+        return status == 1 && count == 16 ? result : []
+    }
+
     /// Whether both arrays are equal, in a time that depends only on their lengths.
     public static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0

@@ -56,5 +56,36 @@ extension EndToEnd {
             #expect(!desktop.host.output.contains("tries again") && !desktop.host.output.contains("has failed"))
             #expect(desktop.host.stop() == .exited(0))
         }
+
+        @Test(
+            "where no UDP gets to the server, pictures go by the TURN server that it has named, over TCP",
+            .enabled(if: CoturnServer.isAvailable),
+            .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
+        func relay() throws {
+            let address = "192.0.2.1"
+            let network = try LossyNetwork(losing: "udp sport \(LossyNetwork.mediaPort) ip daddr \(address)")
+            let coturn = try CoturnServer(at: address, inside: network)
+            let word = CoturnServer.password.replacing("\"", with: "\\\"")
+            let link =
+                "<turn:\(address):\(CoturnServer.port)?transport=tcp>; rel=\"ice-server\"; "
+                + "username=\"\(CoturnServer.user)\"; credential=\"\(word)\"; credential-type=\"password\""
+            let client = try PythonClient(
+                "whip_habits", in: .rtc, ["link", "<stun:stun.example>; rel=\"ice-server\", " + link],
+                prefix: network.prefix, environment: ["LOOPBACK": address])
+            let port = try #require(try client.event("listening")["port"] as? Int)
+            let desktop = try SharedDesktop(
+                options: [
+                    "--lan", "--listen", "0", "--udp-port", "\(LossyNetwork.mediaPort)", "--push",
+                    "whip:http://\(address):\(port)/whip",
+                ], inside: network)
+            try client.event("pictures") { $0["count"] as? Int ?? 0 >= 60 }
+            #expect(try network.lostDatagrams() > 0, "UDP was tried")
+            #expect(desktop.host.occurrences(of: "is connected") == 1)
+            #expect(desktop.host.stop() == .exited(0))
+            try client.event("left")
+            try eventually("the address is given back") {
+                coturn.log.contains("refreshed, realm=<turn.example>, username=<desk>, lifetime=0")
+            }
+        }
     }
 }

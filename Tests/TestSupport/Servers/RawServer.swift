@@ -92,6 +92,16 @@ public final class RawServer {
         }
     }
 
+    /// Waits until the client has sent so many bytes, and returns all that has come.
+    public func take(atLeast count: Int) throws -> [UInt8] {
+        try eventually("\(count) bytes") {
+            read()
+            guard received.count >= count else { return nil }
+            defer { received = [] }
+            return received
+        }
+    }
+
     private func read() {
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         let count = recv(client, &chunk, chunk.count, 0)

@@ -34,6 +34,9 @@ final class WebRTCConnection: PushAttempt {
         var soundDue = MonotonicTime.distantFuture
         var session: TrackSession?
         var connection: ServerConnection?
+        /// The TURN servers that the server has named, and the way by them where UDP doesn't get through.
+        var named: NamedServers?
+        var relay: ServerRelay?
         /// What had been sent when the rates were asked for last.
         var counted = (pictures: 0, sound: 0, octets: UInt32(0), at: MonotonicTime.zero)
         var isNarrow = false
@@ -120,6 +123,7 @@ final class WebRTCConnection: PushAttempt {
     /// On the server connection's thread.
     private func take(_ event: ServerConnection.Event) {
         switch event {
+        case .named(let servers): shared.withLock { $0.named = servers }
         case .answered(let answer): accept(answer)
         case .failed(let failure): report(.failed(attempt: attempt, failure))
         case .closed:
@@ -134,8 +138,13 @@ final class WebRTCConnection: PushAttempt {
         do throws(MediaRefusal) {
             let session = shared.withLock { $0.session }
             try session?.accept(answer: answer)
+            prepareRelay(session, answer)
             session?.attend(patience: patience) { [weak self] in
-                self?.shared.withLock { $0.counted.at = MonotonicTime.now() }
+                let relay = self?.shared.withLock { shared in
+                    shared.counted.at = MonotonicTime.now()
+                    return shared.relay
+                }
+                relay?.settle()
                 report(.opened(attempt: attempt))
             }
         } catch {
@@ -143,19 +152,28 @@ final class WebRTCConnection: PushAttempt {
         }
     }
 
+    /// Has a TURN server ready that the server has named, in case that the session doesn't connect by itself.
+    private func prepareRelay(_ session: TrackSession?, _ answer: String) {
+        guard let session, let named = shared.withLock({ $0.named }) else { return }
+        let relay = ServerRelay(by: named, offer: session.description, answer: answer) { [weak session] candidate in
+            session?.add(candidate: candidate)
+        }
+        shared.withLock { if !$0.isOver { $0.relay = relay } }
+    }
+
     func close() { shared.withLock { $0.connection }?.close() }
 
     func abandon() {
-        let (subscription, session, connection) = shared.withLock { shared in
+        let (subscription, session, connection, relay) = shared.withLock { shared in
             shared.isOver = true
             // The connection stays: it may be waited for.
-            defer { (shared.subscription, shared.session) = (nil, nil) }
-            return (shared.subscription, shared.session, shared.connection)
+            defer { (shared.subscription, shared.session, shared.relay) = (nil, nil, nil) }
+            return (shared.subscription, shared.session, shared.connection, shared.relay)
         }
         connection?.abandon()
         session?.close()
-        // Its end tells others, which must not happen under the lock.
-        _ = subscription
+        // Their ends tell others, which must not happen under the lock.
+        _ = (subscription, relay)
     }
 
     func join(until deadline: MonotonicTime) {

@@ -32,7 +32,7 @@ package final class ServerTrust {
     }
 
     /// The same for one connection before its handshake.
-    func check(_ connection: UnsafeMutablePointer<GTlsConnection>) {
+    package func check(_ connection: UnsafeMutablePointer<GTlsConnection>) {
         if let database { g_tls_connection_set_database(connection, database) }
     }
 

@@ -1,0 +1,190 @@
+import CGLib
+import Clocks
+import Glibc
+public import MediaTypes
+import SDP
+import STUN
+import Synchronization
+import Threading
+
+/// The way to a server by a TURN server that it has named, for a session whose UDP doesn't get there.
+///
+/// Each address of the server's has a UDP port of this machine's loopback, which the session takes for one more
+/// candidate. What the media port sends there goes to the TURN server over TCP or TLS and comes back likewise. So the
+/// media thread knows nothing of it, and only who needs it pays for the way through the kernel.
+///
+/// It has a thread of its own, and ends when this object is released.
+public final class ServerRelay: Sendable {
+    /// How long a session may take to connect without it.
+    public static let delay = Interval.seconds(1)
+    /// The most addresses of the server that are relayed to.
+    private static let peerLimit = 4
+    /// How much of what came over the connection or from the session is handled in a row.
+    private static let piecesAtOnce = 64
+
+    private let run: Run
+    private let thread: NamedThread
+
+    /// Prepares a relay to the server whose session has these descriptions; nil if the answer has no address that a
+    /// TURN server could relay to, or if the system has no thread left.
+    ///
+    /// - Parameters:
+    ///   - delay: when it is begun unless ``settle()`` is called before.
+    ///   - onPath: called on the relay's thread with a candidate line for each address, once the TURN server relays.
+    public init?(
+        by servers: NamedServers, offer: String, answer: String, after delay: Interval = ServerRelay.delay,
+        onPath: @escaping @Sendable (_ candidate: String) -> Void
+    ) {
+        let peers = Self.peers(in: answer)
+        guard let ufrag = (try? SessionDescription(parsing: offer))?.media.first?.iceUfrag, !peers.isEmpty,
+            let run = Run(servers, peers: peers, ufrag: ufrag, onPath: onPath)
+        else { return nil }
+        let start = MonotonicTime.now() + delay
+        let thread = NamedThread("push relay", blocksSignals: true) { run.run(from: start) }
+        guard let thread else { return nil }
+        (self.run, self.thread) = (run, thread)
+    }
+
+    deinit { run.end() }
+
+    /// Gives it up if it hasn't been begun: the session is connected without it.
+    public func settle() { run.settle() }
+
+    /// The IPv4 addresses of UDP in the first section, those that the server prefers first. An address of IPv4 is what
+    /// TURN servers give unless they are asked for another.
+    static func peers(in answer: String) -> [TransportAddress] {
+        let candidates = (try? SessionDescription(parsing: answer))?.media.first?.candidates ?? []
+        var found: [TransportAddress] = []
+        for candidate in candidates.sorted(by: { $0.priority > $1.priority })
+        where candidate.transport == "udp" && candidate.component == 1 && candidate.port != 0 {
+            let parts = candidate.address.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+            let bytes = parts.compactMap { $0 }
+            guard parts.count == 4, let address = TransportAddress(bytes: bytes, port: candidate.port),
+                !found.contains(address)
+            else { continue }
+            found.append(address)
+        }
+        return Array(found.prefix(peerLimit))
+    }
+
+    /// What the relay's thread does.
+    private final class Run: Sendable {
+        private struct State {
+            var hasBegun = false
+            var isOver = false
+        }
+
+        private let servers: NamedServers
+        private let peers: [TransportAddress]
+        private let ufrag: String
+        private let onPath: @Sendable (String) -> Void
+        private let wake: WakeUp
+        private let state = Mutex(State())
+        private nonisolated(unsafe) let cancellable: UnsafeMutablePointer<GCancellable>
+
+        init?(
+            _ servers: NamedServers, peers: [TransportAddress], ufrag: String,
+            onPath: @escaping @Sendable (String) -> Void
+        ) {
+            guard let wake = WakeUp(), let cancellable = g_cancellable_new() else { return nil }
+            (self.servers, self.peers, self.ufrag, self.onPath) = (servers, peers, ufrag, onPath)
+            (self.wake, self.cancellable) = (wake, cancellable)
+        }
+
+        deinit { g_object_unref(cancellable) }
+
+        func settle() {
+            let ends = state.withLock { state in
+                if !state.hasBegun { state.isOver = true }
+                return state.isOver
+            }
+            if ends { wake.signal() }
+        }
+
+        func end() {
+            state.withLock { $0.isOver = true }
+            g_cancellable_cancel(cancellable)
+            wake.signal()
+        }
+
+        private var isOver: Bool { state.withLock { $0.isOver } }
+
+        func run(from start: MonotonicTime) {
+            while !isOver, MonotonicTime.now() < start { wake.wait(until: start) }
+            let begins = state.withLock { state in
+                state.hasBegun = !state.isOver
+                return state.hasBegun
+            }
+            guard begins else { return }
+            for server in servers.servers where !isOver {
+                guard let stream = try? RelayStream(server, nearest: servers.nearest, cancellable) else { continue }
+                // Once sessions use it, another one would come too late for them.
+                if relay(stream, server) { return }
+            }
+        }
+
+        /// Relays until the end; returns whether the server has taken that on.
+        private func relay(_ stream: RelayStream, _ server: NamedServers.Relay) -> Bool {
+            let ports = peers.compactMap { _ in RelayPort(of: ufrag) }
+            guard ports.count == peers.count else { return false }
+            var client = TURNClient(user: server.user, password: server.password, peers: peers, now: .now())
+            var (isReady, outgoing) = (false, [UInt8]())
+            var buffer = [UInt8](repeating: 0, count: 16 << 10)
+            var entries = [pollfd(stream.descriptor), pollfd(wake.descriptor)] + ports.map { pollfd($0.descriptor) }
+            do throws(TURNClient.Failure) {
+                while !isOver {
+                    outgoing += client.takeOutgoing()
+                    guard stream.write(&outgoing) else { return isReady }
+                    // What the server doesn't take yet waits at the session's ports, which lose what is too much.
+                    entries[0].events = Int16(POLLIN | (outgoing.isEmpty ? 0 : POLLOUT))
+                    for (index, port) in ports.enumerated() {
+                        entries[2 + index].fd = outgoing.isEmpty ? port.descriptor : -1
+                    }
+                    waitForEvents(&entries, until: client.deadline)
+                    if entries[1].isReady { wake.consume() }
+                    let now = MonotonicTime.now()
+                    if entries[0].isReady {
+                        guard try read(stream, &client, to: ports, &buffer, now: now) else { return isReady }
+                    }
+                    if outgoing.isEmpty { collect(ports, &client, &buffer) }
+                    try client.poll(now: now)
+                    if !isReady, client.isReady {
+                        isReady = true
+                        for (index, port) in ports.enumerated() where client.bound.contains(index) {
+                            onPath(port.candidate(index))
+                        }
+                    }
+                }
+            } catch {
+                return isReady
+            }
+            client.end()
+            outgoing += client.takeOutgoing()
+            _ = stream.write(&outgoing)
+            return isReady
+        }
+
+        /// Returns false once the connection is over.
+        private func read(
+            _ stream: RelayStream, _ client: inout TURNClient, to ports: [RelayPort], _ buffer: inout [UInt8],
+            now: MonotonicTime
+        ) throws(TURNClient.Failure) -> Bool {
+            // TLS may hold more than the socket says; a socket that is ready again wakes the next turn.
+            for _ in 0..<ServerRelay.piecesAtOnce {
+                guard let count = stream.read(into: &buffer) else { return false }
+                if count == 0 { return true }
+                try client.take(buffer[..<count], now: now) { ports[$1].send($0) }
+            }
+            return true
+        }
+
+        private func collect(_ ports: [RelayPort], _ client: inout TURNClient, _ buffer: inout [UInt8]) {
+            for (index, port) in ports.enumerated() {
+                for _ in 0..<ServerRelay.piecesAtOnce {
+                    guard let datagram = port.receive(into: &buffer) else { break }
+                    client.send(datagram, to: index)
+                }
+            }
+        }
+    }
+}

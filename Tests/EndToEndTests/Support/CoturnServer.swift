@@ -1,0 +1,44 @@
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+
+/// coturn, which `Tools/setup` unpacks: a TURN server for one user, over TCP alone.
+final class CoturnServer {
+    static let (user, password) = ("desk", "a \"b\"")
+    /// In a network of its own, it has no neighbour.
+    static let port = 3478
+
+    private static let folder = "\(packageRoot)/.build/coturn/usr"
+    static var isAvailable: Bool { access(folder + "/bin/turnserver", X_OK) == 0 }
+
+    private let child: ChildProcess
+    private let folder: TemporaryFolder
+
+    /// Starts it at `address` in `network`, and waits until it listens.
+    init(at address: String, inside network: LossyNetwork) throws {
+        folder = try TemporaryFolder()
+        let words =
+            network.prefix + [
+                Self.folder + "/bin/turnserver", "-n", "--lt-cred-mech", "--user=\(Self.user):\(Self.password)",
+                "--realm=turn.example", "--listening-ip=\(address)", "--relay-ip=\(address)",
+                "--listening-port=\(Self.port)", "--no-udp", "--no-tls", "--no-dtls", "--no-cli", "--log-file=stdout",
+                "--verbose", "--pidfile=" + folder.file("pid"), "--userdb=" + folder.file("users"),
+            ]
+        var launch = Launch(words[0], Array(words.dropFirst()))
+        launch.environment = ["LD_LIBRARY_PATH": .some(Self.folder + "/lib/x86_64-linux-gnu")]
+        launch.standardOutput = .text(limit: 1 << 20)
+        launch.standardError = .text(limit: 1 << 16)
+        let child = try ChildProcess(launch)
+        self.child = child
+        try eventually("coturn") {
+            if let status = child.poll() { throw ProgramEnded(status: status, log: child.output?.text ?? "") }
+            return child.output?.text.contains("TCP listener opened on") == true ? () : nil
+        }
+    }
+
+    deinit { child.stop(within: .zero) }
+
+    /// What it has done.
+    var log: String { child.output?.text ?? "" }
+}
