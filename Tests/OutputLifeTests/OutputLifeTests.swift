@@ -123,6 +123,74 @@ struct OutputLifeTests {
         }
     }
 
+    @Test(
+        "where its name may be in use, it tries again every few seconds for 45 s, and then as often as it is set to",
+        arguments: [0, 0.5, 0.999])
+    func nameInUse(random: Double) {
+        let held = OutputFailure("somebody else publishes there", nameMayBeInUse: true)
+        for tries in [0, 3] {
+            var course = Course(tries: tries)
+            course.random = random
+            let begin = course.now
+            _ = course.happens(.start)
+            var attempt = 1
+            while course.now - begin < .seconds(45) {
+                let told = course.happens(.failed(attempt: attempt, held))
+                #expect(told == (attempt == 1 ? [.tell(.autoReconnecting, because: held)] : []))
+                let (wait, actions) = course.waits()
+                #expect(wait >= .seconds(1) && wait <= .seconds(3))
+                attempt += 1
+                #expect(actions == [.open(attempt: attempt)])
+            }
+            for _ in 0..<tries {
+                #expect(course.happens(.failed(attempt: attempt, held)) == [])
+                _ = course.waits()
+                attempt += 1
+            }
+            #expect(course.happens(.failed(attempt: attempt, held)) == [.tell(.error, because: held)])
+        }
+    }
+
+    @Test("each name that it finds in use has its own 45 s, and a connection keeps its tries")
+    func nameInUseAgain() {
+        let held = OutputFailure("somebody else publishes there", nameMayBeInUse: true)
+        var course = Course(tries: 1)
+        _ = course.happens(.start)
+        for attempt in [1, 3] {
+            _ = course.happens(.failed(attempt: attempt, held))
+            course.now = course.now + .seconds(44)
+            _ = course.waits()
+            #expect(course.happens(.opened(attempt: attempt + 1)) == [.tell(.connected)])
+            // The first of these is the only try.
+            let told = course.happens(.failed(attempt: attempt + 1, Self.refused))
+            #expect(told == [.tell(attempt == 1 ? .autoReconnecting : .error, because: Self.refused)])
+            _ = course.waits()
+        }
+    }
+
+    @Test("where it may be the token or the name, it asks seldom, until a connection has shown that the token is right")
+    func tokenOrName() {
+        let either = OutputFailure("refused", isFinal: true, nameMayBeInUse: true)
+        var course = Course(tries: 3)
+        let begin = course.now
+        _ = course.happens(.start)
+        var attempt = 1
+        while course.now - begin < .seconds(45) {
+            let told = course.happens(.failed(attempt: attempt, either))
+            #expect(told == (attempt == 1 ? [.tell(.autoReconnecting, because: either)] : []))
+            #expect(course.waits().0 == .seconds(10))
+            attempt += 1
+        }
+        #expect(attempt == 6)
+        #expect(course.happens(.failed(attempt: attempt, either)) == [.tell(.error, because: either)])
+        _ = course.happens(.start)
+        _ = course.happens(.opened(attempt: attempt + 1))
+        _ = course.happens(.failed(attempt: attempt + 1, Self.refused))
+        _ = course.waits()
+        _ = course.happens(.failed(attempt: attempt + 2, either))
+        #expect(course.waits().0 == .seconds(2))
+    }
+
     @Test("a failure that another try can't mend is an error at once")
     func final() {
         var course = Course(tries: 3)

@@ -100,6 +100,37 @@ struct ServerConnectionTests {
         try server.send(Array((head + body).utf8))
     }
 
+    @Test("a WHIP server that closes the connection without an answer is told in words, which say what that may mean")
+    func noAnswer() throws {
+        let server = try RawServer()
+        let client = try Client("whip:http://Sesam@127.0.0.1:\(server.port)/whip")
+        _ = try server.acceptRequest()
+        server.endConnection()
+        let failure = try client.failure()
+        #expect(failure.nameMayBeInUse && !failure.isFinal && !failure.foundNobody)
+        #expect(failure.description.hasPrefix("the server has closed the connection without an answer; "))
+        // What is cut is no refusal.
+        let cut = try Client("whip:http://127.0.0.1:\(server.port)/whip")
+        _ = try server.acceptRequest()
+        try server.send(Array("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nv=0".utf8))
+        server.endConnection()
+        #expect(try !cut.failure().nameMayBeInUse)
+    }
+
+    @Test("a WHIP server's 403 is read for whether the name is in use")
+    func forbidden() throws {
+        let server = try RawServer()
+        for (words, isInUse, isFinal) in [
+            ("ID already in use", true, false), ("", true, true), ("No token", false, true),
+        ] {
+            let client = try Client("whip:http://Sesam@127.0.0.1:\(server.port)/whip")
+            _ = try server.acceptRequest()
+            try answer(server, "403 Forbidden", location: "/", body: words)
+            let failure = try client.failure()
+            #expect(failure.nameMayBeInUse == isInUse && failure.isFinal == isFinal)
+        }
+    }
+
     @Test("a WHIP server can't have another one asked to end a session")
     func foreignSession() throws {
         let (server, other) = (try RawServer(), try RawServer())

@@ -22,14 +22,15 @@ struct ServiceTests {
 
     @Test("who refuses a token is not asked again; others are")
     func statuses() {
-        for status: UInt32 in [401, 403] {
-            let refusal = WHIPService.failure(status, retryAfter: nil, hasToken: true)
+        for (status, words) in [(401, ""), (401, "in use"), (403, "Unauthorized"), (403, "Invalid token")] {
+            let refusal = WHIPService.failure(UInt32(status), retryAfter: nil, hasToken: true, words: words)
             #expect(refusal == OutputFailure("the server refuses the token (\(status))", isFinal: true))
         }
         #expect(WHIPService.failure(401, retryAfter: nil, hasToken: false).description.contains("wants a token"))
         for status: UInt32 in [0, 204, 302, 400, 404, 405, 406, 409, 410, 415, 422, 429, 500, 503, 599, 999] {
             let failure = WHIPService.failure(status, retryAfter: nil, hasToken: true)
             #expect(!failure.isFinal && failure.description.contains("(\(status))"))
+            #expect(failure.nameMayBeInUse == (status == 409))
         }
         let busy = WHIPService.failure(503, retryAfter: "30", hasToken: true)
         #expect(busy.description == "the server is busy (503), and asks to wait for 30 s")
@@ -37,6 +38,22 @@ struct ServiceTests {
         for value in ["Fri, 31 Dec 1999 23:59:59 GMT", "-1", "1\n2", "99999999999"] {
             let other = WHIPService.failure(503, retryAfter: value, hasToken: true)
             #expect(other.description == "the server is busy (503)")
+        }
+    }
+
+    @Test("403 is a name in use, a wrong token or either of them by its words, which aren't passed on")
+    func forbidden() {
+        func failure(_ words: String) -> OutputFailure {
+            WHIPService.failure(403, retryAfter: nil, hasToken: true, words: words)
+        }
+        for words in ["Endpoint ID already in use", #"{"error":"Stream is Already published"}"#] {
+            #expect(failure(words) == OutputFailure("somebody else publishes there (403)", nameMayBeInUse: true))
+        }
+        for words in ["", "Forbidden", "<html>Sesam</html>"] {
+            let either = OutputFailure(
+                "the server refuses the token, or somebody else publishes there (403)", isFinal: true,
+                nameMayBeInUse: true)
+            #expect(failure(words) == either)
         }
     }
 
@@ -68,6 +85,7 @@ struct ServiceTests {
         }
         let missing = room(#""error_code":426,"error":"No such room (1234)""#)
         #expect(missing == OutputFailure("there is no such room (426)"))
+        #expect(room(#""error_code":432"#)?.nameMayBeInUse == true)
         #expect(room(#""error_code":433,"error":"Sesam""#)?.isFinal == true)
         #expect(room(#""error_code":"Sesam""#) == OutputFailure("the room refuses (0)"))
         #expect(room(#""videoroom":"destroyed""#) == OutputFailure("the room has been closed"))

@@ -17,7 +17,7 @@ enum Certificates {
 
 extension MediaFileError {
     /// The error of an attempt to connect, before which this thread's message was cleared: libavformat says only there
-    /// what was wrong with a certificate.
+    /// what was wrong with a certificate, and what an RTMP server has said.
     init(connecting code: Int32) {
         if LibAVMessage.tells(of: "certificate failed verification")
             || LibAVMessage.tells(of: "Unable to verify peer certificate")
@@ -27,6 +27,9 @@ extension MediaFileError {
             self = .rejected(reason: "its certificate is for another name")
         } else if LibAVMessage.tells(of: "Error while reading file") {
             self = .rejected(reason: "the file that SSL_CERT_FILE names can't be read")
+        } else if LibAVMessage.tells(of: "Server error: Already publishing") {
+            // What nginx's module for RTMP says.
+            self = .nameInUse
         } else {
             self.init(code)
         }

@@ -7,6 +7,8 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case diskFull
     /// The system denies access to the file.
     case permissionDenied
+    /// Somebody else publishes under this name at the server.
+    case nameInUse
     /// The system has no memory left.
     case outOfMemory
     /// The track, the times or another input was rejected, or the system gave another reason.
@@ -30,6 +32,7 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .diskFull: "the disk is full"
         case .permissionDenied: "permission denied"
+        case .nameInUse: "somebody else publishes there"
         case .outOfMemory: "no memory left"
         case .rejected(let reason): reason
         }

@@ -7,7 +7,8 @@ public import MediaTypes
 public struct OutputLife: Sendable {
     /// How often an output tries, and how long it waits.
     public struct Settings: Hashable, Sendable {
-        /// How often it tries again by itself after a failure, 0 to 3.
+        /// How often it tries again by itself after a failure, 0 to 3. Where its name may be in use at the server, it
+        /// tries again for ``OutputLife/nameTime`` in any case.
         public var tries = 0
         /// The longest that an attempt may take.
         public var connectTimeout = Interval.seconds(10)
@@ -63,6 +64,9 @@ public struct OutputLife: Sendable {
 
     /// The most tries that are taken from `Settings.tries`.
     public static let mostTries = 3
+    /// For how long an output tries again where its name may be in use: servers keep the name of a publisher that went
+    /// without a word for 30 s, as a rule until ICE times out.
+    public static let nameTime = Interval.seconds(45)
     /// A connection that lasted this long has worked: the tries are counted anew.
     private static let lasting = Interval.seconds(10)
 
@@ -74,6 +78,10 @@ public struct OutputLife: Sendable {
     public var settings: Settings
     private var phase = Phase.idle
     private var attempt = 0
+    /// Since when the server has refused it because its name may be in use; nil if it hasn't.
+    private var nameRefusedSince: MonotonicTime?
+    /// Whether the other side has ever taken a connection: it takes the token, then.
+    private var hasOpened = false
     /// What the user was told as the reason of `state`.
     private var reason: OutputFailure?
 
@@ -112,6 +120,7 @@ public struct OutputLife: Sendable {
         case .opened(let attempt):
             guard attempt == self.attempt, case .opening = phase else { return [] }
             phase = .open(since: now)
+            (nameRefusedSince, hasOpened) = (nil, true)
             return change(to: .connected)
         case .failed(let attempt, let failure):
             guard attempt == self.attempt else { return [] }
@@ -137,7 +146,7 @@ public struct OutputLife: Sendable {
 
     /// The first attempt after the user's wish.
     private mutating func begin() -> [Action] {
-        triesMade = 0
+        (triesMade, nameRefusedSince) = (0, nil)
         return change(to: .connecting) + open()
     }
 
@@ -167,12 +176,27 @@ public struct OutputLife: Sendable {
         case .open(let since) where now - since >= Self.lasting: triesMade = 0
         case .open, .opening: break
         }
+        if failure.nameMayBeInUse {
+            let since = nameRefusedSince ?? now
+            nameRefusedSince = since
+            if now - since < Self.nameTime {
+                phase = .waiting(until: now + nameWait(failure, random: random))
+                return change(to: .autoReconnecting, because: failure)
+            }
+        }
         guard !failure.isFinal, triesMade < min(settings.tries, Self.mostTries) else {
             return end(as: .error, because: failure)
         }
         triesMade += 1
         phase = .waiting(until: now + Self.wait(before: triesMade, random: random))
         return change(to: .autoReconnecting, because: failure)
+    }
+
+    /// The wait where the name may be in use: 1 to 3 s, so that the output is back soon after the name is free. Where
+    /// it may as well be the token that is refused, 8 to 12 s: some servers keep out who shows many wrong ones.
+    private func nameWait(_ failure: OutputFailure, random: Double) -> Interval {
+        let (least, range) = failure.isFinal && !hasOpened ? (8_000, 4_000.0) : (1_000, 2_000.0)
+        return .milliseconds(Int64(least) + Int64(range * min(max(random, 0), 1)))
     }
 
     /// The wait before the first, second and third try: up to 1 s, 2 to 4 s, and 4 to 6 s.

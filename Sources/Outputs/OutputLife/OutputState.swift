@@ -32,11 +32,19 @@ public struct OutputFailure: Error, Hashable, Sendable, CustomStringConvertible 
     public var isFinal: Bool
     /// Whether nobody listens at the address, as where a server is just starting again.
     public var foundNobody: Bool
+    /// Whether the server may have refused because somebody publishes under this name: it keeps the name of a publisher
+    /// that went without a word for half a minute, and that may have been this program before it was killed.
+    ///
+    /// With `isFinal`, the refusal can also mean something that no other attempt changes, such as a wrong token.
+    public var nameMayBeInUse: Bool
 
     /// Creates a failure.
-    public init(_ description: String, isFinal: Bool = false, foundNobody: Bool = false) {
+    public init(
+        _ description: String, isFinal: Bool = false, foundNobody: Bool = false, nameMayBeInUse: Bool = false
+    ) {
         self.description = description
         self.isFinal = isFinal
         self.foundNobody = foundNobody
+        self.nameMayBeInUse = nameMayBeInUse
     }
 }

@@ -24,7 +24,12 @@ struct WHIPService: PublishingService {
         self.client = client
         var url = endpoint
         for _ in 0...Self.redirectLimit {
-            let answer = try client.request("POST", url, token: token(for: url), body: offer)
+            let answer: WebClient.Answer
+            do throws(OutputFailure) {
+                answer = try client.request("POST", url, token: token(for: url), body: offer)
+            } catch {
+                throw client.hasNoAnswer ? Self.noAnswer : error
+            }
             switch answer.status {
             case 307, 308:
                 guard let next = Self.resolve(answer.location, at: url) else {
@@ -44,7 +49,12 @@ struct WHIPService: PublishingService {
                 throw OutputFailure(
                     "the server sends this push to another one, which wants a token (\(answer.status)); a token is sent "
                         + "only to the server that the URL names", isFinal: true)
-            default: throw Self.failure(answer.status, retryAfter: answer.retryAfter, hasToken: token != nil)
+            default:
+                // A body that can't be read says nothing.
+                let body = answer.status == 403 ? (try? client.body(of: answer)) ?? [] : []
+                throw Self.failure(
+                    answer.status, retryAfter: answer.retryAfter, hasToken: token != nil,
+                    words: String(decoding: body, as: UTF8.self))
             }
         }
         throw OutputFailure("the server sends this push from one address to the next")
@@ -78,21 +88,55 @@ struct WHIPService: PublishingService {
         return url.absoluteString
     }
 
-    /// What a status other than success says.
-    static func failure(_ status: UInt32, retryAfter: String?, hasToken: Bool) -> OutputFailure {
+    /// What it means that a server closes the connection where an answer is due: SRS tells nobody why it refuses.
+    static let noAnswer = OutputFailure(
+        "the server has closed the connection without an answer; some do so while another publisher has the stream's "
+            + "name, or if they can't take what is offered: check the stream's name, and the server's log",
+        nameMayBeInUse: true)
+
+    /// What a status other than success says. `words` are what comes with it, and aren't passed on.
+    static func failure(
+        _ status: UInt32, retryAfter: String?, hasToken: Bool, words: String = ""
+    ) -> OutputFailure {
+        let token = hasToken ? "refuses the token" : "wants a token"
         switch status {
-        case 401, 403:
-            let what = hasToken ? "refuses the token" : "wants a token"
-            return OutputFailure("the server \(what) (\(status))", isFinal: true)
+        case 401: return OutputFailure("the server \(token) (401)", isFinal: true)
+        case 403:
+            // Some servers say so of a name that is in use, and only their words tell.
+            switch Refusal(words) {
+            case .name: return OutputFailure("somebody else publishes there (403)", nameMayBeInUse: true)
+            case .token: return OutputFailure("the server \(token) (403)", isFinal: true)
+            case nil:
+                return OutputFailure(
+                    "the server \(token), or somebody else publishes there (403)", isFinal: true,
+                    nameMayBeInUse: true)
+            }
         case 404, 410: return OutputFailure("the server has nothing at this address (\(status))")
         case 405: return OutputFailure("nothing can be published at this address (405)")
-        case 409: return OutputFailure("somebody else publishes there (409)")
+        case 409: return OutputFailure("somebody else publishes there (409)", nameMayBeInUse: true)
         case 400, 406, 415, 422: return OutputFailure("the server can't take what is offered (\(status))")
         case 429, 503:
             let wait = retryAfter.flatMap { UInt32($0) }.map { ", and asks to wait for \($0) s" } ?? ""
             return OutputFailure("the server is busy (\(status))\(wait)")
         case 500...599: return OutputFailure("the server has failed (\(status))")
         default: return OutputFailure("the server gives an answer that isn't understood (\(status))")
+        }
+    }
+}
+
+/// What a server has against a publisher, by its own words.
+private enum Refusal {
+    case name, token
+
+    init?(_ words: String) {
+        let words = words.lowercased()
+        func contains(_ parts: [String]) -> Bool { parts.contains { words.contains($0) } }
+        if contains(["in use", "already", "conflict"]) {
+            self = .name
+        } else if contains(["authori", "authenti", "token", "credential", "password"]) {
+            self = .token
+        } else {
+            return nil
         }
     }
 }

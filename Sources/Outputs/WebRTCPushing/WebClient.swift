@@ -16,6 +16,8 @@ final class WebClient {
     private let session: UnsafeMutablePointer<SoupSession>
     /// The nearest address that requests may go to; nil for the first one.
     var nearest: Nearness?
+    /// Whether the last request failed because the server closed the connection instead of answering.
+    private(set) var hasNoAnswer = false
 
     /// A client for the calling thread, which must also release it.
     init(_ attempt: Attempt) throws(OutputFailure) {
@@ -80,6 +82,7 @@ final class WebClient {
         var error: UnsafeMutablePointer<GError>?
         let stream = soup_session_send_finish(session, result, &error)
         nearest = nearest ?? message.nearness
+        hasNoAnswer = stream == nil && message.isUnanswered(error)
         guard let stream else { throw message.failure(&error) }
         return Answer(message, stream)
     }
@@ -145,6 +148,8 @@ final class WebClient {
         private let host: String
         private let nearest: Nearness?
         private var isTooNear = false
+        /// Whether the request can go, over TLS if that is needed.
+        private var isConnected = false
         private var handler: gulong = 0
 
         /// Takes over one reference to the request.
@@ -152,8 +157,10 @@ final class WebClient {
             (self.pointer, self.host, self.nearest) = (pointer, host, nearest)
             typealias Signal = @convention(c) (OpaquePointer?, GSocketClientEvent, OpaquePointer?, gpointer?) -> Void
             let connected: Signal = { _, event, connection, data in
-                guard event == G_SOCKET_CLIENT_CONNECTED, let connection, let data else { return }
-                Unmanaged<Message>.fromOpaque(data).takeUnretainedValue().connected(connection)
+                guard let connection, let data else { return }
+                let message = Unmanaged<Message>.fromOpaque(data).takeUnretainedValue()
+                if event == G_SOCKET_CLIENT_CONNECTED { message.connected(connection) }
+                if event == G_SOCKET_CLIENT_COMPLETE { message.isConnected = true }
             }
             handler = shim_g_signal_connect(
                 UnsafeMutableRawPointer(pointer), "network-event", unsafeBitCast(connected, to: GCallback.self),
@@ -174,6 +181,14 @@ final class WebClient {
             guard let nearest, nearness > nearest else { return }
             isTooNear = true
             shim_close_socket(UnsafeMutableRawPointer(connection))
+        }
+
+        /// Whether the error is that the server has closed the connection, over which the request has gone.
+        func isUnanswered(_ error: UnsafeMutablePointer<GError>?) -> Bool {
+            guard isConnected, !isTooNear, let error else { return false }
+            return [G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED].contains {
+                g_error_matches(error, shim_g_io_error_quark(), gint($0.rawValue)) != 0
+            }
         }
 
         /// Why it failed, in words; frees the error.

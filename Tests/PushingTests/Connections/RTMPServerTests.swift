@@ -84,6 +84,20 @@ struct RTMPServerTests {
         #expect(abs(span - length.seconds) < 0.1, "\(span) s of \(length)")
     }
 
+    @Test("without tries, too, a push to a name that is in use says so, and is there once the name is free")
+    func nameInUse() throws {
+        defer { host.stop() }
+        let server = try NginxServer(port: try freePort(), in: folder)
+        let other = try host.push(to: try PushAddress(server.url))
+        try write(until: .connected, other)
+        let push = try start(server.url)
+        try write(until: .autoReconnecting, push)
+        #expect(told.failures == ["somebody else publishes there"])
+        other.stop()
+        try write(until: .connected, push)
+        #expect(told.states == [.connecting, .autoReconnecting, .connected])
+    }
+
     @Test("with tries, a push finds a server that was started again, and fails once when it is gone for good")
     func restarted() throws {
         defer { host.stop() }

@@ -184,7 +184,7 @@ private final class MediaExportFiles {
         return switch error {
         case .diskFull: .diskFull(name)
         case .permissionDenied: .cannotCreate(name, reason: "\(error)", isPermission: true)
-        case .outOfMemory, .rejected: .writing(name, reason: "\(error)")
+        case .nameInUse, .outOfMemory, .rejected: .writing(name, reason: "\(error)")
         }
     }
 }

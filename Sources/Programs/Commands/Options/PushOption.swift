@@ -26,7 +26,9 @@ struct PushOption {
             repeats: true, choices: VideoPreset.allCases.map(\.rawValue)),
         Option(
             long: "push-tries", value: .required("NUMBER"),
-            help: "number of automatic retries after a push fails, 0 to 3", default: "0"),
+            help:
+                "number of automatic retries after a push fails, 0 to 3; one whose name is in use at the server is tried "
+                + "again for 45 s in any case", default: "0"),
     ]
 
     /// The groups of a settings file that are pushes.
