@@ -183,7 +183,7 @@ let package = Package(
             "RTC", "WebRTC",
             [
                 "Clocks", "CLinux", "Threading", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport",
-                "MediaSessions", "TrackHub", "MediaTypes",
+                "MediaSessions", "TrackHub", "Opus", "MediaTypes",
             ]),
 
         // Rooms: who watches.

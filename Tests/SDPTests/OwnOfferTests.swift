@@ -99,6 +99,26 @@ struct OwnOfferTests {
         #expect(throws: SDPError.bothICELite) { try negotiated(with: lite) }
     }
 
+    @Test("sound alone is offered in one section, and negotiated or refused in words")
+    func soundAlone() throws {
+        var local = AnswerTests.local
+        local.streams = [LocalStream(kind: .audio, ssrc: 3333, rtxSSRC: 4444, trackID: "sound")]
+        let offer = Offer(local: local)
+        let session = try SessionDescription(parsing: offer.text)
+        #expect(session.media.map(\.kind) == ["audio"] && session.media.map(\.mid) == ["1"])
+        #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["1"])])
+        #expect(session.media.first?.candidates.isEmpty == false)
+        let answer = Answers.aiortc.replacing("m=video", with: "m=audio").replacing("a=mid:0", with: "a=mid:1")
+            .replacing("BUNDLE 0", with: "BUNDLE 1").replacing("H264/90000", with: "opus/48000/2")
+        let media = try offer.negotiated(with: SessionDescription(parsing: answer))
+        #expect(media.sections.map(\.kind) == [.audio])
+        let refused = answer.replacing("m=audio 35869", with: "m=audio 0")
+        #expect(throws: SDPError.soundRejected) { try offer.negotiated(with: SessionDescription(parsing: refused)) }
+        #expect(throws: SDPError.answerDoesNotFitOffer) {
+            try offer.negotiated(with: SessionDescription(parsing: Answers.aiortc))
+        }
+    }
+
     @Test("the addresses that STUN servers see come behind the host's own, with a lower priority")
     func reflexive() throws {
         var local = AnswerTests.local

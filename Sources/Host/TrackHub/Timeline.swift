@@ -102,11 +102,6 @@ public struct Timeline: Sendable {
         return earliest + (late + Self.soundGrid / 2) / Self.soundGrid * Self.soundGrid
     }
 
-    /// The media time of `moment`, for sender reports.
-    public func mediaTime(at moment: MonotonicTime) -> MediaTime {
-        MediaTime(ticks: clockRate.ticks(in: moment - origin))
-    }
-
     private var isPlacedByArrival: Bool { if case .arrival = clock { true } else { false } }
 
     private static func clock(of captureTime: MonotonicTime?, arrival: MonotonicTime) -> Clock {

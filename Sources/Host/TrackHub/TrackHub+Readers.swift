@@ -111,9 +111,11 @@ extension TrackHub {
     public var canStart: Bool { state.withLock { $0.track[.full].cache.canStart } }
     /// The frames since the last random access frame.
     public var cachedFrames: [TrackFrame] { state.withLock { $0.track[.full].cache.frames } }
-    /// The media time of `moment`, for sender reports.
-    public func mediaTime(at moment: MonotonicTime) -> MediaTime {
-        state.withLock { $0.track.timeline.mediaTime(at: moment) }
+    /// The media time of `moment`, for sender reports: in ticks of `rate`, since the track has no format before its
+    /// first frame.
+    public func mediaTime(at moment: MonotonicTime, rate: ClockRate) -> MediaTime {
+        let origin = state.withLock { $0.track.timeline.origin }
+        return MediaTime(ticks: rate.ticks(in: moment - origin))
     }
     /// The lowest number of a frame of `rung` that may still be shown to anybody; for readers that keep frames
     /// themselves.

@@ -11,6 +11,11 @@ public struct WatchedSource: Sendable {
         tracks = [.video: video, .audio: audio].compactMapValues { $0 }
     }
 
+    /// A source of sound alone.
+    public init(audio: TrackHub) {
+        tracks = [.audio: audio]
+    }
+
     /// The kinds of its tracks, pictures first.
     public var kinds: [TrackFormat.Kind] { [.video, .audio].filter { tracks[$0] != nil } }
 }

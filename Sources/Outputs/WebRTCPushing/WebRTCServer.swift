@@ -31,6 +31,10 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     /// The host's name or address, without brackets.
     public let host: String
 
+    /// Whether it may wait for all that it is offered, and take nothing that comes later: some WHIP servers refuse who
+    /// offers sound and sends none. Janus passes on what comes.
+    public var waitsForAll: Bool { service == .whip }
+
     private static let longest = 4096
 
     /// Whether `text` is meant to be such a server.

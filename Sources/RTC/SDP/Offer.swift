@@ -1,7 +1,7 @@
 public import MediaTypes
 
-/// Our offer of one video, and of its sound if there is any, to a peer that receives it: a viewer that waits for an
-/// offer, a WHIP endpoint, or a conference server.
+/// Our offer of one video, and of its sound if there is any, or of sound alone, to a peer that receives it: a viewer
+/// that waits for an offer, a WHIP endpoint, or a conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
@@ -82,17 +82,18 @@ public struct Offer: Sendable, Equatable {
         return lines + formats.flatMap(\.lines) + local.sourceLines(of: stream, hasRTX: isVideo)
     }
 
-    /// The media that `answer` accepts: the video, and the sound unless the answer rejects it or leaves it out. The
-    /// payload types are those of the answer, since the receiver may choose other numbers (RFC 3264 section 6.1).
+    /// The media that `answer` accepts: the first section, and the sound after the video unless the answer rejects it or
+    /// leaves it out. The payload types are those of the answer, since the receiver may choose other numbers (RFC 3264
+    /// section 6.1).
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedMedia {
         guard !isICELite || !answer.isICELite else { throw .bothICELite }
-        guard let video = answer.media.first, answer.media.count <= kinds.count,
+        guard let first = answer.media.first, answer.media.count <= kinds.count,
             zip(answer.media, kinds).allSatisfy({ Self.fits($0, $1) })
         else { throw .answerDoesNotFitOffer }
-        guard !video.isRejected else { throw .videoRejected }
+        guard !first.isRejected else { throw kinds.first == .audio ? .soundRejected : .videoRejected }
         return try MediaNegotiation(
             session: answer, includes444: includes444, takesCongestionFeedback: takesCongestionFeedback
-        ).negotiate(video, withSound: kinds.contains(.audio), role: Self.role)
+        ).negotiate(first, withSound: kinds == [.video, .audio], role: Self.role)
     }
 
     private static func fits(_ section: MediaDescription, _ kind: TrackFormat.Kind) -> Bool {

@@ -27,6 +27,8 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     case noOpus(offered: [String])
     /// The peer rejected the video that we offered.
     case videoRejected
+    /// The peer rejected the sound that we offered alone.
+    case soundRejected
     /// The answer does not belong to our offer.
     case answerDoesNotFitOffer
     /// None of our codecs is among the peer's, which `offered` names.
@@ -67,6 +69,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noOpus(let offered):
             "the offer's audio has no Opus, only \(offered.joined(separator: ", ")): offer Opus, or video alone"
         case .videoRejected: "the peer refused the video that was offered"
+        case .soundRejected: "the peer refused the sound that was offered"
         case .answerDoesNotFitOffer: "the answer's media sections are not those of the offer"
         case .noCodec(let offered):
             offered.isEmpty

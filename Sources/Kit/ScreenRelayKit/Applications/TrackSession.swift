@@ -52,21 +52,30 @@ extension HostedTrack {
     /// Offers the track to a peer, which has 30 s to answer.
     ///
     /// - Parameters:
-    ///   - withSound: whether it also gets the track's sound, if there is any now or later.
+    ///   - kinds: what it gets: pictures, sound, or both. Sound that is offered may come later, or never. A server gets
+    ///     silence in its place once the track's sound has a source.
     ///   - controlling: whether the host makes ICE's checks and nominates, as servers expect it; browsers do it
     ///     themselves.
     ///   - onEnd: called at most once, on any thread, with the reason in words when the session ends by itself; it must
     ///     not block.
     public func offer(
-        withSound: Bool = true, controlling: Bool = false, onEnd: @escaping @Sendable (String) -> Void
+        _ kinds: Set<TrackFormat.Kind> = [.video, .audio], controlling: Bool = false,
+        onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> TrackSession {
-        let source = withSound ? media.source : WatchedSource(video: ingest.hub)
+        let source =
+            if !kinds.contains(.video) {
+                WatchedSource(audio: sound)
+            } else if !kinds.contains(.audio) {
+                WatchedSource(video: ingest.hub)
+            } else {
+                media.source
+            }
         let session = try media.server.offer(watching: source, controlling: controlling, onEnd: onEnd)
         return TrackSession(session.id, session.offer, of: media.server, readers)
     }
 
     /// Answers a peer's offer, which has to take a video, by sending it the track and its sound. `onEnd` is as in
-    /// ``offer(withSound:controlling:onEnd:)``.
+    /// ``offer(_:controlling:onEnd:)``.
     public func answer(
         _ offer: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> TrackSession {

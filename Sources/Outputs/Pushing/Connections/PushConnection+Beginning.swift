@@ -9,10 +9,6 @@ import TrackHub
 
 /// What a connection's thread waits for before it connects.
 extension PushConnection {
-    /// How long after the first picture of a source that has just come its sound may come. A stream that has begun
-    /// without it must begin anew.
-    private static let soundPatience = Interval.milliseconds(500)
-
     /// Waits for what the stream's header tells of: the first picture, if pictures are sent, and whether there is
     /// sound. Nil at the end. A source that has sound and no pictures is sent as sound.
     func waitForBeginning() -> (picture: TrackFrame?, hasSound: Bool)? {
@@ -30,7 +26,7 @@ extension PushConnection {
                 guard now >= due, track.isHeardAlone else { continue }
                 return (picture: nil, hasSound: true)
             }
-            let patience = isEarly ? Self.soundPatience : .zero
+            let patience = isEarly ? PushSource.soundPatience : .zero
             let hasSound = settings.content == .both && waitForSound(until: MonotonicTime.now() + patience)
             shared.withLock { $0.lacksSound = settings.content == .both && !hasSound }
             return (picture: frame, hasSound: hasSound)

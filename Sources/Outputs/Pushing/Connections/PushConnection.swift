@@ -102,11 +102,7 @@ final class PushConnection: PushAttempt {
         (self.attempt, self.target, self.track, self.settings) = (attempt, target, track, settings)
         (self.wake, self.report) = (wake, report)
         isOfTrack = source.isTrack
-        isEarly =
-            switch track.sourceState {
-            case .waiting, .gone: true
-            case .live, .paused: false
-            }
+        isEarly = !track.hasPictures
         let now = MonotonicTime.now()
         shared = Mutex(
             Shared(

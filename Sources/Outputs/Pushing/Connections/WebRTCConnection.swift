@@ -14,14 +14,16 @@ final class WebRTCConnection: PushAttempt {
     private static let patience = Interval.milliseconds(2_500)
     /// How much of the time to connect is left for what follows once somebody listens at the server.
     private static let reserve = Interval.seconds(1)
-    /// How often it is looked for sound where no pictures come.
-    private static let soundInterval = Interval.milliseconds(500)
+    /// How often it is looked for sound: nobody tells of a source that is silent.
+    private static let soundInterval = Interval.milliseconds(100)
 
     let attempt: Int
     private let server: WebRTCServer
     private let track: HostedTrack
     private let settings: PushSettings
     private let isRepeated: Bool
+    /// Whether the attempt waits for a source, whose sound isn't known either.
+    private let isEarly: Bool
     private let report: @Sendable (OutputLife.Event) -> Void
     private let shared = Mutex(Shared())
 
@@ -30,8 +32,12 @@ final class WebRTCConnection: PushAttempt {
         var subscription: TrackSubscription?
         /// Asks for that picture.
         var start = StartRequest()
-        /// When it connects for the sound, if there are no pictures then.
+        /// When that picture came.
+        var pictureAt: MonotonicTime?
+        /// When it is looked for sound.
         var soundDue = MonotonicTime.distantFuture
+        /// What the server was offered; empty before.
+        var offered: Set<TrackFormat.Kind> = []
         var session: TrackSession?
         var connection: ServerConnection?
         /// The TURN servers that the server has named, and the way by them where UDP doesn't get through.
@@ -52,6 +58,7 @@ final class WebRTCConnection: PushAttempt {
     ) {
         (self.attempt, self.server, self.track) = (attempt, server, track)
         (self.settings, self.isRepeated, self.report) = (settings, isRepeated, report)
+        isEarly = !track.hasPictures
         let subscription = track.subscribe(wake: wake)
         // While somebody watches, the next key frame may be minutes away.
         track.requestStart()
@@ -74,12 +81,22 @@ final class WebRTCConnection: PushAttempt {
     /// source that has sound and no pictures is sent too.
     func collect() {
         guard let subscription = shared.withLock({ $0.subscription }) else { return }
-        guard !subscription.take().isEmpty || isSoundDue(MonotonicTime.now()) else {
-            if shared.withLock({ $0.start.isDue(at: MonotonicTime.now()) }) { track.requestKeyFrame() }
+        let now = MonotonicTime.now()
+        if !subscription.take().isEmpty {
+            shared.withLock { shared in
+                shared.start.end()
+                shared.pictureAt = shared.pictureAt ?? now
+            }
+        }
+        guard let kinds = kindsToOffer(now) else {
+            if shared.withLock({ $0.start.isDue(at: now) }) { track.requestKeyFrame() }
             return
         }
-        shared.withLock { $0.start.end() }
-        connect()
+        shared.withLock { shared in
+            shared.start.end()
+            shared.offered = kinds
+        }
+        connect(kinds)
         // Not earlier, so that the source has a viewer all the time.
         let done = shared.withLock { shared in
             defer { shared.subscription = nil }
@@ -89,18 +106,28 @@ final class WebRTCConnection: PushAttempt {
         _ = done
     }
 
-    private func isSoundDue(_ now: MonotonicTime) -> Bool {
-        guard shared.withLock({ now >= $0.soundDue }) else { return false }
-        if track.isHeardAlone { return true }
+    /// What the server is offered: what the source has, or also what may come later, if that can do no harm. Nil while
+    /// that is still to be waited for.
+    private func kindsToOffer(_ now: MonotonicTime) -> Set<TrackFormat.Kind>? {
+        let (pictureAt, soundDue) = shared.withLock { ($0.pictureAt, $0.soundDue) }
+        let all: Set<TrackFormat.Kind> = [.video, .audio]
+        if let pictureAt {
+            guard settings.content == .both else { return [.video] }
+            if !server.waitsForAll || track.hasSound { return all }
+            if !isEarly || now - pictureAt >= PushSource.soundPatience { return [.video] }
+        } else {
+            guard now >= soundDue else { return nil }
+            if track.isHeardAlone { return server.waitsForAll ? [.audio] : all }
+        }
         shared.withLock { $0.soundDue = now + Self.soundInterval }
-        return false
+        return nil
     }
 
-    private func connect() {
+    private func connect(_ kinds: Set<TrackFormat.Kind>) {
         report(.dialled(attempt: attempt))
         let (attempt, report) = (attempt, report)
         do throws(MediaRefusal) {
-            let session = try track.offer(withSound: settings.content == .both, controlling: true) { reason in
+            let session = try track.offer(kinds, controlling: true) { reason in
                 report(.failed(attempt: attempt, OutputFailure(reason)))
             }
             // The answer may come before the next line is done.
@@ -181,8 +208,11 @@ final class WebRTCConnection: PushAttempt {
         connection?.join(until: deadline)
     }
 
-    /// What comes later goes out in the same session.
-    var isOutdated: Bool { false }
+    var isOutdated: Bool {
+        let offered = shared.withLock { $0.offered }
+        guard settings.content == .both, !offered.isEmpty else { return false }
+        return !offered.contains(.audio) && track.hasSound || !offered.contains(.video) && track.hasPictures
+    }
 
     private var statistics: PeerStatistics? { shared.withLock { $0.session }?.statistics }
 

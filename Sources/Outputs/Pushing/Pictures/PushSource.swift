@@ -6,6 +6,9 @@ import ScreenRelayKit
 enum PushSource: Sendable {
     /// How long the pictures of a source may come later than its sound, before the sound is sent alone.
     static let picturePatience = Interval.seconds(3)
+    /// How long after the first picture of a source that has just come its sound may come. A stream that has begun
+    /// without it must begin anew.
+    static let soundPatience = Interval.milliseconds(500)
 
     case track(HostedTrack)
     case encoder(Reencoder)
@@ -36,13 +39,16 @@ enum PushSource: Sendable {
 }
 
 extension HostedTrack {
-    /// Whether it has sound, and nothing that sends pictures.
-    var isHeardAlone: Bool {
+    /// Whether there is something that sends pictures.
+    var hasPictures: Bool {
         switch sourceState {
-        case .waiting, .gone: hasSound
-        case .live, .paused: false
+        case .waiting, .gone: false
+        case .live, .paused: true
         }
     }
+
+    /// Whether it has sound, and nothing that sends pictures.
+    var isHeardAlone: Bool { hasSound && !hasPictures }
 }
 
 extension VideoSettings {

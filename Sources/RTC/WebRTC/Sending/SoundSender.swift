@@ -1,12 +1,14 @@
 import MediaTypes
+import Opus
 import RTP
 import SecureTransport
 import TrackHub
 
 /// What sends the sound of a session: each packet at once, without a place in the queue of pictures, which wait for it.
 ///
-/// It never needs to be called at a certain time, so that a silence costs nothing. Its sender reports go out with
-/// packets. Sans-IO: time and the sink are arguments. Belongs to the media thread.
+/// To a viewer, it never needs to be called at a certain time, so that a silence costs nothing; a server gets silence
+/// (``FilledSilence``). Its sender reports go out with packets. Sans-IO: time and the sink are arguments. Belongs to the
+/// media thread.
 struct SoundSender {
     /// Sound that is older than this is left out: a player could only delay all that follows.
     static let longestWait = Interval.milliseconds(200)
@@ -22,7 +24,7 @@ struct SoundSender {
     private(set) var lostPackets: Int?
     /// The number of packets sent, each counted once.
     private(set) var sentPackets = 0
-    /// When the last packet was sent; nil before the first.
+    /// When the last packet was sent, other than of filled silence; nil before the first.
     private(set) var sentAt: MonotonicTime?
     /// What was sent in the last second.
     private(set) var bitRate = BitRate(bitsPerSecond: 0)
@@ -40,6 +42,7 @@ struct SoundSender {
     private var last: (number: UnitNumber, mediaTime: MediaTime)?
     /// When the peer last reported that it had lost packets; nil if it hasn't.
     private var lossReportedAt: MonotonicTime?
+    private var silence: FilledSilence?
     private var recent = OneSecondSum()
     private var responder = NackResponder()
     private var reports: ReportSchedule
@@ -60,8 +63,12 @@ struct SoundSender {
         stream = RTPStream(track, clock: session.clock)
         next = feed.history.next
         reports = ReportSchedule(start: now, hasEarlySecond: session.isOfServer)
+        silence = session.isOfServer ? FilledSilence(isNow: feed.hub.hasSource, at: now) : nil
         buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
+
+    /// When ``advance(along:now:send:)`` must be called even if no sound comes.
+    var deadline: MonotonicTime { isStalled ? .distantFuture : silence?.due ?? .distantFuture }
 
     /// Sends the sound that has come.
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
@@ -69,10 +76,14 @@ struct SoundSender {
         if !isStalled { skipOld(now: now) }
         while !isStalled, next < feed.history.next {
             if let frame = feed.history.unit(next), let payloadType = formats.payloadType(for: frame.format) {
-                sendFrame(frame, payloadType: payloadType, along: &path, now: now, send: send)
+                let duration = frame.coded.duration ?? OpusPacket.silentFrame
+                if silence?.take(frame.mediaTime, lasting: duration, at: now) != false {
+                    sendFrame(frame, payloadType: payloadType, along: &path, now: now, send: send)
+                }
             }
             next = next.next
         }
+        while !isStalled, deadline <= now { sendSilence(along: &path, now: now, send: send) }
         bitRate = BitRate(bitsPerSecond: recent.sum(at: now) * 8)
     }
 
@@ -94,22 +105,41 @@ struct SoundSender {
     private static let waitTicks = ClockRate.audio.ticks(in: longestWait)
     private static let packetTicks = ClockRate.audio.ticks(in: longestPacket)
 
+    private static let silentPacket = CodedFrame(
+        opus: OpusPacket.silence(
+            frameCount: Int(FilledSilence.length.nanoseconds / OpusPacket.silentFrame.nanoseconds)), captureTime: nil)
+    /// A number that no frame of the track has, so that silence is never sent again.
+    private static let noNumber = UnitNumber(UInt64.max)
+
+    private mutating func sendSilence(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        guard let coded = Self.silentPacket, let format = coded.format,
+            let start = silence?.next(at: now, place: feed.hub.mediaTime(at: now, rate: formats.clockRate)),
+            let payloadType = formats.payloadType(for: format)
+        else {
+            silence = nil
+            return
+        }
+        let frame = format.codec.packetizer.packetize(coded, at: start, format: format)
+        sendFrame(frame, isSilent: true, payloadType: payloadType, along: &path, now: now, send: send)
+    }
+
     private mutating func sendFrame(
-        _ frame: PacketizedFrame, payloadType: PayloadType, along path: inout PathControl, now: MonotonicTime,
-        send: ([UInt8]) -> Bool
+        _ frame: PacketizedFrame, isSilent: Bool = false, payloadType: PayloadType, along path: inout PathControl,
+        now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
-        let endsSilence = last.map { frame.mediaTime.ticks - $0.mediaTime.ticks > Self.packetTicks } ?? true
-        let previous = endsSilence ? nil : frameToRepeat(now: now)
+        let endsSilence =
+            !isSilent && (last.map { frame.mediaTime.ticks - $0.mediaTime.ticks > Self.packetTicks } ?? true)
+        let previous = endsSilence || isSilent ? nil : frameToRepeat(now: now)
         // The peer needs the capture time of a frame now and then, as it needs reports, and computes the others.
         let extensions: HeaderExtensionSet = now >= reports.deadline ? [.captureTime, .mid] : .mid
         guard
             let sent = stream.write(
-                packet: 0, of: frame, number: next, after: previous, payloadType: payloadType,
+                packet: 0, of: frame, number: isSilent ? Self.noNumber : next, after: previous,
+                payloadType: payloadType,
                 extensions: extensions, endsSilence: endsSilence, transportNumber: path.nextNumberForSound(now: now),
                 at: now, into: &buffer)
         else { return }
-        last = (next, frame.mediaTime)
-        sentAt = now
+        if !isSilent { (last, sentAt) = ((next, frame.mediaTime), now) }
         sentPackets += 1
         recent.add(sent.byteCount + PathControl.overhead, at: now)
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)

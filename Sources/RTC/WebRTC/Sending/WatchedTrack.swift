@@ -77,7 +77,7 @@ extension RTPStream {
     mutating func writeReport(
         on hub: TrackHub, rate: ClockRate, canonicalName: String, at now: MonotonicTime, into buffer: inout [UInt8]
     ) -> Bool {
-        noteClock(hub.mediaTime(at: now), at: now)
+        noteClock(hub.mediaTime(at: now, rate: rate), at: now)
         let (ssrc, clock) = (configuration.ssrc, configuration.clock)
         guard let report = statistics.report(ssrc: ssrc, at: now, clock: clock, rate: rate) else { return false }
         buffer.removeAll(keepingCapacity: true)

@@ -153,6 +153,7 @@ final class WatchedTracks: TrackViewer {
             usesItsRate: senders.contains { $0.choice.rung == .full && $0.fullFeed.usesItsRate }, now: now)
         // Sound goes before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
+        deadline = min(deadline, sound?.deadline ?? .distantFuture)
         let playoutDelay = self.playoutDelay(now)
         for index in senders.indices {
             senders[index].stream.playoutDelay = playoutDelay
