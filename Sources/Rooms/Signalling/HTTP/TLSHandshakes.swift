@@ -94,9 +94,10 @@ final class TLSHandshakes {
         guard recv(g_socket_get_fd(newcomer.socket), &first, 1, Int32(MSG_PEEK)) == 1 else { return }
         // A TLS handshake record (RFC 8446 section 5.1) starts with this byte; a plain HTTP request doesn't.
         guard first == 0x16 else {
+            let text = "this port is only for https://.\n"
             newcomer.connection.sayLast(
-                "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 33\r\n\r\n"
-                    + "this port is only for https://.\n")
+                "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+                    + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
             return
         }
         newcomer.connection.deadline = .max
