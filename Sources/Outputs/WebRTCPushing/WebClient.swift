@@ -13,7 +13,7 @@ final class WebClient {
     static let bodyLimit = 256 << 10
 
     private let attempt: Attempt
-    private let session: UnsafeMutablePointer<SoupSession>
+    private let trust: ServerTrust
     /// The nearest address that requests may go to; nil for the first one.
     var nearest: Nearness?
     /// Whether the last request failed because the server closed the connection instead of answering.
@@ -22,14 +22,7 @@ final class WebClient {
     /// A client for the calling thread, which must also release it.
     init(_ attempt: Attempt) throws(OutputFailure) {
         guard let trust = ServerTrust() else { throw OutputFailure(ServerTrust.unreadable) }
-        self.attempt = attempt
-        session = shim_soup_session_new_direct(0)
-        trust.check(session)
-    }
-
-    deinit {
-        soup_session_abort(session)
-        g_object_unref(session)
+        (self.attempt, self.trust) = (attempt, trust)
     }
 
     /// What a server has answered so far: its body is still to be read. Released, it is given up.
@@ -67,8 +60,6 @@ final class WebClient {
     ) throws(OutputFailure) -> Answer {
         let message = try message(method, url, token: token)
         soup_message_add_flags(message.pointer, SOUP_MESSAGE_NO_REDIRECT)
-        // libsoup would also use a connection again on which an answer is still to come that wasn't read to its end.
-        soup_message_add_flags(message.pointer, SOUP_MESSAGE_NEW_CONNECTION)
         if let body {
             let bytes = Array(body.utf8)
             let wrapped = g_bytes_new(bytes, gsize(bytes.count))
@@ -76,11 +67,11 @@ final class WebClient {
             g_bytes_unref(wrapped)
         }
         let result = complete {
-            soup_session_send_async(session, message.pointer, G_PRIORITY_DEFAULT, $0, asyncCallback, $1)
+            soup_session_send_async(message.session, message.pointer, G_PRIORITY_DEFAULT, $0, asyncCallback, $1)
         }
         defer { g_object_unref(UnsafeMutableRawPointer(result)) }
         var error: UnsafeMutablePointer<GError>?
-        let stream = soup_session_send_finish(session, result, &error)
+        let stream = soup_session_send_finish(message.session, result, &error)
         nearest = nearest ?? message.nearness
         hasNoAnswer = stream == nil && message.isUnanswered(error)
         guard let stream else { throw message.failure(&error) }
@@ -140,9 +131,11 @@ final class WebClient {
 
     // MARK: Messages
 
-    /// A request, and the name of its server for people.
+    /// A request, the session that sends it, and the name of its server for people. Each request has a connection of
+    /// its own, which ends with it.
     fileprivate final class Message {
         let pointer: OpaquePointer
+        let session: UnsafeMutablePointer<SoupSession>
         /// How near its server is; nil before it is connected.
         private(set) var nearness: Nearness?
         private let host: String
@@ -153,8 +146,14 @@ final class WebClient {
         private var handler: gulong = 0
 
         /// Takes over one reference to the request.
-        init(_ pointer: OpaquePointer, host: String, nearest: Nearness?) {
-            (self.pointer, self.host, self.nearest) = (pointer, host, nearest)
+        init(_ pointer: OpaquePointer, to server: URLComponents?, _ trust: ServerTrust, nearest: Nearness?) {
+            (self.pointer, self.nearest) = (pointer, nearest)
+            let host = server?.host ?? "the server"
+            self.host = host
+            let port = server?.port ?? (server?.scheme?.lowercased() == "https" ? 443 : 80)
+            let place = UInt16(exactly: port).flatMap { NumericPlace(host, port: $0) }
+            session = shim_soup_session_new_direct(0, place?.pointer)
+            trust.check(session)
             typealias Signal = @convention(c) (OpaquePointer?, GSocketClientEvent, OpaquePointer?, gpointer?) -> Void
             let connected: Signal = { _, event, connection, data in
                 guard let connection, let data else { return }
@@ -170,6 +169,8 @@ final class WebClient {
         deinit {
             g_signal_handler_disconnect(UnsafeMutableRawPointer(pointer), handler)
             g_object_unref(UnsafeMutableRawPointer(pointer))
+            soup_session_abort(session)
+            g_object_unref(session)
         }
 
         /// Closes a connection to an address that is too near, before anything is sent over it.
@@ -206,7 +207,7 @@ final class WebClient {
         guard let pointer = soup_message_new(method, url) else {
             throw OutputFailure("its URL can't be used", isFinal: true)
         }
-        let message = Message(pointer, host: URLComponents(string: url)?.host ?? "the server", nearest: nearest)
+        let message = Message(pointer, to: URLComponents(string: url), trust, nearest: nearest)
         if let token {
             soup_message_headers_replace(
                 soup_message_get_request_headers(pointer), "Authorization", "Bearer \(token)")

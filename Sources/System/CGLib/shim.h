@@ -10,9 +10,15 @@
 // libsoup: variadic constructors, casts that Swift can't import, and signals connected by name.
 // Paths stay percent-encoded ("raw"), so that only one place decodes them.
 static inline SoupServer *shim_soup_server_new_raw_paths(void) { return soup_server_new("raw-paths", TRUE, NULL); }
-// No proxy and no redirect is ever asked for a link that its user typed; `seconds` bounds each read and write.
-static inline SoupSession *shim_soup_session_new_direct(guint seconds) {
-    return soup_session_new_with_options("proxy-resolver", NULL, "timeout", seconds, NULL);
+// No proxy and no redirect is ever asked for a link that its user typed; `seconds` bounds each read and write. All connections go to
+// `place`, unless it is NULL.
+static inline SoupSession *shim_soup_session_new_direct(guint seconds, GSocketConnectable *place) {
+    return soup_session_new_with_options(
+        "proxy-resolver", NULL, "timeout", seconds, "remote-connectable", place, NULL);
+}
+// The place of a numeric address, to be freed by g_object_unref; NULL for a name.
+static inline GSocketConnectable *shim_numeric_place(const char *host, guint16 port) {
+    return (GSocketConnectable *)g_inet_socket_address_new_from_string(host, port);
 }
 static inline gulong shim_g_signal_connect(gpointer object, const char *signal, GCallback handler, gpointer data) {
     return g_signal_connect(object, signal, handler, data);

@@ -50,25 +50,52 @@ extension EndToEnd {
             return String(line.split(separator: "=").last?.dropLast() ?? "")
         }
 
-        @Test("a snapshot from an IPv6 address reaches the host, or says what to use where GLib's TLS can't")
+        @Test(
+            "snapshots, pushes and joins reach a host by its IPv6 address, for which the certificate is",
+            .enabled(if: hasIPv6))
         func literal() throws {
             let host = try RunningProgram(
                 "screenrelay",
                 [
                     "host", "--link", "unix:" + folder.file("s.sock"), "--tls", "self-signed", "--listen", "[::1]:0",
-                    "--udp-port", "0",
+                    "--udp-port", "0", "--presenters",
                 ], prefix: ["env", "XDG_STATE_HOME=" + folder.path])
             let link = try host.printedLink()
             try #require(link.hasPrefix("https://[::1]:"))
-            let run = try CommandLineRun(
-                ["screenrelay", "snapshot", link, "-o", folder.file("screen.png")],
-                environment: ["SSL_CERT_FILE": file])
-            #expect(run.status == .exited(69))
-            // GLib 2.74 sends the address as a server name, which GnuTLS refuses; 2.84 doesn't.
-            let line = try #require(run.errorLine)
+            let place = try #require(link.dropFirst(8).split(separator: "/").first)
+            func snapshot(_ link: String, _ store: String) throws -> CommandLineRun {
+                try CommandLineRun(
+                    ["screenrelay", "snapshot", link, "-o", folder.file("screen.png")],
+                    environment: ["SSL_CERT_FILE": store])
+            }
+            let early = try snapshot(link, file)
+            #expect(early.status == .exited(69))
+            #expect(early.errorLine?.contains("the host has no picture yet") == true, "\(early.errorOutput)")
+            let named = try MadeCertificate()
+            let store = try folder.write("named.pem", named.text)
+            let other = try RunningProgram(
+                "screenrelay",
+                [
+                    "host", "--link", "unix:" + folder.file("o.sock"), "--tls-cert", store, "--tls-key",
+                    folder.write("named.key", named.key), "--listen", "[::1]:0", "--udp-port", "0",
+                ])
+            let port = try #require(RoomLink(try other.printedLink())).port
+            let unnamed = try snapshot("https://[::1]:\(port)/#screen", store)
             #expect(
-                line.hasSuffix("; with TLS, take a name or an IPv4 address")
-                    || line.hasSuffix("the host has no picture yet; start a capture, or try again"), "\(line)")
+                unnamed.errorLine?.hasSuffix("its certificate is for another name") == true, "\(unnamed.errorOutput)")
+
+            let room = try #require(link.split(separator: "#").last)
+            let desktop = try SharedDesktop(
+                options: [
+                    "--listen", "[::1]:0", "--push",
+                    "whip:https://\(host.presentersToken())@\(place)/whip/screen", "--join",
+                    "skyrtc:wss://\(place)/ws#\(room)",
+                ], prefix: ["env", "SSL_CERT_FILE=" + file])
+            try eventually("the push and the join") {
+                desktop.host.output.contains("the push to whip:https://\(place)/... is connected\n")
+                    && desktop.host.output.contains("the join to skyrtc:wss://\(place): joined")
+            }
+            try eventually("a picture") { try snapshot(link, file).status == .exited(0) }
         }
 
         @Test("serves the page under the fingerprint that it printed, and keeps it over restarts")

@@ -80,13 +80,17 @@ package final class ClientWebSocket {
             watchTLS(of: client)
         }
         context.awaitCall()
-        g_socket_client_connect_to_host_async(
-            client, address.host, address.port, cancellable,
-            { client, result, data in
-                guard let client, let result, let data else { return }
-                Unmanaged<ClientWebSocket>.fromOpaque(data).takeRetainedValue().connected(
-                    UnsafeMutableRawPointer(client).assumingMemoryBound(to: GSocketClient.self), result)
-            }, Unmanaged.passRetained(self).toOpaque())
+        let connected: GAsyncReadyCallback = { client, result, data in
+            guard let client, let result, let data else { return }
+            Unmanaged<ClientWebSocket>.fromOpaque(data).takeRetainedValue().connected(
+                UnsafeMutableRawPointer(client).assumingMemoryBound(to: GSocketClient.self), result)
+        }
+        let own = Unmanaged.passRetained(self).toOpaque()
+        if let place = NumericPlace(address.host, port: address.port) {
+            g_socket_client_connect_async(client, place.pointer, cancellable, connected, own)
+        } else {
+            g_socket_client_connect_to_host_async(client, address.host, address.port, cancellable, connected, own)
+        }
     }
 
     /// Has each connection checked before its handshake, until `connected`, before which this object isn't released.
@@ -124,7 +128,7 @@ package final class ClientWebSocket {
         if watching > 0 { g_signal_handler_disconnect(UnsafeMutableRawPointer(client), watching) }
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
-        let made = g_socket_client_connect_to_host_finish(client, result, &error)
+        let made = g_socket_client_connect_finish(client, result, &error)
         guard phase == .connecting else {
             if let made { g_object_unref(made) }
             return

@@ -47,3 +47,19 @@ package final class ServerTrust {
         return "its certificate is not trusted"
     }
 }
+
+/// A server's numeric address, which our clients give to GLib as such.
+///
+/// To a host in text, GLib before 2.80 sends its name by TLS (SNI), also if it is an address, which it must not be
+/// (RFC 6066 section 3): servers with GnuTLS refuse IPv6 addresses. Certificates are checked for the address.
+package final class NumericPlace {
+    package let pointer: OpaquePointer
+
+    /// Nil if `host`, as a URL has it, is a name.
+    package init?(_ host: String, port: UInt16) {
+        guard let pointer = shim_numeric_place(host.filter { $0 != "[" && $0 != "]" }, port) else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
+}

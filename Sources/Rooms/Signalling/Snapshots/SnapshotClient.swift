@@ -33,7 +33,8 @@ public struct SnapshotClient: Sendable {
                 soup_message_get_request_headers(message), "X-Room-Password", PercentCoding.encode(password))
         }
         soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
-        let session: UnsafeMutablePointer<SoupSession> = shim_soup_session_new_direct(timeout)
+        let place = NumericPlace(target.name, port: target.port)
+        let session: UnsafeMutablePointer<SoupSession> = shim_soup_session_new_direct(timeout, place?.pointer)
         defer { g_object_unref(session) }
         if target.isSecure {
             guard let trust = ServerTrust() else { throw .unreachable(target.host, reason: ServerTrust.unreadable) }
@@ -82,11 +83,7 @@ public struct SnapshotClient: Sendable {
 
     private static func failure(_ error: inout UnsafeMutablePointer<GError>?, _ target: Target) -> SnapshotClientError {
         defer { g_clear_error(&error) }
-        let reason = error.map { String(cString: $0.pointee.message) } ?? "no reason given"
-        let isRefused = error.map { $0.pointee.domain == g_tls_error_quark() } ?? false
-        // GLib sends the address as the server's name (SNI), and servers with GnuTLS, such as ours, refuse that.
-        let hint = isRefused && target.host.hasPrefix("[") ? "; with TLS, take a name or an IPv4 address" : ""
-        return .unreachable(target.host, reason: reason + hint)
+        return .unreachable(target.host, reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
     }
 
     private static func firstLine(_ body: [UInt8]) -> String {
@@ -99,6 +96,9 @@ public struct SnapshotClient: Sendable {
         /// `http://HOST:PORT`
         let origin: String
         let isSecure: Bool
+        /// The host alone.
+        let name: String
+        let port: UInt16
         /// `HOST:PORT`, for messages.
         let host: String
         let room: String
@@ -113,6 +113,8 @@ public struct SnapshotClient: Sendable {
             host = parts.port.map { "\(name):\($0)" } ?? name
             origin = "\(scheme)://\(host)"
             isSecure = scheme == "https"
+            self.name = name
+            port = UInt16(exactly: parts.port ?? (isSecure ? 443 : 80)) ?? 0
             let fragment = (parts.fragment ?? "").split(
                 separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
             room = fragment.first.map(String.init) ?? ""
