@@ -395,6 +395,7 @@ let package = Package(
             [
                 "Pushing", "OutputLife", "OutputSettings", "ScreenRelayKit", "AudioCoding", "TrackHub",
                 "Ingest", "MediaFiles", "Processes", "ByteCoding", "Threading", "H264", "MediaTypes", "TestSupport",
+                "WebRTCPushing",
             ]),
         tests(
             "PullingTests",

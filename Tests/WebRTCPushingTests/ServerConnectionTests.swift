@@ -181,7 +181,7 @@ struct ServerConnectionTests {
             let url = "http://127.0.0.1:\(server.port)/a.json"
             return NamedThread("reader") {
                 let result = Result { () throws(OutputFailure) in
-                    try WebDocument.read(url, limit: 10, within: .seconds(20))
+                    try WebDocument.read(url, limit: 10, within: .seconds(20)).bytes
                 }
                 reading.withLock { $0.append(result) }
             }

@@ -2,11 +2,11 @@ import LinkTransport
 
 /// How near an address is to this machine. Servers elsewhere must not send requests to what only this machine, or only
 /// its network, can reach.
-enum Nearness: Int, Comparable {
+package enum Nearness: Int, Comparable, Sendable {
     case global, privateNetwork, linkLocal, thisMachine
 
     /// The nearness of a numeric address; that of this machine for text that is no address.
-    init(_ address: String) {
+    package init(_ address: String) {
         guard AddressRange(address) != nil else {
             self = .thisMachine
             return
@@ -14,7 +14,7 @@ enum Nearness: Int, Comparable {
         self = Self.ranges.first { $0.range.contains(address) }?.nearness ?? .global
     }
 
-    static func < (first: Nearness, second: Nearness) -> Bool { first.rawValue < second.rawValue }
+    package static func < (first: Nearness, second: Nearness) -> Bool { first.rawValue < second.rawValue }
 
     /// From the registries of special addresses (RFC 6890).
     private static let ranges: [(range: AddressRange, nearness: Nearness)] = [

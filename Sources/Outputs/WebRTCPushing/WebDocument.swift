@@ -3,16 +3,20 @@ public import OutputLife
 import Signalling
 
 /// A small document of a web server, which is read as a whole.
-public enum WebDocument {
+public struct WebDocument: Sendable {
+    public let bytes: [UInt8]
+    /// How near the server of its URL is, before redirects: it must not direct anything to nearer addresses.
+    package let nearness: Nearness
+
     /// The most redirects in a row.
     private static let redirectLimit = 5
 
     /// Reads `url`, of HTTP or HTTPS. Blocks until the deadline at most. A redirect is followed, but never from HTTPS
     /// to HTTP, nor to an address nearer to this machine than that of `url`.
-    public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputFailure) -> [UInt8] {
+    public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputFailure) -> WebDocument {
         let attempt = Attempt()
         attempt.beginFarewell(within: time)
-        var result = Result<[UInt8], OutputFailure>.success([])
+        var result = Result<WebDocument, OutputFailure>.failure(OutputFailure("it isn't read"))
         attempt.context.use {
             do throws(OutputFailure) {
                 result = .success(try read(url, limit: limit, attempt))
@@ -25,13 +29,15 @@ public enum WebDocument {
 
     private static func read(
         _ url: String, limit: Int, _ attempt: Attempt
-    ) throws(OutputFailure) -> [UInt8] {
+    ) throws(OutputFailure) -> WebDocument {
         let client = try WebClient(attempt)
         var url = url
         for _ in 0...redirectLimit {
             let answer = try client.request("GET", url, token: nil)
             switch answer.status {
-            case 200...299: return try client.body(of: answer, limit: limit)
+            case 200...299:
+                return WebDocument(
+                    bytes: try client.body(of: answer, limit: limit), nearness: client.nearest ?? .global)
             case 301, 302, 303, 307, 308:
                 guard let next = WHIPService.resolve(answer.location, at: url) else {
                     throw OutputFailure("it is redirected to an address that can't be used, or without TLS")

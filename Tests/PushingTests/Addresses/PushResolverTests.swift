@@ -6,6 +6,7 @@ import ScreenRelayKit
 import Synchronization
 import TestSupport
 import Testing
+import WebRTCPushing
 
 @testable import Pushing
 
@@ -43,6 +44,30 @@ struct PushResolverTests {
         let resolved = try PushAddress(url).resolved { _ in address }
         #expect(resolved == ResolvedAddress(url: place, options: told.isEmpty ? [:] : ["rtmp_tcurl": told]))
         #expect(try PushAddress(url).resolved { _ in nil }.url == PushAddress(url).place())
+    }
+
+    @Test(
+        "a server that somebody else has named may be no nearer than who has named it, and is looked up once",
+        arguments: [
+            ("rtmp://127.0.0.1/a/key", .global, nil, nil), ("rtmp://u:p@[::1]:1935/a/key", .privateNetwork, nil, nil),
+            ("srt://localhost:9000", .privateNetwork, nil, nil), ("rtmps://localhost/a/key", .linkLocal, nil, nil),
+            ("rtsp://192.168.1.2/a", .global, nil, nil), ("rtmp://studio/a", .global, "10.0.0.1", nil),
+            ("rtmp://192.168.1.2/a", .privateNetwork, nil, "rtmp://192.168.1.2/a"),
+            ("rtmp://studio/a", .global, "192.0.2.1", "rtmp://192.0.2.1/a"),
+            ("srt://127.0.0.1:9000", .thisMachine, nil, "srt://127.0.0.1:9000"),
+        ] as [(String, Nearness, String?, String?)])
+    func nearness(_ url: String, _ nearest: Nearness, _ found: String?, _ place: String?) throws {
+        defer { host.stop() }
+        var address = try PushAddress(url)
+        address.nearest = nearest
+        if let place {
+            #expect(try address.resolved { _ in found }.url == place)
+        } else {
+            let error = #expect(throws: OutputError.self) { try address.resolved { _ in found } }
+            #expect(error?.description == "its stream object names a server of this machine or its network")
+        }
+        // What the user has named may be anywhere.
+        _ = try PushAddress(url).resolved { _ in found }
     }
 
     @Test(

@@ -1,5 +1,6 @@
 import Glibc
 import MediaFiles
+import WebRTCPushing
 
 /// Where a push goes: a URL, whose last part is a secret for most services, or a file.
 public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
@@ -9,6 +10,8 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     let container: MediaContainer
     /// The URL without what may be secret: for people, logs and lists.
     public let description: String
+    /// The nearest that the server may be, if somebody else has named it; nil for what the user has named.
+    var nearest: Nearness?
 
     /// The protocols that there are, and what each carries.
     private static let protocols: [(scheme: String, container: MediaContainer)] = [

@@ -1,5 +1,6 @@
 import Glibc
 import MediaFiles
+import WebRTCPushing
 
 /// What libavformat connects to.
 struct ResolvedAddress: Equatable {
@@ -11,9 +12,17 @@ struct ResolvedAddress: Equatable {
 extension PushAddress {
     /// Where an attempt writes to. `resolve` is asked for the address of the host, as ``PushSettings/resolve`` says.
     func resolved(by resolve: (@Sendable (String) -> String?)?) throws(OutputError) -> ResolvedAddress {
-        guard let resolve, let range = nameRange, let address = resolve(String(url[range])) else {
-            return ResolvedAddress(url: place())
+        var found = nameRange.flatMap { resolve?(String(url[$0])) }
+        if let nearest, let host = hostRange.map({ String(url[$0]) }) {
+            let addresses = found.map { [$0] } ?? Self.addresses(of: host)
+            guard let first = addresses.first else { throw OutputError("the host in its stream object isn't found") }
+            guard addresses.allSatisfy({ Nearness($0) <= nearest }) else {
+                throw OutputError("its stream object names a server of this machine or its network")
+            }
+            // Asked once more, a name may have another address.
+            found = first
         }
+        guard let range = nameRange, let address = found else { return ResolvedAddress(url: place()) }
         guard let family = Self.family(of: address) else {
             throw OutputError("what its host was resolved to is no address")
         }
@@ -31,13 +40,41 @@ extension PushAddress {
 
     /// Where the URL has a host's name; nil if it has an address or none, or if a certificate must be for the name.
     private var nameRange: Range<String.Index>? {
-        let schemes = ["rtmp://", "srt://", "rtsp://"]
-        guard let scheme = schemes.first(where: { url.hasPrefix($0) }) else { return nil }
-        let authority = url.dropFirst(scheme.count).prefix { !"/?".contains($0) }
+        guard !url.hasPrefix("rtmps:"), let range = hostRange, Self.family(of: String(url[range])) == nil else {
+            return nil
+        }
+        return range
+    }
+
+    /// Where the URL has a host, without brackets; nil if it is a file's.
+    private var hostRange: Range<String.Index>? {
+        guard container.isWatched, container != .hls, let colon = url.firstIndex(of: ":") else { return nil }
+        let authority = url[colon...].dropFirst(3).prefix { !"/?".contains($0) }
         let start = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
-        let name = authority[start...].prefix { $0 != ":" }
-        guard !name.hasPrefix("["), Self.family(of: String(name)) == nil else { return nil }
-        return name.startIndex..<name.endIndex
+        let isBracketed = authority[start...].hasPrefix("[")
+        let host = authority[start...].dropFirst(isBracketed ? 1 : 0).prefix { $0 != (isBracketed ? "]" : ":") }
+        return host.startIndex..<host.endIndex
+    }
+
+    /// The addresses of a host in text; none if it isn't found. May block for seconds, because getaddrinfo(3) has no
+    /// timeout.
+    private static func addresses(of host: String) -> [String] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_ADDRCONFIG
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var found: [String] = []
+        var entry = list
+        while let one = entry {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let code = getnameinfo(
+                one.pointee.ai_addr, one.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+            if code == 0 { found.append(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)) }
+            entry = one.pointee.ai_next
+        }
+        return found
     }
 
     /// The URL of the application that an RTMP server is told: what libavformat would make of the URL with the host's

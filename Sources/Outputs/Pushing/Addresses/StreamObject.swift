@@ -53,13 +53,20 @@ struct StreamObject: Sendable, CustomStringConvertible {
 
     /// Reads it. Blocks for ten seconds at most.
     func read() throws(OutputError) -> PushAddress {
-        let bytes: [UInt8]
+        let (bytes, nearest): ([UInt8], Nearness?)
         do throws(OutputFailure) {
-            bytes = isFile ? try file() : try WebDocument.read(place, limit: Self.largest, within: Self.patience)
+            if isFile {
+                (bytes, nearest) = (try file(), nil)
+            } else {
+                let document = try WebDocument.read(place, limit: Self.largest, within: Self.patience)
+                (bytes, nearest) = (document.bytes, document.nearness)
+            }
         } catch {
             throw OutputError("its stream object can't be read: \(error)")
         }
-        return try Self.address(in: bytes, nonce: Self.nextNonce())
+        var address = try Self.address(in: bytes, nonce: Self.nextNonce())
+        address.nearest = nearest
+        return address
     }
 
     private func file() throws(OutputFailure) -> [UInt8] {
