@@ -195,6 +195,34 @@ struct HLSWriterTests {
         #expect(segments(try text()).count <= 6)
     }
 
+    @Test(
+        "a list that names other files is not gone on with, and they stay",
+        arguments: ["notes.m4s", "../room-1.m4s", "..%2Froom-1.m4s", "/etc/passwd", "sub/room-1.m4s", "other-1.m4s"])
+    func foreign(_ named: String) throws {
+        let own = try TemporaryFolder()
+        let path = own.file("live/room.m3u8")
+        for name in ["live", "live/sub"] { try #require(mkdir(own.file(name), 0o700) == 0) }
+        let others = ["room-1.m4s", "live/notes.m4s", "live/sub/room-1.m4s", "live/other-1.m4s"]
+        for name in others { try own.write(name, [1]) }
+        var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:3", "#EXT-X-MEDIA-SEQUENCE:1"]
+        lines += ["#EXT-X-MAP:URI=\"room-1-init.mp4\"", "#EXTINF:3.000000,", named]
+        try own.write("live/room.m3u8", Array((lines.joined(separator: "\n") + "\n").utf8))
+        let writer = try HLSWriter(path: path, track: try Self.track(pictures[0]), sound: nil)
+        // More than a list keeps, and what has left it is deleted.
+        try write(0..<1200, to: writer)
+        try writer.finish()
+        #expect(try !String(decoding: fileBytes(path), as: UTF8.self).contains(named))
+        for name in others { #expect(try fileBytes(own.file(name)) == [1], "\(name)") }
+    }
+
+    @Test("a list that is a pipe holds nobody up", .timeLimit(.minutes(1)))
+    func pipe() throws {
+        try #require(mkfifo(folder.file("room.m3u8"), 0o600) == 0)
+        let writer = try writer()
+        try write(0..<26, to: writer)
+        #expect(segments(try text()).count == 1)
+    }
+
     @Test("any name of a file can be played, and what a URI can't have is written as URIs do")
     func anyName() throws {
         for name in ["Räume.1.m3u8", "50%of#a?b:c.m3u8"] {

@@ -151,7 +151,8 @@ public final class HLSWriter: MediaWriter {
     /// The list that is there, if its players may still be there too.
     private static func former(_ path: String, folder: String, base: String) -> HLSPlaylist? {
         var facts = stat()
-        guard stat(path, &facts) == 0, abs(time(nil) - facts.st_mtim.tv_sec) < patience, let bytes = read(path),
+        guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
+            abs(time(nil) - facts.st_mtim.tv_sec) < patience, let bytes = read(path),
             let list = HLSPlaylist(String(decoding: bytes, as: UTF8.self), base: base)
         else { return nil }
         return list.names.allSatisfy { access(folder + $0, F_OK) == 0 } ? list : nil
