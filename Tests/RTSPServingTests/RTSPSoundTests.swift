@@ -104,6 +104,21 @@ struct RTSPSoundTests {
         #expect(answer.status == 200 && !answer.body.contains("m=video") && answer.body.contains("m=audio"))
     }
 
+    @Test("is not described alone while what is sent is held back")
+    func paused() throws {
+        defer { end() }
+        var limits = RTSPServerLimits()
+        limits.firstPicture = .milliseconds(200)
+        let server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits)
+        let source = try source()
+        defer { withExtendedLifetime(source) {} }
+        host.pause()
+        let client = try RTSPTestClient(port: server.address.port)
+        #expect(try client.ask("DESCRIBE \(url)", 1).status == 503)
+        host.resume()
+        #expect(try client.ask("DESCRIBE \(url)", 2).status == 200)
+    }
+
     @Test("alone comes as PCMU without a demand on pictures, and pictures alone make no demand on it")
     func alone() throws {
         defer { end() }

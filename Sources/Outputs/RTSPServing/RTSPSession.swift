@@ -200,6 +200,8 @@ final class RTSPSession {
     private func description(of waiting: Waiting, with pictures: [String]?) -> RTSPAnswer {
         let track = waiting.track
         let hasSound = track.soundState != SoundState.none
+        // While what is sent is held back, the audio alone would be all that this player ever gets.
+        if pictures == nil, case .paused = track.sourceState { return RTSPAnswer(.unavailable) }
         let sections = (pictures ?? []) + (hasSound ? waiting.sound.flatMap { RTSPDescription.sound($0) } : [])
         guard !sections.isEmpty else { return RTSPAnswer(.unavailable) }
         let text = RTSPDescription.text(

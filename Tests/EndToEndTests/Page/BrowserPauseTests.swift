@@ -2,6 +2,7 @@ import BrowserDriver
 import Glibc
 import MediaTypes
 import Processes
+import TestScene
 import TestSupport
 import Testing
 
@@ -65,6 +66,50 @@ extension EndToEndInBrowser {
                 #expect(page.page.consoleErrors.isEmpty, "\(page.page.consoleErrors)")
             }
             #expect(try ask("status", of: desktop).hasPrefix("live; "))
+        }
+
+        @Test(
+            "of a source, which has no slate to send, is covered on a page that comes meanwhile, which then plays",
+            .enabled(if: FFmpeg.isAvailable), .timeLimit(.minutes(2)))
+        func source() throws {
+            let folder = try TemporaryFolder()
+            let talk = folder.file("talk.mkv")
+            let made = try FFmpeg.run([
+                "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=10", "-f", "lavfi", "-i",
+                "sine=440:sample_rate=48000", "-t", "90", "-c:v", "libx264", "-bf", "0", "-g", "10", "-preset",
+                "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "libopus", talk,
+            ])
+            try #require(made.status == .exited(0), "\(made.messages)")
+            let host = try RunningProgram.host(
+                "unix:" + folder.file("s.sock"), ["--source", "file:" + talk, "--rtsp", "0"])
+            let link = try host.printedLink()
+            func ask(_ command: String) throws {
+                let run = try CommandLineRun(["screenrelay", command, "--pid", "\(host.child.processID)"])
+                #expect(run.status == .exited(0), "\(run.errorOutput)")
+            }
+            // It has sent pictures.
+            _ = try LinkSnapshot(of: link)
+            try ask("pause")
+            let viewer = try ViewerPage(link, in: Browser.launch())
+            let words = try eventually("the slate") {
+                try viewer.page.evaluate(Self.slate).string.flatMap { $0.isEmpty ? nil : $0 }
+            }
+            #expect(words.hasPrefix("The sharer has paused."))
+            let rtsp = try eventually("the place for players") {
+                host.output.split(separator: "\n").first { $0.contains("rtsp://") }?.split(separator: " ").last
+            }
+            var launch = Launch("ffprobe", ["-v", "error", "-rtsp_transport", "tcp", String(rtsp)])
+            launch.standardError = .text(limit: 1 << 16)
+            let refused = try ChildProcess.run(launch, within: .seconds(30))
+            #expect(refused.status != .exited(0) && refused.errorOutput.contains("5XX"), "\(refused.errorOutput)")
+            #expect(try viewer.page.evaluate("document.getElementById('video').videoWidth").int == 0)
+            #expect(try viewer.picture() == nil)
+            try ask("resume")
+            try viewer.waitUntilPlaying()
+            let first = try #require(try viewer.picture())
+            try eventually("another picture") { try viewer.picture().map { $0.bytes != first.bytes } == true }
+            #expect(try viewer.page.evaluate(Self.slate).string == "")
+            #expect(try viewer.reconnects() == 0)
         }
 
         @Test("a capture that dies while the sharer pauses shows nothing when it is back", .timeLimit(.minutes(2)))
