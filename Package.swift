@@ -420,7 +420,7 @@ let package = Package(
             "SignallingTests",
             [
                 "Signalling", "ByteCoding", "LinkTransport", "MediaSessions", "Processes", "Threading", "MediaTypes",
-                "TestSupport",
+                "TestSupport", "CGLib",
             ]),
         tests(
             "CommandLineTests",

@@ -43,14 +43,15 @@ final class StreamSocket: ViewerSocket {
     /// Whether the server has closed the connection.
     private(set) var isClosed = false
 
-    /// Connects. `from` is the client's port if it isn't 0; `buffer` is the room for what isn't read, in bytes.
-    init(to port: UInt16, from own: UInt16 = 0, buffer: Int32? = nil) throws {
+    /// Connects. `from` is the client's port if it isn't 0, and 127.0.0.`host` its address; `buffer` is the room for
+    /// what isn't read, in bytes.
+    init(to port: UInt16, from own: UInt16 = 0, at host: UInt8 = 1, buffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var room = buffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
         }
-        if own != 0 {
-            guard Self.call(bind, descriptor, own) else { throw FileError(path: "port \(own)", errno: errno) }
+        if own != 0 || host != 1 {
+            guard Self.call(bind, descriptor, own, at: host) else { throw FileError(path: "port \(own)", errno: errno) }
         }
         guard Self.call(connect, descriptor, port) else { throw FileError(path: "port \(port)", errno: errno) }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -61,9 +62,11 @@ final class StreamSocket: ViewerSocket {
     }
 
     private static func call(
-        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ descriptor: Int32, _ port: UInt16
+        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ descriptor: Int32, _ port: UInt16,
+        at host: UInt8 = 1
     ) -> Bool {
         var address = loopbackAddress(port: port)
+        address.sin_addr.s_addr = (127 << 24 | UInt32(host)).bigEndian
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0

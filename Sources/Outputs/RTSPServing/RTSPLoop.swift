@@ -97,7 +97,7 @@ final class RTSPLoop {
     }
 
     /// Makes room for one more connection from `address` by ending the oldest of a client that has found no track yet,
-    /// so that those who only connect keep no player out.
+    /// of the address that has the most, so that those who only connect keep no player out.
     private func makeRoom(for address: String) -> Bool {
         let key = ClientAddress.key(address)
         let isOfAddress = { (client: RTSPClient) in ClientAddress.key(client.session.address) == key }
@@ -106,7 +106,9 @@ final class RTSPLoop {
         if open.count(where: isOfAddress) >= limits.connectionsOfAddress {
             mayGo = open.first { !$0.session.isAdmitted && isOfAddress($0) }
         } else if open.count >= limits.connections {
-            mayGo = open.first { !$0.session.isAdmitted }
+            mayGo = Crowd.firstToGo(of: open.filter { !$0.session.isAdmitted }) {
+                ClientAddress.isLoopback($0.session.address) ? nil : $0.session.address
+            }
         } else {
             return true
         }

@@ -50,6 +50,17 @@ final class HandshakeTurnsTests {
         #expect(steps(200) == [9])
     }
 
+    @Test("one customer's network of 48 bits can't take all places, whatever addresses it uses")
+    func network() {
+        turns = HandshakeTurns(limit: 32, limitOfAddress: 3, patience: 100)
+        for number: UInt64 in 1...32 { #expect(add(1, from: number, of: "2001:db8:1:\(number)::1") == [number]) }
+        for number: UInt64 in 33...60 { turns.add(number, of: "2001:db8:1:\(number)::1") }
+        turns.add(61, of: "2001:db8:2::1")
+        #expect(next(1000) == .end(1))
+        turns.end(1)
+        #expect(next(1000) == .begin(61))
+    }
+
     @Test("nobody ends for an address that has as many")
     func equals() {
         for number: UInt64 in 1...8 { #expect(add(1, from: number, of: "\(number)") == [number]) }

@@ -10,13 +10,13 @@ import Testing
 @Suite("TCP connections")
 struct StreamConnectionsTests {
     /// Connections to a port of 127.0.0.1, and the port.
-    private func listen() throws -> (streams: StreamConnections, port: UInt16) {
+    private func listen(limit: Int = StreamConnections.limit) throws -> (streams: StreamConnections, port: UInt16) {
         guard let listener = StreamListener(bindingTo: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)) else {
             throw FileError(path: "127.0.0.1", errno: errno)
         }
         let descriptor = listener.descriptor
         let port = try #require(TransportAddress(localEndOf: descriptor)?.port)
-        return (StreamConnections(listener, longest: 2048), port)
+        return (StreamConnections(listener, longest: 2048, limit: limit), port)
     }
 
     /// Takes what has come until there are so many connections.
@@ -55,6 +55,26 @@ struct StreamConnectionsTests {
             return refused.isClosed
         }
         #expect(streams.count == StreamConnections.limitPerAddress)
+    }
+
+    @Test("a few addresses that have all connections make room for another one's, not it for theirs")
+    func crowd() throws {
+        let (streams, port) = try listen(limit: 20)
+        let start = now()
+        let stranger = try StreamSocket(to: port, at: 99)
+        try serve(streams, until: 1, now: start)
+        var crowd: [StreamSocket] = []
+        for number in 0..<30 {
+            crowd.append(try StreamSocket(to: port, at: UInt8(2 + number % 3)))
+            try serve(streams, until: min(number + 2, 20), now: start + .milliseconds(Int64(number)))
+        }
+        try eventually("the end of those that made room") {
+            _ = streams.takeReady(now: start + .seconds(1))
+            for socket in crowd { socket.read() }
+            return crowd.count(where: \.isClosed) == 11
+        }
+        stranger.read()
+        #expect(!stranger.isClosed && streams.count == 20)
     }
 
     @Test("of many connections that can be read, few are served at once, and all in turn")

@@ -189,11 +189,9 @@ final class LinkLoop {
 
     /// Returns the index of the connection to close first: the oldest one from the address that has the most.
     static func firstToGo(of strangers: [(remote: String?, came: MonotonicTime)]) -> Int? {
-        let crowds = Dictionary(grouping: strangers.indices) { index in
-            strangers[index].remote.flatMap { AddressRange(around: $0) }
+        Crowd.firstToGo(of: strangers.indices.sorted { strangers[$0].came < strangers[$1].came }) {
+            strangers[$0].remote
         }
-        let largest = crowds.values.max { $0.count < $1.count }
-        return largest?.min { strangers[$0].came < strangers[$1].came }
     }
 
     private func keepStrangersSmall(_ now: MonotonicTime) {

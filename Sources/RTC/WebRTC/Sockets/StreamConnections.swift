@@ -44,6 +44,11 @@ final class StreamConnections {
         init(_ address: TransportAddress) {
             (high, low) = address.family == .ipv4 ? (0, address.low) : (address.high, 0)
         }
+
+        private init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+        /// The first 48 bits of IPv6; for IPv4, the address itself.
+        var network: Client { Client(high: (high >> 16) << 16, low: low) }
     }
 
     /// Ready when a connection is; -1 if there are none, because nobody listens.
@@ -54,15 +59,16 @@ final class StreamConnections {
     private let listener: StreamListener?
     private let listenerDescriptor: Int32
     private let longest: Int
+    private let limit: Int
     private var connections: [UInt32: StreamConnection] = [:]
     private var counts: [Client: Int] = [:]
     private var lastNumber: UInt32 = 0
     private var resumesAccepting: MonotonicTime?
     private var ready = [shim_ready](repeating: shim_ready(), count: StreamConnections.servedAtOnce)
 
-    /// Accepts connections from `listener`, if there is one, for datagrams of at most `longest` bytes.
-    init(_ listener: consuming StreamListener?, longest: Int) {
-        self.longest = longest
+    /// Accepts at most `limit` connections from `listener`, if there is one, for datagrams of at most `longest` bytes.
+    init(_ listener: consuming StreamListener?, longest: Int, limit: Int = StreamConnections.limit) {
+        (self.longest, self.limit) = (longest, limit)
         listenerDescriptor = listener?.descriptor ?? -1
         self.listener = listener
         descriptor = listenerDescriptor < 0 ? -1 : epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -155,7 +161,7 @@ final class StreamConnections {
         if counts[client, default: 0] >= Self.limitPerAddress {
             guard removeOldest(where: { Client($0.path.peer) == client }) else { return }
         }
-        if connections.count >= Self.limit {
+        if connections.count >= limit {
             guard removeOldest(where: { _ in true }) else { return }
         }
         guard shim_epoll_set(descriptor, 1, accepted, UInt64(lastNumber), 1, 0) == 0 else { return }
@@ -164,10 +170,25 @@ final class StreamConnections {
         deadline = min(deadline, now + Self.proofPatience)
     }
 
-    /// Closes the oldest connection among these that has proved nothing; false if there is none.
+    /// Closes the oldest connection among these that has proved nothing, of the client, or of the network of 48 bits,
+    /// that has the most of them; false if there is none.
     private func removeOldest(where isMeant: (StreamConnection) -> Bool) -> Bool {
         let unproved = connections.values.filter { $0.session == nil && isMeant($0) }
-        guard let oldest = unproved.min(by: { $0.openedAt < $1.openedAt }) else { return false }
+        var (ofClient, ofNetwork): ([Client: Int], [Client: Int]) = ([:], [:])
+        for connection in unproved {
+            let client = Client(connection.path.peer)
+            ofClient[client, default: 0] += 1
+            ofNetwork[client.network, default: 0] += 1
+        }
+        let oldest = unproved.max { first, second in
+            func rank(_ connection: StreamConnection) -> Int {
+                let client = Client(connection.path.peer)
+                return max(ofClient[client, default: 0], ofNetwork[client.network, default: 0] / 8)
+            }
+            let (one, other) = (rank(first), rank(second))
+            return one == other ? first.openedAt > second.openedAt : one < other
+        }
+        guard let oldest else { return false }
         remove(oldest)
         return true
     }

@@ -60,6 +60,8 @@ final class ClientConnection {
         isOfProxy = proxies.contains(self.address)
     }
 
+    /// Whose connection it is, while that counts.
+    var client: ConnectedClient?
     /// The key under which the connection counts towards the limit for one address; nil if it doesn't.
     private(set) lazy var countedAs: String? =
         isOfProxy || ClientAddress.isLoopback(address) ? nil : ClientAddress.key(address)

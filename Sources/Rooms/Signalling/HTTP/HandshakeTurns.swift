@@ -1,3 +1,5 @@
+import Threading
+
 /// Decides which TLS handshake begins next, and which one has to end for it: the address with the fewest running ones
 /// goes first, so that a few addresses can't keep out all others.
 ///
@@ -11,8 +13,8 @@ struct HandshakeTurns {
 
     private struct Handshake {
         let number: UInt64
-        /// The key under which its address counts; nil if it doesn't, as on loopback.
-        let key: String?
+        /// Where it comes from; nil if that doesn't count, as on loopback.
+        let origin: Crowd.Origin?
         var began = 0
         var isEnding = false
     }
@@ -29,8 +31,8 @@ struct HandshakeTurns {
     }
 
     /// Notes a connection whose client has begun to speak.
-    mutating func add(_ number: UInt64, of key: String?) {
-        waiting.append(Handshake(number: number, key: key))
+    mutating func add(_ number: UInt64, of address: String?) {
+        waiting.append(Handshake(number: number, origin: address.map { Crowd.Origin($0) }))
     }
 
     /// Notes that a handshake is over, or that its connection is gone.
@@ -41,10 +43,11 @@ struct HandshakeTurns {
 
     /// What to do now; nil if there is nothing. Ask again after each step, each change, and from time to time.
     mutating func next(now: Int) -> Step? {
-        var counts: [String: Int] = [:]
-        for handshake in running { if let key = handshake.key { counts[key, default: 0] += 1 } }
-        func count(_ handshake: Handshake) -> Int { handshake.key.map { counts[$0, default: 0] } ?? 0 }
-        let allowed = waiting.indices.filter { count(waiting[$0]) < limitOfAddress }
+        let crowd = Crowd(running.map(\.origin))
+        func count(_ handshake: Handshake) -> Int { handshake.origin.map { crowd.size(of: $0) } ?? 0 }
+        let allowed = waiting.indices.filter { index in
+            waiting[index].origin.map { crowd.count(of: $0) < limitOfAddress } ?? true
+        }
         guard let index = allowed.min(by: { count(waiting[$0]) < count(waiting[$1]) }) else { return nil }
         if running.count < limit {
             var handshake = waiting.remove(at: index)
@@ -55,7 +58,7 @@ struct HandshakeTurns {
         guard !running.contains(where: \.isEnding) else { return nil }
         let least = count(waiting[index])
         let stalled = running.indices.filter {
-            running[$0].key != nil && count(running[$0]) > least && now - running[$0].began >= patience
+            running[$0].origin != nil && count(running[$0]) > least && now - running[$0].began >= patience
         }
         // The oldest of the busiest address: they are in the order in which they began.
         guard let most = stalled.map({ count(running[$0]) }).max(),

@@ -1,13 +1,14 @@
 import CGLib
+import Threading
 
 /// The accepted connections, and the limits of their number. It belongs to the site's thread.
 final class OpenConnections {
     private let limits: SignallingLimits
     /// Keyed by the client's address object, which libsoup provides with each message of the connection.
     private var connections: [OpaquePointer: ClientConnection] = [:]
-    /// The number of connections of each address, except loopback, and the total. Connections that were closed to make
-    /// room don't count.
-    private var counts: [String: Int] = [:]
+    /// Who there are connections of, by the keys of their addresses and networks, except loopback.
+    private var clients: [String: ConnectedClient] = [:]
+    /// The number of connections. Those that were closed to make room don't count.
     private var count = 0
 
     init(limits: SignallingLimits) {
@@ -31,40 +32,78 @@ final class OpenConnections {
         }
     }
 
-    /// Counts `connection`. At the limit, the oldest connection that hasn't been admitted is closed to make room.
-    /// Returns false if there is none.
+    /// Counts `connection`. At the limit, a connection that hasn't been admitted is closed to make room: one of the
+    /// address that has the most of them. Returns false if there is none.
     func makeRoom(for connection: ClientConnection) -> Bool {
         // Connections that were closed to make room disappear soon, but hold a descriptor until then.
         guard connections.count - count < Self.mostDropped else { return false }
-        if let key = connection.countedAs, counts[key, default: 0] >= limits.connectionsPerAddress {
-            guard dropOldest({ $0.countedAs == key }) else { return false }
+        let client = client(of: connection)
+        client?.count += 1
+        var isAccepted = false
+        defer { if !isAccepted { release(client) } }
+        if let client, client.count > limits.connectionsPerAddress {
+            guard drop(among: { $0.client === client }) else { return false }
         }
-        guard count < limits.connections || dropOldest({ _ in true }) else { return false }
+        guard count < limits.connections || drop(among: { _ in true }) else { return false }
         count += 1
-        if let key = connection.countedAs { counts[key, default: 0] += 1 }
+        connection.client = client
+        isAccepted = true
         return true
+    }
+
+    private func client(of connection: ClientConnection) -> ConnectedClient? {
+        guard let key = connection.countedAs else { return nil }
+        if let client = clients[key] { return client }
+        let client = ConnectedClient(key: key, network: ClientAddress.networkKey(connection.address).map(network))
+        clients[key] = client
+        return client
+    }
+
+    private func network(_ key: String) -> ConnectedClient {
+        if let network = clients[key] { return network }
+        let network = ConnectedClient(key: key, network: nil)
+        clients[key] = network
+        return network
     }
 
     private static let mostDropped = 128
 
-    /// Closes one of the connections that match `isMeant` and haven't been admitted: the oldest of those whose request
-    /// has been answered, because a browser reopens them by itself, or else the oldest of all. Returns false if there
-    /// is none.
-    private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
+    /// Closes one of the connections that match `isMeant` and haven't been admitted, of the address that most of them
+    /// are from: the oldest of those whose request has been answered, because a browser reopens them by itself, or else
+    /// the oldest. Returns false if there is none.
+    ///
+    /// In a flood, this is done for each connection: one pass, without a look at any text.
+    private func drop(among isMeant: (ClientConnection) -> Bool) -> Bool {
         let candidates = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
-        let answered = candidates.filter(\.isAnswered)
-        let oldest = (answered.isEmpty ? candidates : answered).min { $0.number < $1.number }
-        guard let oldest else { return false }
-        oldest.isDropped = true
-        discount(oldest)
-        oldest.abort()
+        for candidate in candidates { candidate.client?.beginCrowd() }
+        for candidate in candidates { candidate.client?.addToCrowd() }
+        var first: (connection: ClientConnection, rank: (Int, Int, UInt64))?
+        for candidate in candidates {
+            let rank = (
+                candidate.client?.crowd ?? 1, candidate.isAnswered ? 1 : 0, UInt64.max - candidate.number
+            )
+            if first.map({ rank > $0.rank }) ?? true { first = (candidate, rank) }
+        }
+        guard let dropped = first?.connection else { return false }
+        dropped.isDropped = true
+        discount(dropped)
+        dropped.abort()
         return true
     }
 
     func discount(_ connection: ClientConnection) {
         count -= 1
-        guard let key = connection.countedAs else { return }
-        counts[key] = counts[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+        release(connection.client)
+    }
+
+    private func release(_ client: ConnectedClient?) {
+        guard let client else { return }
+        client.count -= 1
+        guard client.count == 0 else { return }
+        clients[client.key] = nil
+        guard let network = client.network else { return }
+        network.count -= 1
+        if network.count == 0 { clients[network.key] = nil }
     }
 
     /// Forgets all connections, because the server has ended.
@@ -72,4 +111,32 @@ final class OpenConnections {
         for connection in all { connection.forget() }
         connections = [:]
     }
+}
+
+/// An address that there are connections of, or a network of 48 bits of IPv6, which one customer may have.
+final class ConnectedClient {
+    let key: String
+    /// The network that an address of IPv6 is in.
+    let network: ConnectedClient?
+    /// The number of an address's connections, or of a network's addresses.
+    var count = 0
+    private var strangers = 0
+
+    init(key: String, network: ConnectedClient?) {
+        (self.key, self.network) = (key, network)
+        network?.count += 1
+    }
+
+    func beginCrowd() {
+        strangers = 0
+        network?.strangers = 0
+    }
+
+    func addToCrowd() {
+        strangers += 1
+        network?.strangers += 1
+    }
+
+    /// How many there are of it. A network counts an eighth of its own.
+    var crowd: Int { max(strangers, (network?.strangers ?? 0) / 8) }
 }

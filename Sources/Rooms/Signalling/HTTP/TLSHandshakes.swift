@@ -102,7 +102,8 @@ final class TLSHandshakes {
         }
         newcomer.connection.deadline = .max
         queue[newcomer.connection.number] = newcomer
-        turns.add(newcomer.connection.number, of: newcomer.connection.countedAs)
+        let connection = newcomer.connection
+        turns.add(connection.number, of: connection.countedAs == nil ? nil : connection.address)
         next()
     }
 

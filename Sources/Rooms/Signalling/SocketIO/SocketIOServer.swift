@@ -94,8 +94,8 @@ extension SocketIOServer {
         }
     }
 
-    /// Makes room for another session from `address` by ending the oldest one outside a room: clients that only connect
-    /// must not keep others out.
+    /// Makes room for another session from `address` by ending the oldest one outside a room, of the address that has
+    /// the most: clients that only connect must not keep others out.
     private func mayOpen(from address: String) throws(EngineRequestError) {
         let key = ClientAddress.key(address)
         let ofAddress = sessions.values.filter { ClientAddress.key($0.address) == key }
@@ -107,7 +107,9 @@ extension SocketIOServer {
         } else {
             return
         }
-        let oldest = candidates.filter { !$0.isAdmitted }.min { $0.opened < $1.opened }
+        let oldest = Crowd.firstToGo(of: candidates.filter { !$0.isAdmitted }.sorted { $0.opened < $1.opened }) {
+            ClientAddress.isLoopback($0.address) ? nil : $0.address
+        }
         guard let oldest else { throw .tooManySessions }
         oldest.end()
     }
