@@ -109,6 +109,32 @@ struct HostProofTests {
         capture.stop()
     }
 
+    @Test("is told the end once, however often a stranger says it, and writes little of that")
+    func flooded() throws {
+        let (capture, first) = try pair()
+        let (nonce, _) = try answer(first)
+        let code = LinkProof.code(of: .host, token: Self.token, hostNonce: Self.nonce, captureNonce: nonce)
+        try first.send(.proof(code: code))
+        try first.send(.watched)
+        try first.wait(for: "a picture") { first.count > 0 }
+        first.connection.close()
+        let reasons = [EndReason.stopped, .refused, .unauthorised]
+        for index in 0..<6 {
+            let host = try ReceivingHost(try eventually("another attempt") { try listener.accept() })
+            let text = String(repeating: "x", count: 60_000)
+            // What the capture doesn't read any more resets the connection.
+            for number in index..<index + 60 {
+                try? host.send(.end(EndNotice(reason: reasons[number % 3], text: text)))
+            }
+            try host.wait(for: "the end") { host.hasEnded }
+        }
+        #expect(capture.end == nil)
+        let lines = capture.lines.filter { $0.contains("xxx") }
+        // For each of them, that it has ended the link, and that this is lost.
+        #expect(lines.count <= 12 && lines.allSatisfy { $0.count < 1000 }, "\(lines.count) lines")
+        capture.stop()
+    }
+
     @Test("leaves a host that encrypts its link, with a token or without", arguments: [true, false])
     func encrypted(hasToken: Bool) throws {
         let (capture, host) = try pair(hasToken: hasToken)

@@ -1,7 +1,7 @@
 """What the servers that are published to have in common: WebRTC by aiortc, whose pictures are decoded and counted.
 
-They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were and their size), and its
-sound (`sound`, with how many packets). `answer` may name a file for the sound: 16 bits a sample, 48,000 times a second, in two
+They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were, their size, and how
+bright they are at the places that the variable PLACES names, as in `3,4 5,6`), and its sound (`sound`, with how many packets). `answer` may name a file for the sound: 16 bits a sample, 48,000 times a second, in two
 channels. With a witness (witness.py) they say neither.
 """
 
@@ -19,6 +19,9 @@ from witness import LOOPBACK, witness
 aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [LOOPBACK]
 
 
+PLACES = [tuple(map(int, place.split(","))) for place in os.environ.get("PLACES", "").split()]
+
+
 def say(event, **facts):
     print(json.dumps({"event": event, **facts}), flush=True)
 
@@ -33,7 +36,10 @@ async def watch(track, heard=None):
                 witness.take(frame, track.kind)
                 continue
             if track.kind == "video":
-                say("pictures", count=count, width=frame.width, height=frame.height, key=bool(frame.key_frame))
+                plane = frame.planes[0]
+                luma = [memoryview(plane)[y * plane.line_size + x] for x, y in PLACES]
+                key = bool(frame.key_frame)
+                say("pictures", count=count, width=frame.width, height=frame.height, key=key, luma=luma)
                 continue
             if heard:
                 with open(heard, "ab") as file:

@@ -1,5 +1,6 @@
 import BrowserDriver
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -36,6 +37,26 @@ extension EndToEndInBrowser {
                     "buttons": type == "mouseMoved" ? 1 : 0,
                     "deltaX": 0, "deltaY": .number(Double(wheel)), "modifiers": isControl ? 2 : 0,
                 ])
+        }
+
+        @Test("picture in picture plays on, is left again, and ends with the sharing", .timeLimit(.minutes(1)))
+        func inset() throws {
+            let desktop = try SharedDesktop()
+            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            let page = viewer.page
+            try viewer.waitUntilPlaying()
+            let isInset = "document.pictureInPictureElement === document.getElementById('video')"
+            let isPressed = "document.getElementById('inset').getAttribute('aria-pressed') === 'true'"
+            try page.waitUntil("document.getElementById('inset').checkVisibility()")
+            try page.evaluate("document.getElementById('inset').click()")
+            try page.waitUntil("\(isInset) && \(isPressed)")
+            try viewer.expectMotion()
+            try press("p", on: page)
+            try page.waitUntil("!document.pictureInPictureElement && !(\(isPressed))")
+            try press("p", on: page)
+            try page.waitUntil(isInset)
+            #expect(desktop.host.stop() == .exited(0))
+            try page.waitUntil("!document.pictureInPictureElement")
         }
 
         @Test(

@@ -155,6 +155,28 @@ extension EndToEnd {
             #expect(known.stop() == .exited(0))
         }
 
+        @Test("a stream object is not followed from HTTPS over HTTP, wherever that leads on to")
+        func objectWithoutTLS() throws {
+            let (server, between) = (try RawServer(), try RawServer())
+            let (tls, port) = try forwarder(to: server.port)
+            defer { withExtendedLifetime(tls) {} }
+            let push = "object:https://localhost:\(port)/live.json"
+            func answer(_ location: String) throws {
+                _ = try server.acceptRequest()
+                let head = "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
+                try server.send(Array(head.utf8))
+            }
+            let host = try host(["--source", "file:" + talk, "--push", push], trusting: certificate)
+            // By HTTPS it is, also to another server.
+            try answer("https://localhost:\(port)/next.json")
+            // What is asked there would send the client back to HTTPS.
+            try answer("http://localhost:\(between.port)/back.json")
+            try eventually("the failure") {
+                host.output.contains("it is redirected to an address that can't be used, or without TLS\n")
+            }
+            #expect(!between.hasNext && host.stop() == .exited(0))
+        }
+
         @Test("a source by RTMPS needs a known certificate too, and one by RTSPS an option that any is accepted")
         func source() throws {
             let (tls, port) = try forwarder(to: try freePort())

@@ -57,6 +57,28 @@ extension EndToEnd {
             #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
         }
 
+        @Test("the pointer is drawn into what a WHIP endpoint gets")
+        func pointer() throws {
+            // A white dot with its hot spot in the middle, and a place beside it on the scene's dark ground.
+            let client = try PythonClient(
+                "whip_server", in: .rtc, ["0", "Sesam"], environment: ["PLACES": "300,9 340,9"])
+            let port = try #require(try client.event("listening")["port"] as? Int)
+            let desktop = try SharedDesktop(
+                scene: ["--still"], options: ["--push", "whip:http://Sesam@127.0.0.1:\(port)/whip"])
+            try expectPictures(client)
+            let display = try DisplayClient(desktop.screen.name)
+            func waitForDot(_ isThere: Bool) throws {
+                try client.event("pictures") {
+                    let luma = $0["luma"] as? [Int] ?? []
+                    return luma.count == 2 && (luma[0] > 180) == isThere && luma[1] < 100
+                }
+            }
+            try waitForDot(false)
+            display.showPointer(at: (300, 9), glyph: 38)
+            try waitForDot(true)
+            withExtendedLifetime(desktop) {}
+        }
+
         @Test("a WHIP endpoint hears a host whose only medium is audio", .enabled(if: FFmpeg.isAvailable))
         func audioAlone() throws {
             let folder = try TemporaryFolder()

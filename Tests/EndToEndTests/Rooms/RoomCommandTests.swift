@@ -98,6 +98,44 @@ extension EndToEnd {
             #expect(all.count { $0["event"].string == "left" } == 3)
         }
 
+        @Test("publishers, callers and clients of SkyRTC are removed like viewers, and publishers may come back")
+        func others() throws {
+            let host = try host(["--presenters"])
+            let parts = LinkParts(try host.printedLink())
+            let token = try host.presentersToken()
+            func publisher() throws -> PythonClient {
+                try PythonClient("whip_publisher", in: .rtc, ["\(parts.base)/whip/\(parts.room)", token])
+            }
+            /// Removes who is there as `kind`.
+            func kick(_ kind: String) throws {
+                let listed = try JSONDecoder().decode(
+                    JSONValue.self, from: Data(try ask(["rooms", "--json"], of: host).output.utf8))
+                let members = listed["rooms"][0]["members"].array ?? []
+                let id = try #require(members.first { $0["kind"].string == kind }?["id"].string, "\(members)")
+                let run = try ask(["kick", id], of: host)
+                #expect(run.status == .exited(0) && run.output.hasPrefix(kind), "\(run.output) \(run.errorOutput)")
+                #expect(try !ask(["rooms"], of: host).output.contains(id))
+            }
+            let room = "\(parts.room),\(parts.token)"
+            let sender = try publisher()
+            try sender.event("connected")
+            let caller = try PythonClient(
+                "socketio_client", in: .socketio5,
+                ["--url", parts.base, "--room", room, "--transport", "websocket"])
+            try caller.event("frame")
+            let member = try PythonClient("skyrtc_client", in: .rtc, ["ws" + parts.base.dropFirst(4) + "/ws", room])
+            try member.event("video")
+            try kick("caller")
+            try caller.event("leaved")
+            try kick("client")
+            #expect(try member.event("closed")["code"] as? Int == 4410)
+            try kick("publisher")
+            try sender.event("closed")
+            let other = try publisher()
+            try other.event("connected")
+            #expect(host.stop() == .exited(0))
+        }
+
         @Test("links are printed again, with a code where that is asked for, and programs get the presenters' token")
         func links() throws {
             let host = try host(["--json", "--presenters", "--track", "attic/screen=unix:" + folder.file("t.sock")])
