@@ -52,6 +52,69 @@ struct PushFormatTests {
         #expect(try sizes("talk-2.\(suffix)") == ["176,144"])
     }
 
+    /// Has pictures of one size sent, and then of another, until each has come `count` times.
+    private func sendSizes(to url: String, then check: (CustomVideoTrack) throws -> Void = { _ in }) throws {
+        let track = try CustomVideoTrack(picturesPerSecond: 25)
+        #expect(host.publish(track))
+        let told = Told()
+        let push = try Push(host.firstTrack, to: try PushAddress(url)) { told.take($0) }
+        push.start()
+        for size in [PictureSize(width: 320, height: 240), PictureSize(width: 176, height: 144)] {
+            var count = 0
+            try eventually("pictures of \(size)") {
+                track.write(picture: picture(size))
+                if push.state == .connected { count += 1 }
+                return count > 50
+            }
+        }
+        try check(track)
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
+        #expect(told.states.count { $0 == .connected } == 1 && told.failures == [])
+    }
+
+    @Test(
+        "pictures of another size follow in the same connection, and can be decoded",
+        arguments: MediaReceiver.Transport.allCases)
+    func sizeInConnection(_ transport: MediaReceiver.Transport) throws {
+        defer { host.stop() }
+        let server = try MediaReceiver(transport, port: try freePort(), in: folder)
+        try sendSizes(to: server.url)
+        try eventually("the receiver's end") { server.process.poll() != nil }
+        #expect(
+            try Set(SoundedTrack.probe(server.file, ["-show_entries", "frame=width,height"])) == [
+                "320,240", "176,144",
+            ])
+        let decoded = try FFmpeg.decode(server.file, to: "gray")
+        #expect(decoded.faults.isEmpty, "\(decoded.messages)")
+    }
+
+    @Test(
+        "who comes to an RTMP server after a change of size gets the size that there is now",
+        .enabled(if: NginxServer.isAvailable))
+    func sizeForLater() throws {
+        defer { host.stop() }
+        let server = try NginxServer(port: try freePort(), in: folder)
+        try sendSizes(to: server.url) { track in
+            var launch = Launch(
+                "ffprobe", ["-v", "error", "-of", "csv=p=0", "-show_entries", "stream=width,height", server.url])
+            launch.standardOutput = .text(limit: 1 << 16)
+            launch.standardError = .text(limit: 1 << 16)
+            let probe = try ChildProcess(launch)
+            defer { probe.stop(within: .zero) }
+            try eventually("what a player finds") {
+                track.write(picture: picture(PictureSize(width: 176, height: 144)))
+                return probe.poll() != nil
+            }
+            probe.output?.waitForEnd(within: .seconds(5))
+            #expect(probe.output?.text.contains("176,144") == true, "\(probe.errorOutput?.text ?? "")")
+        }
+        try eventually("nginx has seen the end") { server.log.contains(" disconnect,") }
+        #expect(
+            try Set(SoundedTrack.probe(server.recording, ["-show_entries", "frame=width,height"]))
+                .isSuperset(of: ["320,240", "176,144"]))
+    }
+
     @Test("a still picture that is encoded once more comes as often as players must look at it, by RTMP")
     func stillEncoded() throws {
         defer { host.stop() }
