@@ -37,6 +37,25 @@ struct StillRhythmTests {
         #expect((9...11).contains(times.count { $0 > 1000 }))
     }
 
+    @Test("where times are in milliseconds, a key frame follows after two seconds in which the screen stands still")
+    func keyFrames() {
+        for (isWatched, isCoarse) in [(true, true), (true, false), (false, true)] {
+            var rhythm = StillRhythm(isWatched: isWatched, isCoarse: isCoarse, at: start)
+            rhythm.came(isKeyFrame: true, at: start - .seconds(10))
+            rhythm.came(isKeyFrame: true, at: start)
+            var asked: [Int64] = []
+            while rhythm.due <= start + .seconds(5) {
+                let now = rhythm.due
+                let wantsKeyFrame = rhythm.wantsKeyFrame(at: now)
+                if wantsKeyFrame { asked.append((now - start).milliseconds) }
+                rhythm.wait(from: now)
+                // The first time, it doesn't come.
+                rhythm.came(isKeyFrame: wantsKeyFrame && asked.count > 1, at: now)
+            }
+            #expect(asked == (isWatched && isCoarse ? [2000, 2500, 4500] : []))
+        }
+    }
+
     @Test("the first viewer of a connection gets the 150 pictures that ffmpeg looks at")
     func first() {
         var rhythm = StillRhythm(isWatched: true, isCoarse: false, at: start)
@@ -57,12 +76,15 @@ struct StillRhythmTests {
 
     @Test("a screen that moves is asked for nothing")
     func moving() {
-        var rhythm = StillRhythm(isWatched: true, isCoarse: false, at: start)
-        for index in 0..<60 as Range<Int64> {
-            let now = start + .milliseconds(33) * index
-            if index == 0 { rhythm.came(isKeyFrame: true, at: now - .seconds(10)) }
-            rhythm.came(isKeyFrame: index == 0, at: now)
-            #expect(rhythm.due > now + .milliseconds(33))
+        for isCoarse in [false, true] {
+            var rhythm = StillRhythm(isWatched: true, isCoarse: isCoarse, at: start)
+            for index in 0..<100 as Range<Int64> {
+                let now = start + .milliseconds(33) * index
+                if index == 0 { rhythm.came(isKeyFrame: true, at: now - .seconds(10)) }
+                rhythm.came(isKeyFrame: index == 0, at: now)
+                // Behind a key frame, such a push wants more pictures than 30 a second.
+                if !isCoarse || index > 50 { #expect(rhythm.due > now + .milliseconds(33)) }
+            }
         }
     }
 }

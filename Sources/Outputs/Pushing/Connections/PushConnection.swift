@@ -282,11 +282,12 @@ final class PushConnection: PushAttempt {
                 wake.wait(until: min(pictureDue, silenceDue, startDue))
                 continue
             }
-            let source = shared.withLock { shared in
-                shared.still.wait(from: now)
-                return shared.source
+            let makesKeyFrames = keyFrameInterval != nil
+            let (source, wantsKeyFrame) = shared.withLock { shared in
+                defer { shared.still.wait(from: now) }
+                return (shared.source, makesKeyFrames && shared.still.wantsKeyFrame(at: now))
             }
-            source?.requestPicture()
+            if wantsKeyFrame { source?.requestKeyFrame() } else { source?.requestPicture() }
         }
         return .end
     }

@@ -18,8 +18,9 @@ public struct PushSettings: Sendable {
     /// How often a status comes.
     public var statusPeriod = Interval.seconds(3)
     /// While pictures come, a key frame is asked for as often as this: whoever watches by the other service can begin
-    /// only with one. It is asked of the source, so all viewers of the track get it. A source that makes none when
-    /// asked keeps to its own key frames, except for HLS, whose segments begin with one.
+    /// only with one. It is asked of the source, so all viewers of the track get it. While the screen stands still, a
+    /// push by RTMP asks every 2 s. A source that makes none when asked keeps to its own key frames, except for HLS,
+    /// whose segments begin with one.
     public var keyFrameInterval = Interval.seconds(3)
     /// What a push sends of its track.
     public enum Content: String, CaseIterable, Hashable, Sendable {

@@ -1,7 +1,7 @@
 import MediaFiles
 import MediaTypes
 
-/// When a push asks for one more picture of a screen that stands still.
+/// When a push asks for one more picture of a screen that stands still, and when that is to be a key frame.
 ///
 /// Whoever starts to watch at the other end shows nothing before it has looked at some twenty pictures behind a key
 /// frame, and nobody tells when somebody starts. So these are sent close together behind each key frame, and few until
@@ -11,13 +11,17 @@ struct StillRhythm {
     private static let beginning = (length: Interval.milliseconds(1200), spacing: Interval.milliseconds(40))
     /// Where times are in milliseconds, FFmpeg looks at 41. An encoder of the push may make 24 per second at most.
     private static let coarseBeginning = (
-        length: Interval.milliseconds(2000), spacing: Interval.milliseconds(16), count: 44
+        length: Interval.milliseconds(2000), spacing: Interval.milliseconds(9), count: 44
     )
+    /// There, a player that comes later waits for the next key frame and the 41 behind it, less than 3 s in all.
+    private static let coarseKeyFrames = Interval.milliseconds(2000)
     /// ffmpeg and ffplay look at five seconds of SRT, and of RTMP without sound, which they count in pictures: 150 of
     /// 30 a second. Players that are connected when the push begins don't wait that long.
     private static let first = (length: Interval.milliseconds(3200), spacing: Interval.milliseconds(12))
     /// Each one is also the occasion to ask for the next key frame.
     private static let spacing = Interval.milliseconds(500)
+    /// After this time without a picture, the screen stands still.
+    private static let stillness = Interval.milliseconds(200)
     /// A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
     /// something is sent.
     private static let longestSilence = Interval.seconds(5)
@@ -30,6 +34,8 @@ struct StillRhythm {
     private var hasBegun = false
     private var firstUntil = MonotonicTime.zero
     private var beginsUntil = MonotonicTime.zero
+    /// When a key frame is asked for, if the screen stands still then.
+    private var keyFrameDue = MonotonicTime.distantFuture
     /// How many pictures have come since the last key frame.
     private var count = 0
     /// When the next picture is asked for, if none has come.
@@ -46,6 +52,7 @@ struct StillRhythm {
         if isKeyFrame {
             if !hasBegun { firstUntil = now + Self.first.length }
             beginsUntil = now + (isCoarse ? Self.coarseBeginning.length : Self.beginning.length)
+            if isCoarse, isWatched { keyFrameDue = now + Self.coarseKeyFrames }
             count = 0
             hasBegun = true
         }
@@ -62,7 +69,12 @@ struct StillRhythm {
         let beginning = isCoarse ? Self.coarseBeginning.spacing : Self.beginning.spacing
         let spacing = now < firstUntil ? Self.first.spacing : now < beginsUntil ? beginning : Self.spacing
         due = now + (isWatched ? spacing : Self.longestSilence)
+        // One that doesn't come is asked for with the next picture.
+        if keyFrameDue > now, due + Self.stillness > keyFrameDue { due = max(keyFrameDue, now + Self.stillness) }
     }
+
+    /// Whether what is asked for now is a key frame.
+    func wantsKeyFrame(at now: MonotonicTime) -> Bool { now >= keyFrameDue }
 }
 
 extension MediaContainer {
