@@ -46,6 +46,20 @@ struct AdaptiveRateTests {
         #expect(run(&rate, path: 50_000, seconds: 0..<100, buffered: &buffered).min() == 200_000)
     }
 
+    @Test("falls while packets are lost, keeps its rate while few are, and rises once none is")
+    func losses() {
+        var rate = AdaptiveRate(lowest: lowest, highest: highest)
+        func second(_ number: Int64, lost: Double) -> Int {
+            _ = rate.update(queueAge: .zero, sent: rate.rate, lostShare: lost, at: .zero + .seconds(number))
+            return rate.rate.bitsPerSecond
+        }
+        #expect(second(1, lost: 0.2) == 680_000)
+        // However much is lost, half of the rate may go through.
+        #expect(second(2, lost: 0.9) == 289_000)
+        #expect((3...20).allSatisfy { second($0, lost: 0.1) == 289_000 })
+        #expect(second(21, lost: 0) == 289_000 && second(40, lost: 0) > 289_000)
+    }
+
     @Test("a floor above the ceiling is the ceiling, and a wait alone changes nothing")
     func edges() {
         var rate = AdaptiveRate(lowest: highest, highest: lowest)

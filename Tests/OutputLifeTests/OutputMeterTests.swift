@@ -35,4 +35,28 @@ struct OutputMeterTests {
         let hints = seconds.enumerated().map { second(Int64($0 + 1), sent: $1.0, of: $1.1) }
         #expect(hints.enumerated().filter(\.element).map(\.offset) == [5])
     }
+
+    @Test("a network that loses a fifth of the packets for three seconds is weak, although each picture was sent")
+    func lossy() {
+        var meter = OutputMeter(at: time(0))
+        var counters = PathCounters(sent: 0, lost: 0, waiting: .milliseconds(30), roundTrip: .milliseconds(20))
+        func second(_ number: Int64, lost: Int64, waiting: Int64 = 30) -> Bool {
+            meter.gave()
+            meter.sentFrame(isPicture: true, byteCount: 1)
+            counters.sent += 100
+            counters.lost += lost
+            counters.waiting = .milliseconds(waiting)
+            return meter.isWeak(at: time(number * 1000)) { counters }
+        }
+        // The first second has nothing to compare with.
+        let losses: [Int64] = [90, 20, 19, 25, 20, 150, 0]
+        let hints = losses.enumerated().map { second(Int64($0 + 1), lost: $1) }
+        #expect(hints == [false, false, false, false, false, true, false])
+        #expect(meter.path == OutputMeter.Path())
+        _ = second(8, lost: 300, waiting: 460)
+        #expect(meter.path.lostShare == 1 && meter.path.excess == .milliseconds(400))
+        // The connection is gone.
+        let isWeak = meter.isWeak(at: time(9000)) { nil }
+        #expect(!isWeak && meter.path == OutputMeter.Path())
+    }
 }

@@ -8,6 +8,7 @@ final class Told: Sendable {
         var states: [OutputState] = []
         var failures: [String] = []
         var statuses: [PushStatus] = []
+        var weakCount = 0
     }
 
     private let events = Mutex(Events())
@@ -17,6 +18,8 @@ final class Told: Sendable {
     /// Why it tries again, and why it has failed.
     var failures: [String] { events.withLock { $0.failures } }
     var statuses: [PushStatus] { events.withLock { $0.statuses } }
+    /// How often it has told that its network is weak.
+    var weakCount: Int { events.withLock { $0.weakCount } }
 
     func take(_ event: PushEvent) {
         events.withLock { events in
@@ -25,7 +28,7 @@ final class Told: Sendable {
                 if let failure { events.failures.append("\(failure)") }
                 if events.states.last != state { events.states.append(state) }
             case .status(let status): events.statuses.append(status)
-            case .weakNetwork: break
+            case .weakNetwork: events.weakCount += 1
             }
         }
     }

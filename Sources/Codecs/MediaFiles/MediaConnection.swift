@@ -8,6 +8,8 @@ import Synchronization
 public final class MediaConnection: Sendable {
     private let deadline = Atomic<Int64>(.max)
     private let isEnded = Atomic<Bool>(false)
+    /// The number of the socket of a connection over SRT, or -1.
+    private let socket = Atomic<Int32>(-1)
 
     private let clock: @Sendable () -> MonotonicTime
 
@@ -35,6 +37,15 @@ public final class MediaConnection: Sendable {
 
     /// Whether the time is over.
     public var isLate: Bool { now.nanoseconds > deadline.load(ordering: .relaxed) }
+
+    /// Keeps the socket of a connection over SRT.
+    func connected(by socket: SRTSocket?) { self.socket.store(socket?.number ?? -1, ordering: .relaxed) }
+
+    /// What libsrt has counted, if it is connected over SRT. May be called on any thread.
+    public var counters: SRTCounters? {
+        let number = socket.load(ordering: .relaxed)
+        return number < 0 ? nil : SRTSocket(number: number).counters
+    }
 
     /// What libavformat asks while it waits, about ten times a second.
     var callback: AVIOInterruptCB {

@@ -3,12 +3,15 @@ public import MediaTypes
 /// The bit rate for an encoder whose output goes to one place alone: less while what it makes has to wait, and more
 /// again while nothing does.
 ///
-/// What the system has taken but not sent is unknown, so the queue tells of a slow path some seconds late. A pure
-/// value; two threads must not use it at once.
+/// What the system has taken but not sent is unknown, so the queue tells of a slow path some seconds late. Over SRT
+/// nothing waits, and what the path doesn't carry is lost. A pure value; two threads must not use it at once.
 public struct AdaptiveRate: Sendable {
     /// From this age of the oldest frame on, too much is made; below the other, everything goes through.
     private static let late = Interval.milliseconds(500)
     private static let prompt = Interval.milliseconds(150)
+    /// Where the protocol repairs losses, this share of lost packets is too much; below the other, everything goes
+    /// through.
+    private static let lossy = (late: 0.15, prompt: 0.05)
     /// A decrease goes so far below what was sent, and an increase so far up: less far near the rate that was too much
     /// last.
     private static let decrease = 0.85
@@ -36,21 +39,24 @@ public struct AdaptiveRate: Sendable {
     /// The rate to encode at.
     public var rate: BitRate { BitRate(bitsPerSecond: Int(current)) }
 
-    /// Takes how long the oldest frame has waited and what was sent since the last call, about once a second.
+    /// Takes how long the oldest frame has waited and what was sent since the last call, about once a second, and which
+    /// part of the packets was lost on the way.
     ///
     /// - Returns: whether the rate has changed.
-    public mutating func update(queueAge: Interval, sent: BitRate, at now: MonotonicTime) -> Bool {
+    public mutating func update(
+        queueAge: Interval, sent: BitRate, lostShare: Double = 0, at now: MonotonicTime
+    ) -> Bool {
         let before = current
-        if queueAge > Self.late {
+        if queueAge > Self.late || lostShare > Self.lossy.late {
             promptSince = nil
             if now - (decreasedAt ?? .zero) >= Self.effect || decreasedAt == nil {
                 decreasedAt = now
                 // Much less than the rate is sent where little is made, which says nothing.
-                let carried = max(Double(sent.bitsPerSecond), current / 2)
+                let carried = max(Double(sent.bitsPerSecond) * (1 - lostShare), current / 2)
                 self.carried = carried
                 current = max(bounds.lowerBound, min(current, carried) * Self.decrease)
             }
-        } else if queueAge > Self.prompt {
+        } else if queueAge > Self.prompt || lostShare > Self.lossy.prompt {
             promptSince = nil
         } else {
             let since = promptSince ?? now

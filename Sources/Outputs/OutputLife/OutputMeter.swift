@@ -1,5 +1,21 @@
 public import MediaTypes
 
+/// What an output's protocol has counted since the connection began, where it sends at its own pace and repairs losses
+/// by itself.
+public struct PathCounters: Hashable, Sendable {
+    /// The packets that were sent, including those that were sent again, and those that were lost or too late.
+    public var sent: Int64
+    public var lost: Int64
+    /// How long packets wait for their acknowledgement.
+    public var waiting: Interval
+    public var roundTrip: Interval
+
+    /// Counters with these values.
+    public init(sent: Int64, lost: Int64, waiting: Interval, roundTrip: Interval) {
+        (self.sent, self.lost, self.waiting, self.roundTrip) = (sent, lost, waiting, roundTrip)
+    }
+}
+
 /// Counts what an output is given and what it sends: for its status, and for the hint that its network is weak.
 ///
 /// A pure value; two threads must not use it at once.
@@ -15,8 +31,22 @@ public struct OutputMeter: Sendable {
         public init() {}
     }
 
-    /// The network is weak if at least this share of the pictures isn't sent, for so many seconds in a row.
+    /// What the path has done in the last second.
+    public struct Path: Hashable, Sendable {
+        /// The part of the packets that it has lost, 0 to 1.
+        public var lostShare = 0.0
+        /// How much longer packets wait for their acknowledgement than it takes to repair a few losses.
+        public var excess = Interval.zero
+
+        /// Nothing is lost.
+        public init() {}
+    }
+
+    /// The network is weak if at least this share of the pictures isn't sent, or of the packets is lost, for so many
+    /// seconds in a row.
     private static let weak = (share: 0.2, seconds: 3)
+    /// So many of the shortest round trips are enough to send a packet again, twice if need be.
+    private static let repair: Int64 = 3
 
     /// All pictures that were sent, and their bytes.
     public private(set) var sentPictures = 0
@@ -26,6 +56,10 @@ public struct OutputMeter: Sendable {
     private var sent = Counts()
     private var second = Counts()
     private var weakSeconds = 0
+    /// Nothing, unless ``isWeak(at:counters:)`` is given counters.
+    public private(set) var path = Path()
+    private var counted: PathCounters?
+    private var shortestRoundTrip: Interval?
 
     private struct Counts {
         var since = MonotonicTime.zero
@@ -67,12 +101,26 @@ public struct OutputMeter: Sendable {
     }
 
     /// Looks at the second that has passed; returns whether the network has just turned out to be weak. Called at least
-    /// once a second while the output runs.
-    public mutating func isWeak(at now: MonotonicTime) -> Bool {
+    /// once a second while the output runs. `counters`, which is asked once a second, gives what the protocol has
+    /// counted, if it does.
+    public mutating func isWeak(at now: MonotonicTime, counters: () -> PathCounters? = { nil }) -> Bool {
         guard now - second.since >= .seconds(1) else { return false }
-        let isShort = Double(second.pictures) <= Double(second.given) * (1 - Self.weak.share) && second.given > 0
+        measure(counters())
+        let isShort =
+            Double(second.pictures) <= Double(second.given) * (1 - Self.weak.share) && second.given > 0
+            || path.lostShare >= Self.weak.share
         weakSeconds = isShort ? weakSeconds + 1 : 0
         second = Counts(since: now)
         return weakSeconds == Self.weak.seconds
+    }
+
+    private mutating func measure(_ counters: PathCounters?) {
+        defer { counted = counters }
+        guard let counters, let counted, counters.sent > counted.sent else { return path = Path() }
+        let shortest = min(shortestRoundTrip ?? counters.roundTrip, counters.roundTrip)
+        shortestRoundTrip = shortest
+        // A packet that is lost again may be counted again.
+        path.lostShare = min(1, Double(max(0, counters.lost - counted.lost)) / Double(counters.sent - counted.sent))
+        path.excess = max(.zero, counters.waiting - shortest * Self.repair)
     }
 }

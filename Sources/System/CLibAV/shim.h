@@ -10,6 +10,7 @@
 #include <libavutil/log.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+#include "srt.h"
 
 static const int shim_AVERROR_EOF = AVERROR_EOF;
 static const int shim_AVERROR_EAGAIN = AVERROR(EAGAIN);

@@ -196,7 +196,7 @@ extension EndToEnd {
             #expect(try ask("GET", "", 200)["pushes"].array?.isEmpty == true)
             let server = "rtmp://127.0.0.1:\(try freePort())/live/"
             #expect(try ask("POST", "", 201, ["url": server + "Sesam"])["id"].int == 1)
-            #expect(try ask("POST", "", 201, ["url": "srt://127.0.0.1:9", "preset": "low1"])["id"].int == 2)
+            #expect(try ask("POST", "", 201, ["url": "rtsp://127.0.0.1:9/desk", "preset": "low1"])["id"].int == 2)
             let listed = try ask("GET", "", 200)["pushes"]
             #expect(listed.array?.count == 2 && listed[0]["to"].string == server + "...")
             // The control socket gives the same.

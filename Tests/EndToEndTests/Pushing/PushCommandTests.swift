@@ -92,7 +92,7 @@ extension EndToEnd {
         func reload() throws {
             let port = try freePort()
             let server = try MediaReceiver(.rtmp, port: port, in: folder)
-            let desktop = try SharedDesktop(options: ["--push", server.url, "--push", "srt://127.0.0.1:9"])
+            let desktop = try SharedDesktop(options: ["--push", server.url, "--push", "rtsp://127.0.0.1:9/desk"])
             func reload(_ words: [String]) throws -> CommandLineRun {
                 let process = ["--pid", "\(desktop.host.child.processID)"]
                 return try CommandLineRun(["screenrelay", "push", "reload"] + words + process)
@@ -107,7 +107,7 @@ extension EndToEnd {
             #expect(missing.status == .exited(69) && missing.errorLine?.contains("there is no push 7") == true)
             let adapting = try reload(["2", "--preset", "low1,adapt=64k"])
             #expect(adapting.status == .exited(69))
-            #expect(adapting.errorLine?.contains("adapt= and adapt-fps= work only with rtmp and rtmps") == true)
+            #expect(adapting.errorLine?.contains("adapt= and adapt-fps= work only with rtmp, rtmps and srt") == true)
         }
 
         @Test("send-buffer= in a preset is the size of the RTMP connection's send buffer")

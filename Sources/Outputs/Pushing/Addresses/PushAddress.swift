@@ -49,8 +49,11 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         return url[query...].dropFirst().split(separator: "&").contains("mode=listener")
     }
 
-    /// Whether what the path doesn't carry waits where we see it; SRT leaves it out by itself.
-    public var showsBacklog: Bool { container == .flash }
+    /// Whether what the path doesn't carry waits where we see it, or is counted.
+    public var showsBacklog: Bool { container == .flash || container == .transportStream }
+
+    /// Whether the size of its send buffer can be set.
+    public var hasSendBuffer: Bool { container == .flash }
 
     private init(url: String, container: MediaContainer, description: String) {
         self.url = url

@@ -180,13 +180,23 @@ final class PushConnection: PushAttempt {
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates { shared.withLock { $0.meter.take(at: now) } }
 
     /// Whether the network has just turned out to be weak.
-    func isWeak(_ now: MonotonicTime) -> Bool { shared.withLock { $0.meter.isWeak(at: now) } }
+    func isWeak(_ now: MonotonicTime) -> Bool {
+        shared.withLock { [connection] in
+            $0.meter.isWeak(at: now) {
+                connection.counters.map {
+                    PathCounters(
+                        sent: $0.sentPackets, lost: $0.lostPackets, waiting: $0.waiting, roundTrip: $0.roundTrip)
+                }
+            }
+        }
+    }
 
     func backlog(_ now: MonotonicTime) -> PushBacklog {
         shared.withLock {
             PushBacklog(
                 age: $0.queue.age(at: now), byteCount: $0.queue.byteCount, dropped: $0.queue.dropped,
-                sent: ($0.meter.sentPictures, $0.meter.sentSound), sentPictureBytes: $0.meter.sentPictureBytes)
+                sent: ($0.meter.sentPictures, $0.meter.sentSound), sentPictureBytes: $0.meter.sentPictureBytes,
+                path: $0.meter.path)
         }
     }
 

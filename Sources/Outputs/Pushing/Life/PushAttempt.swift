@@ -34,4 +34,5 @@ struct PushBacklog {
     var dropped = (pictures: 0, sound: 0)
     var sent = (pictures: 0, sound: 0)
     var sentPictureBytes: Int64 = 0
+    var path = OutputMeter.Path()
 }

@@ -200,7 +200,8 @@ struct PushControl {
         // Sound goes first, so the pictures get what it leaves.
         let bits = Double(backlog.sentPictureBytes - current.sentPictureBytes) * 8 / (now - current.at).seconds
         let hasChanged = current.rate.update(
-            queueAge: backlog.age, sent: BitRate(bitsPerSecond: Int(bits)), at: now)
+            queueAge: max(backlog.age, backlog.path.excess), sent: BitRate(bitsPerSecond: Int(bits)),
+            lostShare: backlog.path.lostShare, at: now)
         (current.sentPictureBytes, current.at) = (backlog.sentPictureBytes, now)
         if hasChanged { current.encoder.setPace(video.pace(at: current.rate.rate)) }
         adapting = current

@@ -110,11 +110,11 @@ struct PushOption {
     ) throws(UsageError) {
         let preset = try preset.map { text throws(UsageError) in try PushPreset.format.read(text, option: presetPlace) }
         if preset?.video?.adaptation != nil, !target.showsBacklog {
-            throw UsageError("\(presetPlace): adapt= and adapt-fps= work only with rtmp and rtmps")
+            throw UsageError("\(presetPlace): adapt= and adapt-fps= work only with rtmp, rtmps and srt")
         }
         (settings.video, settings.sound) = (preset?.video, preset?.sound)
         settings.content = preset?.content ?? .both
-        if preset?.sendBuffer != nil, !target.showsBacklog {
+        if preset?.sendBuffer != nil, !target.hasSendBuffer {
             throw UsageError("\(presetPlace): send-buffer= works only with rtmp and rtmps")
         }
         settings.sendBuffer = preset?.sendBuffer ?? PushSettings().sendBuffer
