@@ -124,6 +124,20 @@ extension EndToEnd {
             withExtendedLifetime(desktop) {}
         }
 
+        @Test(
+            "with --key-frames, a receiver over RTMP gets key frames at this interval, which is shorter than a push's own"
+        )
+        func keyFrames() throws {
+            let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
+            let desktop = try SharedDesktop(options: ["--push", server.url, "--key-frames", "1s"])
+            let times = try eventually("five key frames") { () -> [Double]? in
+                let times = try FFmpeg.frames(of: server.file).filter(\.isKeyFrame).map(\.time)
+                return times.count >= 5 ? times : nil
+            }
+            #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 < 2 }, "\(times)")
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
         @Test("a server that isn't there is a line for the first try and for the end, and no reason to end the share")
         func refused() throws {
             let url = "rtmp://127.0.0.1:\(try freePort())/live/Sesam"

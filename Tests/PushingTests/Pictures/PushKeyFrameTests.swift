@@ -74,4 +74,32 @@ struct PushKeyFrameTests {
             return source.requests.withLock { $0 > 0 }
         }
     }
+
+    @Test("with settings of its own, every picture of a file that they name is a key frame")
+    func interval() throws {
+        let folder = try TemporaryFolder()
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(host.publish(source))
+        let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
+        let file = folder.file("talk.mkv")
+        var settings = PushSettings()
+        settings.content = .pictures
+        settings.video = VideoSettings()
+        settings.video?.picturesPerKeyFrame = 7
+        settings.statusPeriod = .milliseconds(100)
+        let push = try host.push(to: try PushAddress("file:" + file), settings: settings)
+        try eventually("it has sent enough") {
+            source.write(pictures.next())
+            poll(nil, 0, 15)
+            return push.status?.sentPictures ?? 0 > 60
+        }
+        push.stop()
+        try eventually("it has ended") { push.state == .disconnected }
+        let places = try FFmpeg.frames(of: file).enumerated().filter(\.element.isKeyFrame).map(\.offset)
+        #expect(places.count >= 6, "\(places)")
+        // The one that the connection begins with was requested, and the next one is counted from there.
+        #expect(zip(places.dropFirst(), places.dropFirst(2)).allSatisfy { $1 - $0 == 7 }, "\(places)")
+    }
 }

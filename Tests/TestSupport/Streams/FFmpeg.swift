@@ -62,6 +62,23 @@ public enum FFmpeg {
             ])
     }
 
+    /// The frames of a file's video, by ffprobe: when each is shown, in seconds, and whether it is a key frame. The file
+    /// may still be written.
+    public static func frames(of path: String) throws -> [(time: Double, isKeyFrame: Bool)] {
+        var launch = Launch(
+            "ffprobe",
+            [
+                "-v", "quiet", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of", "csv=p=0",
+                path,
+            ])
+        launch.standardOutput = .text(limit: 1 << 20)
+        return try ChildProcess.run(launch, within: .seconds(20)).output.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: ",")
+            guard words.count >= 2, let time = Double(words[0]) else { return nil }
+            return (time, words[1].contains("K"))
+        }
+    }
+
     /// Grabs one picture of an X display's screen as rgb24, with FFmpeg's own code.
     public static func grab(display: String, width: Int, height: Int) throws -> Result {
         try run([
