@@ -15,7 +15,8 @@ struct CaptureOptionsTests {
         "what share hands on is read by capture as the same",
         arguments: [
             [], ["--display", ":7"], ["-f", "15", "-b", "2.5M"], ["--display=:0.1", "--bitrate", "600k"],
-            ["--monitor", "DP-1"], ["--monitor", "-odd one"], ["--window", "0x1C00003"], ["--window", "--help"],
+            ["--fps", "15-30", "--bitrate", "1M-8M"], ["--monitor", "DP-1"], ["--monitor", "-odd one"],
+            ["--window", "0x1C00003"], ["--window", "--help"],
             ["--region", "1280x720+0+40"], ["--hide", "0x7", "--hide=Pass words", "--hide", "0xffffffff"],
             ["--scale", "50%"], ["--scale=1280x720"],
             ["--size", "1280x720"], ["--pick"], ["--key-frames", "10s"], ["--key-frames", "0.5s"], ["--key-frames=300"],
@@ -41,6 +42,18 @@ struct CaptureOptionsTests {
         #expect(!options.pausesWhenLocked)
         #expect(options.quantizer == nil)
         #expect(options.refines)
+    }
+
+    @Test("a lowest frame rate and a first bit rate stand before the highest ones")
+    func spans() throws {
+        let options = try CaptureOptions(command.parse(["--fps=15-30", "--bitrate=600k-8M"], program: "share"))
+        #expect(options.lowestFramesPerSecond == 15 && options.framesPerSecond == 30)
+        #expect(options.firstBitRate?.bitsPerSecond == 600_000 && options.bitRate?.bitsPerSecond == 8_000_000)
+        for word in [
+            "--fps=30-15", "--fps=0-30", "--fps=15-", "--bitrate=8M-1M", "--bitrate=-4M", "--bitrate=1M-2M-4M",
+        ] {
+            #expect(throws: UsageError.self) { try CaptureOptions(command.parse([word], program: "share")) }
+        }
     }
 
     @Test("what is captured is a monitor, a window by its number or its words, or a part of the screen")

@@ -1,3 +1,4 @@
+import Glibc
 import MediaTypes
 import Testing
 
@@ -23,5 +24,31 @@ struct MotionTests {
         #expect(expected() > dear / 2)
         for _ in 0..<40 { code(300, bytes: 25_000, isMoved: true) }
         #expect(expected() < dear / 5)
+    }
+
+    @Test("where a slow link would leave few frames, a lowest frame rate keeps more of them, coarser")
+    func lowestFrameRate() {
+        func run(longestStep: Interval?) -> (framesPerSecond: Int, quantizer: Int) {
+            var controller = RateController(
+                bitRate: BitRate(bitsPerSecond: 500_000), period: .microseconds(33_333))
+            controller.longestStep = longestStep
+            var (now, count, quantizer) = (MonotonicTime.zero, 0, 0)
+            while now < .zero + .seconds(20) {
+                let start = controller.start(.change, now: now)
+                guard start <= now else {
+                    now = start
+                    continue
+                }
+                let decision = controller.decide(.change, macroblocks: 3_600, isMoved: false, now: now)
+                let bytes = 60_000 * exp2(Double(20 - decision.quantizer) / 6)
+                controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
+                (count, quantizer) = (now < .zero + .seconds(10) ? 0 : count + 1, decision.quantizer)
+                now = now + .microseconds(33_333)
+            }
+            return (count / 10, quantizer)
+        }
+        let (free, kept) = (run(longestStep: nil), run(longestStep: .milliseconds(40)))
+        #expect(free.framesPerSecond < 20 && kept.framesPerSecond >= 24, "\(free), \(kept)")
+        #expect(kept.quantizer > free.quantizer)
     }
 }

@@ -35,6 +35,9 @@ public struct RateController: Sendable {
     /// The minimum time between two pictures.
     public var period: Interval
 
+    /// How long a picture of a motion is meant to take at most, however coarse it gets; nil for no limit.
+    public var longestStep: Interval?
+
     /// The finest quantizer that is worth its bytes: visually lossless.
     private let finest: Int
     private let constantQuantizer: Int?
@@ -173,7 +176,7 @@ public struct RateController: Sendable {
         let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
         // What turns out twice as large as expected is still paid back.
         guard let budget else { return min(longer, LinkDebt.longest / 2) }
-        return beyond == 0 ? budget : max(budget, longer)
+        return beyond == 0 ? budget : max(budget, min(longer, longestStep ?? longer))
     }
 
     /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of

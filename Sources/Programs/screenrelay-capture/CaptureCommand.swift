@@ -20,6 +20,8 @@ enum CaptureCommand {
         var configuration = CaptureConfiguration(
             link: link, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,
             isLegacy: options.has("legacy"))
+        configuration.firstBitRate = capture.firstBitRate
+        configuration.lowestFramesPerSecond = capture.lowestFramesPerSecond
         configuration.linkToken = token
         let recording = try RecordOptions(options)
         configuration.recording = recording.path

@@ -43,6 +43,18 @@ struct BitRateChoiceTests {
         #expect(rate(choice, 1920, 1080) == 0.01)
     }
 
+    @Test("with a first rate it begins there, and rises with what the paths have carried to the other one")
+    func first() {
+        var choice = BitRateChoice(given: megabits(8), first: megabits(1))
+        #expect(choice.beginning == megabits(1) && rate(choice, 640, 480) == 1)
+        choice.carried = megabits(5)
+        #expect(rate(choice, 640, 480) == 5)
+        choice.carried = megabits(90)
+        #expect(rate(choice, 640, 480) == 8)
+        choice.limit = megabits(0.5)
+        #expect(rate(choice, 640, 480) == 0.5)
+    }
+
     @Test("a rate that the user has set is not exceeded, and not waited for", arguments: [0.6, 20])
     func given(most: Double) {
         var choice = BitRateChoice(given: megabits(most))

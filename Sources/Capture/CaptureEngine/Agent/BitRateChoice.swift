@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Chooses the bit rate of the pictures from what the user has set and what the host says of the viewers' paths.
 ///
-/// A rate that the user has set is the rate, as far as the paths carry it. Without one, the pictures begin at
-/// ``usual``, and rise where the paths have carried more: paths of which nothing is known don't get more than most
+/// A rate that the user has set is the rate, as far as the paths carry it; with a first rate, the pictures begin at that
+/// one, and rise to the other where the paths have carried more. Without either, they begin at ``usual``, and rise where the paths have carried more: paths of which nothing is known don't get more than most
 /// lines carry. Pure.
 struct BitRateChoice {
     /// The rate without a setting, while nothing is known of the paths.
@@ -18,16 +18,26 @@ struct BitRateChoice {
 
     /// The rate that the user has set.
     let given: BitRate?
+    /// The rate that the user wants to begin with, if it isn't `given`.
+    let first: BitRate?
     /// The host's limit; nil before it has set one.
     var limit: BitRate?
     /// What the viewers' paths have carried, as far as the host says.
     var carried = BitRate(bitsPerSecond: 0)
 
-    init(given: BitRate?) { self.given = given }
+    init(given: BitRate?, first: BitRate? = nil) { (self.given, self.first) = (given, first) }
+
+    /// The rate before the host has told anything.
+    var beginning: BitRate { first ?? given ?? Self.usual }
 
     /// The rate for pictures of this size, `period` apart.
     func rate(of size: PictureSize, period: Interval) -> BitRate {
-        let most = given ?? max(Self.usual, min(carried, Self.highest(of: size, period: period)))
+        let most =
+            if let given, first == nil {
+                given
+            } else {
+                max(beginning, min(carried, given ?? Self.highest(of: size, period: period)))
+            }
         return BitRate(bitsPerSecond: max(min(limit ?? most, most).bitsPerSecond, Self.least))
     }
 

@@ -92,10 +92,11 @@ public final class CaptureAgent {
         recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
-        bitRate = BitRateChoice(given: configuration.bitRate)
+        bitRate = BitRateChoice(given: configuration.bitRate, first: configuration.firstBitRate)
         rate = RateController(
-            bitRate: configuration.bitRate ?? BitRateChoice.usual, period: period, finest: PictureCoder.finestQuantizer,
+            bitRate: bitRate.beginning, period: period, finest: PictureCoder.finestQuantizer,
             constantQuantizer: configuration.quantizer)
+        rate.longestStep = configuration.lowestFramesPerSecond.map { .seconds(1) / Int64(max(1, $0)) }
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
         scheduledKeyFrames = ScheduledKeyFrames(configuration.keyFrames)
         log.info(screen.description)
@@ -176,7 +177,7 @@ public final class CaptureAgent {
     /// wants no more pictures, fewer, or a different kind.
     private func greetHost() {
         isPausedByHost = false
-        bitRate = BitRateChoice(given: configuration.bitRate)
+        bitRate = BitRateChoice(given: configuration.bitRate, first: configuration.firstBitRate)
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
         wantedPointerMode = .drawn

@@ -12,6 +12,11 @@ public struct CaptureConfiguration: Sendable {
     public var framesPerSecond: Int
     /// The highest bit rate; the host may ask for a lower one. If it is nil, the rate depends on the viewers' paths.
     public var bitRate: BitRate?
+    /// The bit rate while nothing is known of the viewers' paths, from which it rises to `bitRate` where they carry it;
+    /// nil to begin with `bitRate`.
+    public var firstBitRate: BitRate?
+    /// The fewest pictures a second in motion, as far as the coarsest quantizer allows; nil for no such number.
+    public var lowestFramesPerSecond: Int?
     /// Whether to send only the units of pictures, with the headers of the legacy sender, whatever the host asks for.
     public var isLegacy: Bool
     /// The longest that the stream is silent while nothing changes on the screen.

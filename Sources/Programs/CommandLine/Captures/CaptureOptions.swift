@@ -22,8 +22,12 @@ public struct CaptureOptions: Sendable, Equatable {
     public var pausesWhenLocked: Bool
     /// The most pictures a second.
     public var framesPerSecond: Int
+    /// The fewest pictures a second in motion, as far as the coarsest ones fit; nil for no such number.
+    public var lowestFramesPerSecond: Int?
     /// The highest bit rate, or nil if it depends on the viewers' paths.
     public var bitRate: BitRate?
+    /// The bit rate at the beginning, if it isn't the highest one.
+    public var firstBitRate: BitRate?
     /// The quantizer of all pictures, 0...51, or nil if the rate control chooses it.
     public var quantizer: Int?
     /// Whether what was sent in low quality is sent again in better quality once the screen stands still.
@@ -39,16 +43,20 @@ public struct CaptureOptions: Sendable, Equatable {
         keyFrames = try parsed.value("key-frames", as: .keyFrames)
         chroma = try parsed.required("chroma", as: .chroma)
         pausesWhenLocked = parsed.has("pause-when-locked")
-        framesPerSecond = try parsed.required("fps", as: .frameRate)
-        bitRate = try parsed.value("bitrate", as: .bitRate)
+        let frameRates = try parsed.required("fps", as: .span(of: .frameRate))
+        (lowestFramesPerSecond, framesPerSecond) = (frameRates.least, frameRates.most)
+        let bitRates = try parsed.value("bitrate", as: .span(of: .bitRate))
+        (firstBitRate, bitRate) = (bitRates?.least, bitRates?.most)
         quantizer = try parsed.value("constant-qp", as: .integer(0...51, what: "quantizer"))
         refines = !parsed.has("no-refinement")
     }
 
     /// The options as the words of a command line.
     public var arguments: [String] {
-        var words = ["--fps", "\(framesPerSecond)"]
-        if let bitRate { words += ["--bitrate", "\(bitRate.bitsPerSecond)"] }
+        var words = ["--fps", (lowestFramesPerSecond.map { "\($0)-" } ?? "") + "\(framesPerSecond)"]
+        if let bitRate {
+            words += ["--bitrate", (firstBitRate.map { "\($0.bitsPerSecond)-" } ?? "") + "\(bitRate.bitsPerSecond)"]
+        }
         if let display { words += ["--display", display] }
         if picks { words.append("--pick") }
         switch target {
@@ -142,13 +150,16 @@ extension CaptureOptions {
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
             long: "fps", short: "f", value: .required("NUMBER"),
-            help: "maximum frame rate, 1 to 120 fps",
+            help:
+                "maximum frame rate, 1 to 120 fps; with 15-30, at least 15 fps in motion, unless even the coarsest "
+                + "frames take longer",
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
             help:
-                "maximum bit rate, 10k to 1G bits per second, for example 4M, 600k or 2500000; without it, 4M, and "
-                + "more if the viewers' connections carry it: up to 12M for 1920x1080 at 30 fps"),
+                "maximum bit rate, 10k to 1G bits per second, for example 4M, 600k or 2500000; with 1M-8M, start at "
+                + "1M, and up to 8M if the viewers' connections carry it; without it, 4M, and more if they carry it: "
+                + "up to 12M for 1920x1080 at 30 fps"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every frame with this quantizer, 0 to 51, whatever the bit rate",

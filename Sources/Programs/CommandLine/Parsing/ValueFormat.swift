@@ -25,6 +25,25 @@ public struct ValueFormat<Value>: Sendable {
     }
 }
 
+/// A value that may not be exceeded, and one that may be given with it.
+public struct ValueSpan<Bound: Comparable & Sendable>: Sendable {
+    public var least: Bound?
+    public var most: Bound
+}
+
+extension ValueFormat {
+    /// `MOST`, or `LEAST-MOST`.
+    public static func span<Bound>(of bound: ValueFormat<Bound>) -> ValueFormat<Value> where Value == ValueSpan<Bound> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else { return ValueSpan(least: nil, most: try bound.convert(text)) }
+            let (least, most) = (try bound.convert(parts[0]), try bound.convert(parts[1]))
+            guard least <= most else { throw ValueProblem("the first value is the larger one") }
+            return ValueSpan(least: least, most: most)
+        }
+    }
+}
+
 /// Why a text is not a valid value, and what would be one.
 public struct ValueProblem: Error, Sendable, CustomStringConvertible {
     /// The problem, such as "not a bit rate; write it like 4M, 600k or 2500000".
