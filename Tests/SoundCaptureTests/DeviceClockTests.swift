@@ -39,6 +39,30 @@ struct DeviceClockTests {
         #expect(abs(clock.rate - rate) < 30e-6)
     }
 
+    @Test("isn't moved by reports that are late for seconds, and believes those that stay so", arguments: [4, 9])
+    func late(milliseconds: Int64) {
+        var device = Device(rate: 100e-6)
+        var clock = DeviceClock()
+        func error(_ position: Int64) -> Interval { clock.time(of: Double(position)) - device.time(of: position) }
+        // Four a second, as they come.
+        var position: Int64 = 0
+        func observe(seconds: Int, late: Interval) {
+            for _ in 0..<seconds * 4 {
+                position += 12_000
+                #expect(clock.observe(position, at: device.report(position) + late) != .far)
+            }
+        }
+        observe(seconds: 8, late: .zero)
+        for _ in 0..<3 {
+            observe(seconds: 6, late: .milliseconds(milliseconds))
+            #expect(abs(error(position).seconds) < 1e-3)
+            #expect(abs(clock.rate) < 250e-6)
+            observe(seconds: 1, late: .zero)
+        }
+        observe(seconds: 16, late: .milliseconds(milliseconds))
+        #expect(abs((error(position) - .milliseconds(milliseconds)).seconds) < 1e-3)
+    }
+
     @Test("isn't moved by a report that is far away, and begins anew where samples are missing")
     func gap() {
         var device = Device(rate: 100e-6)

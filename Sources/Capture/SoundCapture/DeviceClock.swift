@@ -36,6 +36,8 @@ struct DeviceClock {
     private var rateVariance = 0.0
     /// Observations in a row that were far away from the estimate.
     private var farCount = 0
+    /// Observations in a row that were too late: where they began, and how late the least of them was.
+    private var late: (since: Int64, least: Double)?
 
     /// The variance of one observation: 0.3 ms.
     private static let noise = 1e-7
@@ -51,6 +53,10 @@ struct DeviceClock {
     /// So far away, in seconds, is no jitter; if it is seen so many times, samples are missing.
     private static let gap = 0.05
     private static let gapCount = 3
+    /// An observation that is so much too late, in seconds, isn't believed before so many samples have passed without
+    /// one that isn't. A monitor keeps back what its sink may still take back, up to a block, and doesn't count that: so
+    /// the samples that it has passed on seem to be late by as much, for seconds on end. None seems to be early.
+    private static let lateness = (error: 1.5e-3, span: Int64(480_000))
     /// Two observations agree up to this distance, in seconds; where none do, the last of so many is believed.
     private static let agreement = 2e-3
     private static let mostUnsettled = 12
@@ -90,8 +96,24 @@ struct DeviceClock {
             return .restarted
         }
         farCount = 0
-        correct(error)
+        if let accepted = accepted(error) { correct(accepted) }
         return .followed
+    }
+
+    /// What is left of an error once it is clear whether it was late; nil if that isn't clear.
+    private mutating func accepted(_ error: Double) -> Double? {
+        guard error > Self.lateness.error else {
+            late = nil
+            return error
+        }
+        let (since, least) = (late?.since ?? lastPosition, min(late?.least ?? error, error))
+        guard lastPosition - since >= Self.lateness.span else {
+            late = (since, least)
+            return nil
+        }
+        late = nil
+        offset += least
+        return error - least
     }
 
     private mutating func anchor(_ position: Int64, _ time: MonotonicTime) {

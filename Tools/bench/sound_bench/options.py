@@ -5,9 +5,9 @@ import dataclasses
 
 from capture_bench.options import SIZES, Parser
 
-from . import beeps, clean, idle, kill, sync
+from . import beeps, clean, first, idle, kill, sync
 
-SCENARIOS = {"sync": sync, "clean": clean, "idle": idle, "kill": kill, "beeps": beeps}
+SCENARIOS = {"sync": sync, "clean": clean, "idle": idle, "kill": kill, "beeps": beeps, "first": first}
 
 
 @dataclasses.dataclass
@@ -44,7 +44,9 @@ def parse(arguments):
         "          tone plays, 30 s each\n"
         "  kill    the capture of sound is killed 20 times: how soon sound is back, and whether pictures notice\n"
         "  beeps   20 beeps of a second at PulseAudio's default latency, 4.6 s apart, on a sink that is never\n"
-        "          suspended and on one that is: how much of each beginning is missing; needs aiortc\n\n"
+        "          suspended and on one that is: how much of each beginning is missing; needs aiortc\n"
+        "  first   beeps over a tone play when the first listener comes: its first ten seconds, with the offset and\n"
+        "          the pitch of each; needs aiortc\n\n"
         "examples:\n"
         "  Tools/bench/sound --check                       all of it, about 20 minutes\n"
         "  Tools/bench/sound sync --seconds 60\n"
@@ -52,7 +54,7 @@ def parse(arguments):
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice. What can't be measured without root or aiortc is skipped, and named; aiortc's\n"
         "part then counts as a missed limit.")
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="sync, clean, idle, kill or beeps")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="sync, clean, idle, kill, beeps or first")
     parser.add_argument("--seconds", type=float, default=600, metavar="S", help="sync: how long (600)")
     parser.add_argument("--hum", action="store_true",
                         help="sync: a quiet tone under the beeps; without it, sound ends between them")

@@ -120,8 +120,8 @@ class Ear:
     2.5 ms of sound that parec asks for at once.
     """
 
-    def __init__(self, folder):
-        self.process = recorder(5, folder, stdout=subprocess.PIPE)
+    def __init__(self, folder, environment=None):
+        self.process = recorder(5, folder, environment, stdout=subprocess.PIPE)
         self._prepare()
 
     def _prepare(self):
