@@ -13,7 +13,7 @@ extension EndToEndInBrowser {
             let host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--log", "warning"])
             let link = try host.printedLink()
             let port = try #require(RoomLink(link)?.port)
-            let proxy = try PythonClient("naming_proxy", in: .debian, ["\(port)"])
+            let proxy = try PythonClient("Network/naming_proxy", in: .debian, ["\(port)"])
             let place = "http://127.0.0.1:\(try #require(try proxy.event("listening")["port"] as? Int))"
             let fragment = try #require(link.split(separator: "#").last)
             let page = try Browser.launch().newPage("\(place)/#\(fragment)")

@@ -80,7 +80,7 @@ extension EndToEnd {
         private func forwarder(
             to port: UInt16, showing other: String? = nil
         ) throws -> (client: PythonClient, port: Int) {
-            let client = try PythonClient("tls_forwarder", in: .debian, [other ?? certificate, key, "\(port)"])
+            let client = try PythonClient("Network/tls_forwarder", in: .debian, [other ?? certificate, key, "\(port)"])
             return (client, try #require(try client.event("listening")["port"] as? Int))
         }
 

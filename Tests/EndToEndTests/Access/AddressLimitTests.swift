@@ -103,7 +103,7 @@ extension EndToEnd {
             // 256 are all that there are, and each address has fewer than it may.
             let request = #"OPTIONS * RTSP/1.0\nCSeq: 1"#
             let client = try PythonClient(
-                "crowd", in: .debian, ["192.0.2.1", "8554", request, "192.0.2.99", "70"] + others,
+                "Network/crowd", in: .debian, ["192.0.2.1", "8554", request, "192.0.2.99", "70"] + others,
                 prefix: network.prefix)
             #expect(try client.event("answer")["line"] as? String == "RTSP/1.0 200 OK")
             #expect(host.stop() == .exited(0))
@@ -121,7 +121,7 @@ extension EndToEnd {
             let port = try #require(RoomLink(try host.printedLink())).port
             // 32 at once are all that there are.
             let stalled = try PythonClient(
-                "stalled_handshakes", in: .debian, ["192.0.2.1", "\(port)"] + attackers, prefix: network.prefix)
+                "Network/stalled_handshakes", in: .debian, ["192.0.2.1", "\(port)"] + attackers, prefix: network.prefix)
             #expect(try stalled.event("begun")["count"] as? Int == 40)
             let answer = try run([
                 "curl", "-s", "--insecure", "--max-time", "30", "-w", "%{http_code}", "--interface", "192.0.2.99",
