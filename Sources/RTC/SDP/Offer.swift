@@ -82,9 +82,9 @@ public struct Offer: Sendable, Equatable {
         return lines + formats.flatMap(\.lines) + local.sourceLines(of: stream, hasRTX: isVideo)
     }
 
-    /// The media that `answer` accepts: the first section, and the sound after the video unless the answer rejects it or
-    /// leaves it out. The payload types are those of the answer, since the receiver may choose other numbers (RFC 3264
-    /// section 6.1).
+    /// The media that `answer` accepts: the first section, and the sound after the video unless the answer rejects it
+    /// or leaves it out. The payload types are those of the answer, since the receiver may choose other numbers (RFC
+    /// 3264 section 6.1).
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedMedia {
         guard !isICELite || !answer.isICELite else { throw .bothICELite }
         guard let first = answer.media.first, answer.media.count <= kinds.count,

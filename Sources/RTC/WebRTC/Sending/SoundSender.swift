@@ -7,8 +7,8 @@ import TrackHub
 /// What sends the sound of a session: each packet at once, without a place in the queue of pictures, which wait for it.
 ///
 /// To a viewer, it never needs to be called at a certain time, so that a silence costs nothing; a server gets silence
-/// (``FilledSilence``). Its sender reports go out with packets. Sans-IO: time and the sink are arguments. Belongs to the
-/// media thread.
+/// (``FilledSilence``). Its sender reports go out with packets. Sans-IO: time and the sink are arguments. Belongs to
+/// the media thread.
 struct SoundSender {
     /// Sound that is older than this is left out: a player could only delay all that follows.
     static let longestWait = Interval.milliseconds(200)
