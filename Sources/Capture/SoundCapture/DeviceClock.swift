@@ -54,8 +54,8 @@ struct DeviceClock {
     private static let gap = 0.05
     private static let gapCount = 3
     /// An observation that is so much too late, in seconds, isn't believed before so many samples have passed without
-    /// one that isn't. A monitor keeps back what its sink may still take back, up to a block, and doesn't count that: so
-    /// the samples that it has passed on seem to be late by as much, for seconds on end. None seems to be early.
+    /// one that isn't. A monitor keeps back what its sink may still take back, up to a block, and doesn't count that.
+    /// So the samples that it has passed on seem to be late by as much, for seconds on end. None seems to be early.
     private static let lateness = (error: 1.5e-3, span: Int64(480_000))
     /// Two observations agree up to this distance, in seconds; where none do, the last of so many is believed.
     private static let agreement = 2e-3

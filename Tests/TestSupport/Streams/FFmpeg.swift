@@ -62,8 +62,8 @@ public enum FFmpeg {
             ])
     }
 
-    /// The frames of a file's video, by ffprobe: when each is shown, in seconds, and whether it is a key frame. The file
-    /// may still be written.
+    /// The frames of a file's video, by ffprobe: when each is shown, in seconds, and whether it is a key frame. The
+    /// file may still be written.
     public static func frames(of path: String) throws -> [(time: Double, isKeyFrame: Bool)] {
         var launch = Launch(
             "ffprobe",

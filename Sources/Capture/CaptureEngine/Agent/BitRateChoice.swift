@@ -2,9 +2,9 @@ import MediaTypes
 
 /// Chooses the bit rate of the pictures from what the user has set and what the host says of the viewers' paths.
 ///
-/// A rate that the user has set is the rate, as far as the paths carry it; with a first rate, the pictures begin at that
-/// one, and rise to the other where the paths have carried more. Without either, they begin at ``usual``, and rise where the paths have carried more: paths of which nothing is known don't get more than most
-/// lines carry. Pure.
+/// A rate that the user has set is the rate, as far as the paths carry it; with a first rate, the pictures begin at
+/// that one, and rise to the other where the paths have carried more. Without either, they begin at ``usual``, and rise
+/// in the same way: paths of which nothing is known don't get more than most lines carry. Pure.
 struct BitRateChoice {
     /// The rate without a setting, while nothing is known of the paths.
     static let usual = BitRate(bitsPerSecond: 4_000_000)

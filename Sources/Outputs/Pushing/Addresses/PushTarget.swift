@@ -30,8 +30,8 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether it gets the same packets as viewers, which nobody encodes once more.
     public var takesWebRTC: Bool { server != nil }
 
-    /// Whether what the path doesn't carry waits where we see it, or is counted. What only a connection tells is assumed
-    /// to.
+    /// Whether what the path doesn't carry waits where we see it, or is counted. What only a connection tells is
+    /// assumed to.
     public var showsBacklog: Bool { !takesWebRTC && address?.showsBacklog ?? true }
 
     /// Whether the size of its send buffer can be set, as far as that is known.

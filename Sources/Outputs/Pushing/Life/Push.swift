@@ -102,7 +102,7 @@ public enum PushEvent: Sendable {
     case changed(OutputState, because: OutputFailure?)
     /// What it does, at regular times while it is connected.
     case status(PushStatus)
-    /// A fifth of the pictures or more hasn't been sent, or over SRT a fifth of the packets was lost, for three seconds.
+    /// A fifth of the pictures or more hasn't been sent for three seconds, or over SRT a fifth of the packets was lost.
     case weakNetwork
 }
 
