@@ -9,8 +9,8 @@ import Testing
 extension EndToEndBesideBrowser {
     @Suite("Capture and a host that doesn't read", .enabled(if: EndToEnd.isPossible))
     struct CaptureFlowTests {
-        /// How much the capture may grow, in KiB: x264's buffers grow with the largest frame so far, while the frames of
-        /// four seconds that nobody reads would be 10 MB.
+        /// How much the capture may grow, in KiB: x264's buffers grow with the largest frame so far, while the frames
+        /// of four seconds that nobody reads would be 10 MB.
         private static let growth = 4096
 
         @Test(
