@@ -60,6 +60,6 @@ extension TrackSender {
             return feed.hub.requestKeyFrame(of: feed.rung, now: now)
         }
         restart()
-        showBacklog(at: feed.hub.mediaTime(at: now))
+        showBacklog(at: feed.hub.mediaTime(at: now, rate: .video))
     }
 }
