@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The content of a small file of the user's: settings, or a secret.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The folder for this user's sockets, which is the first of these that is available:
