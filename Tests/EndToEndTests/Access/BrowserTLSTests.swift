@@ -107,7 +107,7 @@ extension EndToEndInBrowser {
                 (garbage, key, 65, "--tls-cert \(garbage): has no certificate in it"),
                 (certificate, garbage, 65, "--tls-key \(garbage): has no private key in it"),
                 (certificate, encrypted, 65, "--tls-key \(encrypted): is encrypted"),
-                (certificate, public_, 77, "--tls-key \(public_): can be read by everybody"),
+                (certificate, public_, 77, "--tls-key \(public_): can be read by all users"),
                 (folder.file("none"), key, 66, "--tls-cert \(folder.file("none")): can't be read: No such file"),
                 (folder.path, key, 64, "--tls-cert \(folder.path): is no file"),
             ] {

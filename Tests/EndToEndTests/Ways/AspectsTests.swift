@@ -63,6 +63,7 @@ extension EndToEndBesideBrowser {
             let run = try WaysRun(
                 .capture, .init(options: ["--presenters"], playTime: nil), peers: peers, recordings: recordings)
             try run.watch(in: browser)
+            run.attempt(.hls) { try run.startHLSPlayer() }
             run.waitForAll()
             run.takeSnapshots()
             for command in ["pause", "resume", "mute", "unmute"] {

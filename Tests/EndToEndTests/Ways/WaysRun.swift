@@ -107,15 +107,26 @@ final class WaysRun {
     /// Starts an RTSP player, which gets the audio that there is now.
     func startPlayer(_ way: WayOut, track: String = "") throws {
         let url = try host.rtsp + (track.isEmpty ? "" : "/" + track) + (way == .pcmu ? "?audio=pcmu" : "")
+        try startPlayer(of: ["-rtsp_transport", "tcp", "-i", url], way, track: track)
+    }
+
+    /// Starts an HLS player, which keeps what the playlist forgets.
+    func startHLSPlayer() throws {
+        let list = folder.file("room.m3u8")
+        try eventually("the playlist") { (try? fileBytes(list)) != nil }
+        try startPlayer(of: ["-live_start_index", "0", "-i", list], .hls)
+    }
+
+    private func startPlayer(of input: [String], _ way: WayOut, track: String = "") throws {
         var launch = Launch(
             "ffmpeg",
-            ["-hide_banner", "-nostdin", "-v", "error", "-rtsp_transport", "tcp", "-i", url, "-map", "0", "-c", "copy"]
+            ["-hide_banner", "-nostdin", "-v", "error"] + input + ["-map", "0", "-c", "copy"]
                 + (variation.playTime.map { ["-t", "\($0)"] } ?? []) + [played(way, track: track)])
         launch.standardError = .text(limit: 1 << 16)
         players[way, default: []].append(try ChildProcess(launch))
     }
 
-    /// The file that an RTSP player writes.
+    /// The file that a player writes.
     func played(_ way: WayOut, track: String = "") -> String { folder.file("\(way)\(track).mkv") }
 
     /// Whether all RTSP players of this way have ended.
