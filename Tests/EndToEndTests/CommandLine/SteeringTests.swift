@@ -34,7 +34,7 @@ extension EndToEnd {
             try eventually("figures of pictures", within: .seconds(20)) { () throws -> Void? in
                 #expect(try CommandLineRun(["screenrelay", "snapshot", desktop.link, "-o", file]).status == .exited(0))
                 let text = try ask(["status"], of: desktop).output
-                let begin = "live; sharing \(desktop.screen.name) to the room screen; 0 viewers; at most 5 pictures"
+                let begin = "live; sharing \(desktop.screen.name) to the room screen; 0 viewers; at most 5 fps"
                 #expect(text.hasPrefix(begin))
                 return text.contains("\n  capture: ") && text.contains("MiB of memory") ? () : nil
             }

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndBesideBrowser {
     /// Servers with the habits of some that others run.
     @Suite("Pushing to servers that others run", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
     struct WebRTCHabitTests {

@@ -9,7 +9,7 @@ export const pathWords = {
     types: {
       host: "own address",
       srflx: "public address (seen by a STUN server)",
-      prflx: "public address (seen by the peer)",
+      prflx: "address as the peer sees it",
       relay: "relay's address",
     },
     kinds: { udp: "UDP", tcp: "TCP", relay: "Relay" },
