@@ -43,12 +43,12 @@ struct ServerSessionTests {
         rig.publish { stillFrame(1, $0) }
         let asked = rig.source.keyFrameRequests
         rig.play(60)
-        let sound = SSRC(0x1122_3344)
-        let media = try #require(peer.mediaPackets.map(\.rtp.header.ssrc).first { $0 != sound })
+        let packets = peer.mediaPackets.map(\.rtp)
+        let media = try #require(packets.max { $0.payload.count < $1.payload.count }?.header.ssrc)
         // Silence goes out, with reports, from the beginning.
         for (isSound, begin) in [(false, start), (true, MonotonicTime.zero)] {
             let reports = peer.viewer.reports.filter { ($0.report.ssrc != media) == isSound }
-            try #require(isSound ? reports.count > 2 : reports.count == 2)
+            try #require(isSound ? reports.count >= 2 : reports.count == 2)
             // Bridges round the spacing to milliseconds, and the clock's rate to ticks a millisecond.
             #expect((200...310).contains((reports[1].time - reports[0].time).milliseconds))
             #expect(reports[0].time >= begin && (isSound || (reports[1].time - start).milliseconds <= 300))
