@@ -215,7 +215,7 @@ struct HLSWriterTests {
         for name in others { #expect(try fileBytes(own.file(name)) == [1], "\(name)") }
     }
 
-    @Test("a list that is a pipe holds nobody up", .timeLimit(.minutes(1)))
+    @Test("a playlist that is a pipe doesn't block the writer", .timeLimit(.minutes(1)))
     func pipe() throws {
         try #require(mkfifo(folder.file("room.m3u8"), 0o600) == 0)
         let writer = try writer()

@@ -127,7 +127,7 @@ struct OutputLifeTests {
         "where its name may be in use, it tries again every few seconds for 45 s, and then as often as it is set to",
         arguments: [0, 0.5, 0.999])
     func nameInUse(random: Double) {
-        let held = OutputFailure("somebody else publishes there", nameMayBeInUse: true)
+        let held = OutputFailure("the stream name is in use", nameMayBeInUse: true)
         for tries in [0, 3] {
             var course = Course(tries: tries)
             course.random = random
@@ -153,7 +153,7 @@ struct OutputLifeTests {
 
     @Test("each name that it finds in use has its own 45 s, and a connection keeps its tries")
     func nameInUseAgain() {
-        let held = OutputFailure("somebody else publishes there", nameMayBeInUse: true)
+        let held = OutputFailure("the stream name is in use", nameMayBeInUse: true)
         var course = Course(tries: 1)
         _ = course.happens(.start)
         for attempt in [1, 3] {

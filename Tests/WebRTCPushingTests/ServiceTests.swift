@@ -47,11 +47,11 @@ struct ServiceTests {
             WHIPService.failure(403, retryAfter: nil, hasToken: true, words: words)
         }
         for words in ["Endpoint ID already in use", #"{"error":"Stream is Already published"}"#] {
-            #expect(failure(words) == OutputFailure("somebody else publishes there (403)", nameMayBeInUse: true))
+            #expect(failure(words) == OutputFailure("the stream name is in use (403)", nameMayBeInUse: true))
         }
         for words in ["", "Forbidden", "<html>Sesam</html>"] {
             let either = OutputFailure(
-                "the server refuses the token, or somebody else publishes there (403)", isFinal: true,
+                "the server refuses the token, or the stream name is in use (403)", isFinal: true,
                 nameMayBeInUse: true)
             #expect(failure(words) == either)
         }

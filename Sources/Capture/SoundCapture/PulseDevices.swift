@@ -10,7 +10,7 @@ struct PulseDevices {
         var sink: String?
     }
 
-    /// The sink: its index, its name, and that of its monitor.
+    /// The sink: its index, its name, and its monitor's name.
     var sink: (index: UInt32, name: String, monitor: String)?
     /// The microphone.
     var microphone: Device?

@@ -1,11 +1,11 @@
 import CPulse
 import MediaTypes
 
-/// Has a sink mix anew what it will play, by playing 20 ms of silence on it.
+/// Makes a sink rewind its buffer, by playing 20 ms of silence on it.
 ///
-/// A sink on which nobody listens mixes what a program plays up to two seconds ahead, and whoever begins to listen gets
-/// nothing until that has been played. When another program begins, the sink takes back what it has mixed and not
-/// played, so that this one is heard at once; the listener then gets all of it, too.
+/// A sink without listeners mixes what a program plays up to 2 s ahead, and a new listener gets nothing until that has
+/// been played. When another program starts to play, the sink discards what it has mixed but not played and mixes it
+/// again with the new program; from then on the listener gets it too.
 final class SinkNudge {
     private let stream: OpaquePointer
     private var isWritten = false

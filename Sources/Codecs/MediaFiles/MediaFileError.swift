@@ -32,7 +32,7 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .diskFull: "the disk is full"
         case .permissionDenied: "permission denied"
-        case .nameInUse: "somebody else publishes there"
+        case .nameInUse: "the stream name is in use"
         case .outOfMemory: "no memory left"
         case .rejected(let reason): reason
         }

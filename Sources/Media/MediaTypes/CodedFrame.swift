@@ -22,7 +22,7 @@ public struct CodedFrame: Sendable {
     public var isToBeRefined = false
     /// Whether a newer picture than this one is overdue; false also if that isn't known.
     public var isOutdated = false
-    /// Whether a picture shows what the one before it shows, perhaps finer; false also if that isn't known.
+    /// Whether the frame shows the same content as the one before, perhaps in higher quality; false if unknown.
     public var isUnchanged = false
     /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then
     /// repeated, because the codec knows only even sizes. Nil if all of the picture counts, or if that isn't known.

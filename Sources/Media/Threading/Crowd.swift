@@ -4,7 +4,7 @@
 /// Addresses with the same first 48 bits of IPv6, of which one customer may have 65,536 networks of 64 bits, are also a
 /// crowd together, an eighth as large as their number.
 public struct Crowd {
-    /// Where somebody comes from, as it is counted.
+    /// A client's address and network, as connections are counted by.
     public struct Origin: Sendable {
         let key: String
         let network: String?

@@ -7,7 +7,7 @@ public import MediaTypes
 public struct OutputLife: Sendable {
     /// How often an output tries, and how long it waits.
     public struct Settings: Hashable, Sendable {
-        /// How often it tries again by itself after a failure, 0 to 3. Where its name may be in use at the server, it
+        /// The number of automatic retries after a failure, 0 to 3. Where its name may be in use at the server, it
         /// tries again for ``OutputLife/nameTime`` in any case.
         public var tries = 0
         /// The longest that an attempt may take.
@@ -65,7 +65,7 @@ public struct OutputLife: Sendable {
     /// The most tries that are taken from `Settings.tries`.
     public static let mostTries = 3
     /// For how long an output tries again where its name may be in use: servers keep the name of a publisher that went
-    /// without a word for 30 s, as a rule until ICE times out.
+    /// without a goodbye for 30 s, usually until ICE times out.
     public static let nameTime = Interval.seconds(45)
     /// A connection that lasted this long has worked: the tries are counted anew.
     private static let lasting = Interval.seconds(10)

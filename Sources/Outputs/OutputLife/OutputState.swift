@@ -32,8 +32,8 @@ public struct OutputFailure: Error, Hashable, Sendable, CustomStringConvertible 
     public var isFinal: Bool
     /// Whether nobody listens at the address, as where a server is just starting again.
     public var foundNobody: Bool
-    /// Whether the server may have refused because somebody publishes under this name: it keeps the name of a publisher
-    /// that went without a word for half a minute, and that may have been this program before it was killed.
+    /// Whether the server may have refused because the stream name is in use: it keeps the name of a publisher
+    /// that has vanished for half a minute, and that may have been this program before it was killed.
     ///
     /// With `isFinal`, the refusal can also mean something that no other attempt changes, such as a wrong token.
     public var nameMayBeInUse: Bool

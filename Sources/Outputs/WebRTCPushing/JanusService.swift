@@ -153,7 +153,7 @@ struct JanusMessage {
         case 403, 405, 433:
             return OutputFailure("\(place) refuses this publisher's token or PIN (\(code))", isFinal: true)
         case 426: return OutputFailure("there is no such room (426)")
-        // A publisher that went without a word has its place until the server has missed its keep-alives for a minute.
+        // A killed publisher keeps its place until the server has missed its keep-alives for a minute.
         case 432: return OutputFailure("the room has no place for another publisher (432)", nameMayBeInUse: true)
         case 458, 459: return OutputFailure("the server has forgotten the session (\(code))")
         case 460: return OutputFailure("the server has no rooms: its VideoRoom plugin is missing (460)")

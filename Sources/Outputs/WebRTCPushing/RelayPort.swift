@@ -46,7 +46,7 @@ final class RelayPort {
                     buffer.withUnsafeMutableBytes { recvfrom(descriptor, $0.baseAddress, $0.count, 0, source, &length) }
                 }
             }
-            // An error may be that of a datagram before.
+            // The error may belong to an earlier datagram.
             if count < 0 {
                 if errno == EAGAIN { return nil }
                 if errno == EINTR || errno == ECONNREFUSED { continue }

@@ -7,13 +7,13 @@ import STUN
 import Synchronization
 import Threading
 
-/// The way to a server by a TURN server that it has named, for a session whose UDP doesn't get there.
+/// Relays a session to its server through a TURN server that the server has named, for networks that block UDP.
 ///
-/// Each address of the server's has a UDP port of this machine's loopback, which the session takes for one more
-/// candidate. What the media port sends there goes to the TURN server over TCP or TLS and comes back likewise. So the
-/// media thread knows nothing of it, and only who needs it pays for the way through the kernel.
+/// Each address of the server has a UDP port on loopback, which the session treats as an additional candidate. Datagrams
+/// that the media port sends there go to the TURN server over TCP or TLS, and replies come back the same way. The media
+/// thread is unchanged, and only sessions that need the relay pay for the extra pass through the kernel.
 ///
-/// It has a thread of its own, and ends when this object is released.
+/// It runs on its own thread, and ends when this object is released.
 public final class ServerRelay: Sendable {
     /// How long a session may take to connect without it.
     public static let delay = Interval.seconds(1)
@@ -80,6 +80,7 @@ public final class ServerRelay: Sendable {
         private let onPath: @Sendable (String) -> Void
         private let wake: WakeUp
         private let state = Mutex(State())
+        /// Safe on any thread (GCancellable is), and alive until `deinit`.
         private nonisolated(unsafe) let cancellable: UnsafeMutablePointer<GCancellable>
 
         init?(

@@ -88,7 +88,7 @@ struct WHIPService: PublishingService {
         return url.absoluteString
     }
 
-    /// What it means that a server closes the connection where an answer is due: SRS tells nobody why it refuses.
+    /// What a closed connection in place of an answer means: SRS gives no reason for a refusal.
     static let noAnswer = OutputFailure(
         "the server has closed the connection without an answer; some do so while another publisher has the stream's "
             + "name, or if they can't take what is offered: check the stream's name, and the server's log",
@@ -104,16 +104,16 @@ struct WHIPService: PublishingService {
         case 403:
             // Some servers say so of a name that is in use, and only their words tell.
             switch Refusal(words) {
-            case .name: return OutputFailure("somebody else publishes there (403)", nameMayBeInUse: true)
+            case .name: return OutputFailure("the stream name is in use (403)", nameMayBeInUse: true)
             case .token: return OutputFailure("the server \(token) (403)", isFinal: true)
             case nil:
                 return OutputFailure(
-                    "the server \(token), or somebody else publishes there (403)", isFinal: true,
+                    "the server \(token), or the stream name is in use (403)", isFinal: true,
                     nameMayBeInUse: true)
             }
         case 404, 410: return OutputFailure("the server has nothing at this address (\(status))")
         case 405: return OutputFailure("nothing can be published at this address (405)")
-        case 409: return OutputFailure("somebody else publishes there (409)", nameMayBeInUse: true)
+        case 409: return OutputFailure("the stream name is in use (409)", nameMayBeInUse: true)
         case 400, 406, 415, 422: return OutputFailure("the server can't take what is offered (\(status))")
         case 429, 503:
             let wait = retryAfter.flatMap { UInt32($0) }.map { ", and asks to wait for \($0) s" } ?? ""

@@ -84,7 +84,7 @@ extension EndToEndBesideBrowser {
             #expect(studio.push.state == .connected)
         }
 
-        @Test("sound that comes later is published with the pictures anew, once, and only after the old session's end")
+        @Test("audio that starts later is published with the video in a new session, once, after the old one has ended")
         func laterSound() throws {
             let (client, port) = try server(["PATIENCE": "2"])
             let studio = try Studio(port, sound: nil)
@@ -99,7 +99,7 @@ extension EndToEndBesideBrowser {
             #expect(requests(client).map { Set(sections($0)) } == [["video"], ["video", "audio"]])
         }
 
-        @Test("a source of sound alone offers no pictures; when some come, it is published anew with both")
+        @Test("an audio-only source offers no video; when video starts, it is published with both in a new session")
         func soundAlone() throws {
             let (client, port) = try server(["PATIENCE": "2"])
             let studio = try Studio(port, sound: try CustomAudioTrack(channelCount: 2), hasPictures: false)
@@ -119,8 +119,8 @@ extension EndToEndBesideBrowser {
             "a host that is killed while it pushes is back by itself once its name is free, and says why it waits",
             .timeLimit(.minutes(5)),
             arguments: [
-                ("409", "somebody else publishes there (409)"), ("403", "somebody else publishes there (403)"),
-                ("wordless", "the server refuses the token, or somebody else publishes there (403)"),
+                ("409", "the stream name is in use (409)"), ("403", "the stream name is in use (403)"),
+                ("wordless", "the server refuses the token, or the stream name is in use (403)"),
                 ("silent", "the server has closed the connection without an answer; some do so while another"),
             ])
         func killed(habit: String, reason: String) throws {
@@ -161,7 +161,7 @@ extension EndToEndBesideBrowser {
             ])
             for words in [
                 "has failed: the server refuses the token (401)", "has failed: the server refuses the token (403)",
-                "tries again: the server refuses the token, or somebody else publishes there (403)",
+                "tries again: the server refuses the token, or the stream name is in use (403)",
             ] {
                 try eventually(words) { desktop.host.output.contains(words + "\n") }
             }

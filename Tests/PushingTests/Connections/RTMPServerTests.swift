@@ -92,7 +92,7 @@ struct RTMPServerTests {
         try write(until: .connected, other)
         let push = try start(server.url)
         try write(until: .autoReconnecting, push)
-        #expect(told.failures == ["somebody else publishes there"])
+        #expect(told.failures == ["the stream name is in use"])
         other.stop()
         try write(until: .connected, push)
         #expect(told.states == [.connecting, .autoReconnecting, .connected])

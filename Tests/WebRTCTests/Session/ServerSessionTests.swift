@@ -82,7 +82,7 @@ struct ServerSessionTests {
         #expect(keyFrames(peer).count == 1)
     }
 
-    @Test("a viewer gets one report a second, and a key frame only once")
+    @Test("a viewer gets one report per second, and a key frame only once")
     func viewer() throws {
         let rig = try Rig()
         let peer = try rig.join()
@@ -123,7 +123,7 @@ struct ServerSessionTests {
         }
     }
 
-    @Test("once something has changed, the source is asked, so that nobody sees again what was there before")
+    @Test("once the screen has changed, the source is asked, so that no viewer sees old content again")
     func changedScreen() throws {
         let rig = try Rig()
         let peer = try join(rig)

@@ -17,7 +17,7 @@ from .stage import Stage
 
 TITLE = "The first ten seconds"
 NOTE = (
-    "Beeps over a quiet tone play already when the first listener comes, an aiortc client by WHEP, and nobody else "
+    "Beeps over a quiet tone play already when the first listener comes, an aiortc client over WHEP, and no other client "
     "listens to the sink. Per beep: how long after the first sound it was; the offset, how much later than it was "
     "heard at the sink it is by its time stamp; how much later its first packet came; and by how many millionths the "
     "tone's pitch is off in the half second after it. Afterwards another client listens to the sink to tell when beeps "

@@ -15,7 +15,7 @@ public struct CaptureConfiguration: Sendable {
     /// The bit rate while nothing is known of the viewers' paths, from which it rises to `bitRate` where they carry it;
     /// nil to begin with `bitRate`.
     public var firstBitRate: BitRate?
-    /// The fewest pictures a second in motion, as far as the coarsest quantizer allows; nil for no such number.
+    /// The minimum frame rate in motion, in frames per second, if the coarsest QP allows it; nil for none.
     public var lowestFramesPerSecond: Int?
     /// Whether to send only the units of pictures, with the headers of the legacy sender, whatever the host asks for.
     public var isLegacy: Bool

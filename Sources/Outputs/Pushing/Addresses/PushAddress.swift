@@ -10,7 +10,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     let container: MediaContainer
     /// The URL without what may be secret: for people, logs and lists.
     public let description: String
-    /// The nearest that the server may be, if somebody else has named it; nil for what the user has named.
+    /// The nearest that the server may be, if another server has named it; nil if the user has named it.
     var nearest: Nearness?
 
     /// The protocols that there are, and what each carries.

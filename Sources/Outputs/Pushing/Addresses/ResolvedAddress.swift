@@ -19,7 +19,7 @@ extension PushAddress {
             guard addresses.allSatisfy({ Nearness($0) <= nearest }) else {
                 throw OutputError("its stream object names a server of this machine or its network")
             }
-            // Asked once more, a name may have another address.
+            // A second lookup may return another address.
             found = first
         }
         guard let range = nameRange, let address = found else { return ResolvedAddress(url: place()) }

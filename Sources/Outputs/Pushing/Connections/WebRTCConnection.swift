@@ -14,7 +14,7 @@ final class WebRTCConnection: PushAttempt {
     private static let patience = Interval.milliseconds(2_500)
     /// How much of the time to connect is left for what follows once somebody listens at the server.
     private static let reserve = Interval.seconds(1)
-    /// How often it is looked for sound: nobody tells of a source that is silent.
+    /// How often to look for audio: a silent source sends no event.
     private static let soundInterval = Interval.milliseconds(100)
 
     let attempt: Int
@@ -179,7 +179,7 @@ final class WebRTCConnection: PushAttempt {
         }
     }
 
-    /// Has a TURN server ready that the server has named, in case that the session doesn't connect by itself.
+    /// Prepares a TURN server that the WHIP server has named, for the case that the session doesn't connect directly.
     private func prepareRelay(_ session: TrackSession?, _ answer: String) {
         guard let session, let named = shared.withLock({ $0.named }) else { return }
         let relay = ServerRelay(by: named, offer: session.description, answer: answer) { [weak session] candidate in

@@ -6,7 +6,7 @@ import Threading
 
 /// How a push works; ``Push/reload(_:)`` changes it.
 public struct PushSettings: Sendable {
-    /// How often it tries again by itself after a failure, 0 to 3. Where its name may be in use at the server, it tries
+    /// The number of automatic retries after a failure, 0 to 3. Where its name may be in use at the server, it tries
     /// again for ``OutputLife/nameTime`` in any case.
     public var tries = 0
     /// The longest that connecting may take, and that the other side may take nothing.

@@ -22,7 +22,7 @@ public struct CaptureOptions: Sendable, Equatable {
     public var pausesWhenLocked: Bool
     /// The most pictures a second.
     public var framesPerSecond: Int
-    /// The fewest pictures a second in motion, as far as the coarsest ones fit; nil for no such number.
+    /// The minimum frame rate in motion, in frames per second, if the coarsest QP allows it; nil for none.
     public var lowestFramesPerSecond: Int?
     /// The highest bit rate, or nil if it depends on the viewers' paths.
     public var bitRate: BitRate?

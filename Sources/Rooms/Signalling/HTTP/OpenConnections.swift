@@ -6,7 +6,7 @@ final class OpenConnections {
     private let limits: SignallingLimits
     /// Keyed by the client's address object, which libsoup provides with each message of the connection.
     private var connections: [OpaquePointer: ClientConnection] = [:]
-    /// Who there are connections of, by the keys of their addresses and networks, except loopback.
+    /// The clients that have connections, keyed by address and by network; without loopback.
     private var clients: [String: ConnectedClient] = [:]
     /// The number of connections. Those that were closed to make room don't count.
     private var count = 0
@@ -26,9 +26,9 @@ final class OpenConnections {
     func keep(_ connection: ClientConnection, until stream: UnsafeMutablePointer<GIOStream>) {
         let key = OpaquePointer(connection.remote)
         connections[key] = connection
-        connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
-            if !connection.isDropped { discount(connection) }
-            connections[key] = nil
+        connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [weak self] in
+            if !connection.isDropped { self?.discount(connection) }
+            self?.connections[key] = nil
         }
     }
 
@@ -69,7 +69,7 @@ final class OpenConnections {
     private static let mostDropped = 128
 
     /// Closes one of the connections that match `isMeant` and haven't been admitted, of the address that most of them
-    /// are from: the oldest of those whose request has been answered, because a browser reopens them by itself, or else
+    /// are from: the oldest of those whose request has been answered, because browsers reopen those, or else
     /// the oldest. Returns false if there is none.
     ///
     /// In a flood, this is done for each connection: one pass, without a look at any text.
@@ -113,7 +113,7 @@ final class OpenConnections {
     }
 }
 
-/// An address that there are connections of, or a network of 48 bits of IPv6, which one customer may have.
+/// An address with open connections, or an IPv6 /48, which may belong to one customer.
 final class ConnectedClient {
     let key: String
     /// The network that an address of IPv6 is in.
@@ -137,6 +137,6 @@ final class ConnectedClient {
         network?.strangers += 1
     }
 
-    /// How many there are of it. A network counts an eighth of its own.
+    /// The number of its connections that haven't been admitted; for a /48, an eighth of them.
     var crowd: Int { max(strangers, (network?.strangers ?? 0) / 8) }
 }
