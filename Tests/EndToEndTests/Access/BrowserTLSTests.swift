@@ -5,18 +5,19 @@ import Processes
 import TestSupport
 import Testing
 
-/// A self-signed certificate for this machine, made by `openssl`.
+/// A self-signed certificate, made by `openssl`.
 struct MadeCertificate {
     let text: [UInt8]
     let key: [UInt8]
 
-    init() throws {
+    /// For this machine, or for other `names`.
+    init(names: String = "DNS:localhost,IP:127.0.0.1") throws {
         let folder = try TemporaryFolder()
         var launch = Launch(
             "openssl",
             [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder.file("key"),
+                "/CN=localhost", "-addext", "subjectAltName=\(names)", "-keyout", folder.file("key"),
                 "-out", folder.file("certificate"),
             ])
         launch.standardError = .text(limit: 10_000)

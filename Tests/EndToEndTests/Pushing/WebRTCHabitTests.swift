@@ -58,16 +58,20 @@ extension EndToEndBesideBrowser {
         }
 
         @Test(
-            "where no UDP gets to the server, pictures go by the TURN server that it has named, over TCP",
+            "if UDP to the server is blocked, frames go through the TURN server that it has named",
             .enabled(if: CoturnServer.isAvailable),
-            .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
-        func relay() throws {
+            .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"),
+            arguments: ["turn", "turns"])
+        func relay(scheme: String) throws {
             let address = "192.0.2.1"
             let network = try LossyNetwork(losing: "udp sport \(LossyNetwork.mediaPort) ip daddr \(address)")
-            let coturn = try CoturnServer(at: address, inside: network)
+            let certificate = scheme == "turns" ? try MadeCertificate(names: "IP:\(address)") : nil
+            let coturn = try CoturnServer(at: address, inside: network, certificate: certificate)
+            let folder = try TemporaryFolder()
+            let authority = try certificate.map { try folder.write("authority", $0.text) }
             let word = CoturnServer.password.replacing("\"", with: "\\\"")
             let link =
-                "<turn:\(address):\(CoturnServer.port)?transport=tcp>; rel=\"ice-server\"; "
+                "<\(scheme):\(address):\(CoturnServer.port)?transport=tcp>; rel=\"ice-server\"; "
                 + "username=\"\(CoturnServer.user)\"; credential=\"\(word)\"; credential-type=\"password\""
             let client = try PythonClient(
                 "whip_habits", in: .rtc, ["link", "<stun:stun.example>; rel=\"ice-server\", " + link],
@@ -77,7 +81,7 @@ extension EndToEndBesideBrowser {
                 options: [
                     "--lan", "--listen", "0", "--udp-port", "\(LossyNetwork.mediaPort)", "--push",
                     "whip:http://\(address):\(port)/whip",
-                ], inside: network)
+                ], inside: network, prefix: authority.map { ["env", "SSL_CERT_FILE=\($0)"] } ?? [])
             try client.event("pictures") { $0["count"] as? Int ?? 0 >= 60 }
             #expect(try network.lostDatagrams() > 0, "UDP was tried")
             #expect(desktop.host.occurrences(of: "is connected") == 1)

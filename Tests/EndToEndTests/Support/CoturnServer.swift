@@ -3,7 +3,7 @@ import MediaTypes
 import Processes
 import TestSupport
 
-/// coturn, which `Tools/setup` unpacks: a TURN server for one user, over TCP alone.
+/// coturn, which `Tools/setup` unpacks: a TURN server for one user, over TCP or TLS.
 final class CoturnServer {
     static let (user, password) = ("desk", "a \"b\"")
     /// In a network of its own, it has no neighbour.
@@ -15,16 +15,24 @@ final class CoturnServer {
     private let child: ChildProcess
     private let folder: TemporaryFolder
 
-    /// Starts it at `address` in `network`, and waits until it listens.
-    init(at address: String, inside network: LossyNetwork) throws {
+    /// Starts it at `address` in `network`, over TLS if there is a certificate, and waits until it listens.
+    init(at address: String, inside network: LossyNetwork, certificate: MadeCertificate? = nil) throws {
         folder = try TemporaryFolder()
+        let security =
+            try certificate.map {
+                [
+                    "--no-tcp", "--tls-listening-port=\(Self.port)",
+                    "--cert=" + (try folder.write("certificate", $0.text)),
+                    "--pkey=" + (try folder.write("key", $0.key)),
+                ]
+            } ?? ["--no-tls", "--listening-port=\(Self.port)"]
         let words =
             network.prefix + [
                 Self.folder + "/bin/turnserver", "-n", "--lt-cred-mech", "--user=\(Self.user):\(Self.password)",
                 "--realm=turn.example", "--listening-ip=\(address)", "--relay-ip=\(address)",
-                "--listening-port=\(Self.port)", "--no-udp", "--no-tls", "--no-dtls", "--no-cli", "--log-file=stdout",
-                "--verbose", "--pidfile=" + folder.file("pid"), "--userdb=" + folder.file("users"),
-            ]
+                "--no-udp", "--no-dtls", "--no-cli", "--log-file=stdout", "--verbose",
+                "--pidfile=" + folder.file("pid"), "--userdb=" + folder.file("users"),
+            ] + security
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.environment = ["LD_LIBRARY_PATH": .some(Self.folder + "/lib/x86_64-linux-gnu")]
         launch.standardOutput = .text(limit: 1 << 20)
@@ -33,7 +41,8 @@ final class CoturnServer {
         self.child = child
         try eventually("coturn") {
             if let status = child.poll() { throw ProgramEnded(status: status, log: child.output?.text ?? "") }
-            return child.output?.text.contains("TCP listener opened on") == true ? () : nil
+            return child.output?.text.contains("\(certificate == nil ? "TCP" : "TLS") listener opened on") == true
+                ? () : nil
         }
     }
 
