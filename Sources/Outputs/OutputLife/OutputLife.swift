@@ -64,10 +64,10 @@ public struct OutputLife: Sendable {
 
     /// The most tries that are taken from `Settings.tries`.
     public static let mostTries = 3
-    /// For how long an output tries again where its name may be in use: servers keep the name of a publisher that went
-    /// without a goodbye for 30 s, usually until ICE times out.
+    /// How long an output is retried if its stream name may be in use: servers keep the name of a publisher that has
+    /// vanished for 30 s, usually until ICE times out.
     public static let nameTime = Interval.seconds(45)
-    /// A connection that lasted this long has worked: the tries are counted anew.
+    /// A connection that lasted this long has worked: the count of tries is reset.
     private static let lasting = Interval.seconds(10)
 
     /// What the output is doing now.

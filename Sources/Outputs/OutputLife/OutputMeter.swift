@@ -1,7 +1,6 @@
 public import MediaTypes
 
-/// What an output's protocol has counted since the connection began, where it sends at its own pace and repairs losses
-/// by itself.
+/// The packet counters of a connection whose protocol paces and retransmits packets itself, as SRT does.
 public struct PathCounters: Hashable, Sendable {
     /// The packets that were sent, including those that were sent again, and those that were lost or too late.
     public var sent: Int64

@@ -1,7 +1,7 @@
 import Signalling
 
-/// The TURN servers that a server of WHIP has named (RFC 9725 section 4.6), as far as a push uses them: over TCP or
-/// TLS, for where no UDP gets through.
+/// The TURN servers that a WHIP server has named (RFC 9725 section 4.6) and that a push can use, which are those over
+/// TCP or TLS: they are for networks that block UDP.
 public struct NamedServers: Hashable, Sendable {
     /// The servers, with their credentials, in the order of the answer.
     let servers: [Relay]

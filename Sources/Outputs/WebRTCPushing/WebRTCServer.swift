@@ -31,8 +31,8 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     /// The host's name or address, without brackets.
     public let host: String
 
-    /// Whether it may wait for all that it is offered, and take nothing that comes later: some WHIP servers refuse who
-    /// offers sound and sends none. Janus passes on what comes.
+    /// Whether the server may wait for packets of every offered section and accept no section later: some WHIP servers
+    /// end a session that offers audio and sends none. Janus forwards whatever arrives.
     public var waitsForAll: Bool { service == .whip }
 
     private static let longest = 4096

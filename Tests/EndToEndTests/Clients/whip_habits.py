@@ -1,12 +1,12 @@
-"""A WHIP endpoint with a habit of one that others run: HTTP by aiohttp, WebRTC by aiortc.
+"""A WHIP endpoint that behaves like one of several other servers: HTTP by aiohttp, WebRTC by aiortc.
 
     whip_habits.py HABIT [LINK]
 
 `pli` and `fir` ask for a key frame every 2 s, by these messages; the others ask for none, whatever they miss. `bridge` drops all
 packets of pictures before the second sender report, `mute` sends no RTCP at all, and `link` names LINK in its answer.
 
-Says, one JSON object a line: where it listens (`listening` with its `port`), that it was asked to end a session (`left`), and what
-receiving.py says. The end of its standard input ends it without a word to anybody.
+Prints one JSON object per line: where it listens (`listening` with its `port`), that it was asked to end a session (`left`), and what
+receiving.py says. It ends, without closing its sessions, when its standard input ends.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""A WHIP endpoint with the habits of servers that others run: it holds the name of a publisher who went without a word, and waits for
-all that it was offered.
+"""A WHIP endpoint that behaves like other servers: it holds the name of a publisher that has vanished, and waits for packets of every
+section that was offered.
 
     whip_holder.py PORT TOKEN
 
@@ -12,12 +12,12 @@ a publisher who didn't send DELETE, it refuses others there as HABIT says:
     silent   by closing the connection, as SRS does
 
 A session that has no packet of a section that it offered PATIENCE seconds (10 unless the environment says so) after it was connected
-is thrown out, as by LiveKit's ingress; what comes later is also said.
+is ended, as by LiveKit's ingress; sections that start later are reported as well.
 
-Says, one JSON object a line, `at` how many seconds since it was started: where it listens (`listening` with its `port`), each request
+Prints one JSON object per line, `at` how many seconds since it was started: where it listens (`listening` with its `port`), each request
 (`request` with its method, path, status and the `sections` of its offer), each second of a session with the packets that came
 (`second` with `video` and `audio`), `whole` with the sections that have come when a session has all of them, `thrown` with those that
-are missing, and `freed` when a name is free again. The end of its standard input ends it without a word to anybody.
+are missing, and `freed` when a name is free again. It ends, without closing its sessions, when its standard input ends.
 """
 
 import asyncio

@@ -116,7 +116,7 @@ extension EndToEndBesideBrowser {
         }
 
         @Test(
-            "a host that is killed while it pushes is back by itself once its name is free, and says why it waits",
+            "the push of a killed host reconnects once its name is free, and reports why it waits",
             .timeLimit(.minutes(5)),
             arguments: [
                 ("409", "the stream name is in use (409)"), ("403", "the stream name is in use (403)"),

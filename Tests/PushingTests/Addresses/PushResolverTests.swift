@@ -47,7 +47,7 @@ struct PushResolverTests {
     }
 
     @Test(
-        "a server that somebody else has named may be no nearer than who has named it, and is looked up once",
+        "a server that another server has named can't be nearer than that one, and is looked up once",
         arguments: [
             ("rtmp://127.0.0.1/a/key", .global, nil, nil), ("rtmp://u:p@[::1]:1935/a/key", .privateNetwork, nil, nil),
             ("srt://localhost:9000", .privateNetwork, nil, nil), ("rtmps://localhost/a/key", .linkLocal, nil, nil),

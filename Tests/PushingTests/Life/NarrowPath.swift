@@ -2,10 +2,8 @@ import Glibc
 import MediaTypes
 import TestSupport
 
-/// A path of UDP between one sender and a port of 127.0.0.1, whose rate can be limited in the sender's direction. What
-/// doesn't fit into its queue is lost.
-///
-/// It works only while somebody calls ``pump()``.
+/// A UDP path between one sender and a port of 127.0.0.1, with a rate limit in the sender's direction. Datagrams that
+/// don't fit into its queue are lost. It forwards only during calls of ``pump()``.
 final class NarrowPath {
     /// The port of 127.0.0.1 where the sender finds it.
     let port: UInt16

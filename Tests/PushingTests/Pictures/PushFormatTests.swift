@@ -90,7 +90,7 @@ struct PushFormatTests {
     }
 
     @Test(
-        "who comes to an RTMP server after a change of size gets the size that there is now",
+        "a player that connects to an RTMP server after a change of size gets the current size",
         .enabled(if: NginxServer.isAvailable))
     func sizeForLater() throws {
         defer { host.stop() }

@@ -1,4 +1,4 @@
-"""Begins TLS handshakes and never goes on with them, eight from each address, and again with each that the server ends.
+"""Starts TLS handshakes and stalls them, eight from each address, and starts another one for each that the server ends.
 
     stalled_handshakes.py SERVER PORT ADDRESS...
 
