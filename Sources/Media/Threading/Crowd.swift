@@ -1,8 +1,8 @@
-/// How many of some strangers come from each address. So it can be chosen who makes room where they are too many, and a
-/// few addresses can't keep out all others.
+/// Counts unadmitted clients by address, to choose whose connection is closed when there are too many. A few addresses
+/// can't keep out all others this way.
 ///
-/// Addresses with the same first 48 bits of IPv6, of which one customer may have 65,536 networks of 64 bits, are also a
-/// crowd together, an eighth as large as their number.
+/// The addresses of an IPv6 /48, which can belong to one customer with 65,536 /64 networks, also count together, as an
+/// eighth of their number.
 public struct Crowd {
     /// A client's address and network, as connections are counted by.
     public struct Origin: Sendable {
@@ -16,7 +16,7 @@ public struct Crowd {
 
     private var counts: [String: Int] = [:]
 
-    /// Counts these; nil for one who doesn't count, as on loopback.
+    /// Counts `origins`; nil stands for a client that isn't counted, for example on loopback.
     public init(_ origins: some Sequence<Origin?>) {
         for case let origin? in origins {
             counts[origin.key, default: 0] += 1
@@ -24,19 +24,22 @@ public struct Crowd {
         }
     }
 
-    /// How many come from this address.
+    /// The number of clients at this address.
     public func count(of origin: Origin) -> Int { counts[origin.key, default: 0] }
 
-    /// How large a crowd this origin is part of.
+    /// The size of the crowd that this origin is part of.
     public func size(of origin: Origin) -> Int {
-        max(count(of: origin), (origin.network.flatMap { counts[$0] } ?? 0) / 8)
+        Self.size(address: count(of: origin), network: origin.network.flatMap { counts[$0] } ?? 0)
     }
 
-    /// The one that goes first: the oldest of the largest crowd. Nil if there is none.
+    /// The size of the crowd that an address with so many clients, in a /48 with so many, is part of.
+    public static func size(address: Int, network: Int) -> Int { max(address, network / 8) }
+
+    /// The client to close first: the oldest of the largest crowd. Nil if there is none.
     ///
     /// - Parameters:
     ///   - strangers: the oldest first.
-    ///   - address: where one comes from, in text; one for whom it is nil counts as one.
+    ///   - address: a client's address as text; a client without one is a crowd of one.
     public static func firstToGo<Stranger>(of strangers: [Stranger], address: (Stranger) -> String?) -> Stranger? {
         let origins = strangers.map { address($0).map { Origin($0) } }
         let crowd = Crowd(origins)

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import MediaTypes
 import STUN
+import Threading
 
 /// The TCP connections of peers (RFC 6544): accepted on the port of the same number as the UDP port, and each used for
 /// one session.
@@ -183,7 +184,7 @@ final class StreamConnections {
         let oldest = unproved.max { first, second in
             func rank(_ connection: StreamConnection) -> Int {
                 let client = Client(connection.path.peer)
-                return max(ofClient[client, default: 0], ofNetwork[client.network, default: 0] / 8)
+                return Crowd.size(address: ofClient[client, default: 0], network: ofNetwork[client.network, default: 0])
             }
             let (one, other) = (rank(first), rank(second))
             return one == other ? first.openedAt > second.openedAt : one < other

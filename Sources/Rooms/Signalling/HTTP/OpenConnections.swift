@@ -138,5 +138,5 @@ final class ConnectedClient {
     }
 
     /// The number of its connections that haven't been admitted; for a /48, an eighth of them.
-    var crowd: Int { max(strangers, (network?.strangers ?? 0) / 8) }
+    var crowd: Int { Crowd.size(address: strangers, network: network?.strangers ?? 0) }
 }
