@@ -123,14 +123,20 @@ extension EndToEnd {
             let stalled = try PythonClient(
                 "Network/stalled_handshakes", in: .debian, ["192.0.2.1", "\(port)"] + attackers, prefix: network.prefix)
             #expect(try stalled.event("begun")["count"] as? Int == 40)
-            let answer = try run([
-                "curl", "-s", "--insecure", "--max-time", "30", "-w", "%{http_code}", "--interface", "192.0.2.99",
-                "-H", "Host: localhost", "https://192.0.2.1:\(port)/healthz",
-            ])
-            let ended = stalled.events.count { $0["event"] as? String == "closed" }
-            #expect(answer.output == "204", "\(answer)")
-            // Those that the others' fair share takes, but not all, as when their time is over.
-            #expect((1..<24).contains(ended), "\(ended) have ended")
+            func ended() -> Int { stalled.events.count { $0["event"] as? String == "closed" } }
+            // Where the client itself is slow, all stalled handshakes run out of time. Then it is tried again.
+            var isServed = false
+            for _ in 0..<5 where !isServed {
+                let (before, start) = (ended(), now())
+                let answer = try run([
+                    "curl", "-s", "--insecure", "--max-time", "30", "-w", "%{http_code}", "--interface", "192.0.2.99",
+                    "-H", "Host: localhost", "https://192.0.2.1:\(port)/healthz",
+                ])
+                #expect(answer.output == "204", "\(answer)")
+                // Those that the others' fair share takes, but not all.
+                isServed = now() - start < .seconds(5) && (1..<24).contains(ended() - before)
+            }
+            #expect(isServed)
             #expect(host.stop() == .exited(0))
         }
     }
