@@ -142,12 +142,8 @@ extension PulseConnection {
                     pa_context_get_sink_info_by_name(
                         context, name,
                         { _, info, _, me in
-                            guard let info, let me, let name = info.pointee.name,
-                                let monitor = info.pointee.monitor_source_name
-                            else { return }
-                            PulseConnection.from(me).answers?.sink = (
-                                info.pointee.index, String(cString: name), String(cString: monitor)
-                            )
+                            guard let info, let me, let monitor = info.pointee.monitor_source_name else { return }
+                            PulseConnection.from(me).answers?.sink = (info.pointee.index, String(cString: monitor))
                         }, me))
             case .microphone:
                 let name = source.device ?? "@DEFAULT_SOURCE@"

@@ -6,12 +6,10 @@ struct PulseDevices {
         var source: String
         /// Whether it may give anything but silence: a program plays on the sink, or the microphone isn't muted.
         var mayBeHeard: Bool
-        /// The sink that the source is the monitor of; nil for a microphone.
-        var sink: String?
     }
 
-    /// The sink: its index, its name, and its monitor's name.
-    var sink: (index: UInt32, name: String, monitor: String)?
+    /// The sink: its index, and the name of its monitor.
+    var sink: (index: UInt32, monitor: String)?
     /// The microphone.
     var microphone: Device?
     /// The sinks on which a program plays, by index.
@@ -20,7 +18,7 @@ struct PulseDevices {
     /// What there is of a source.
     func device(_ kind: SoundConfiguration.Source.Kind) -> Device? {
         switch kind {
-        case .desktop: sink.map { Device(source: $0.monitor, mayBeHeard: playedOn.contains($0.index), sink: $0.name) }
+        case .desktop: sink.map { Device(source: $0.monitor, mayBeHeard: playedOn.contains($0.index)) }
         case .microphone: microphone
         }
     }

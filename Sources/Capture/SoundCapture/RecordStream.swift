@@ -74,7 +74,7 @@ final class RecordStream {
         return state == PA_STREAM_FAILED || state == PA_STREAM_TERMINATED
     }
 
-    var isReady: Bool { pa_stream_get_state(stream) == PA_STREAM_READY }
+    private var isReady: Bool { pa_stream_get_state(stream) == PA_STREAM_READY }
 
     /// Whether the device sleeps, so that nothing comes.
     var isSuspended: Bool { isReady && pa_stream_is_suspended(stream) > 0 }
@@ -125,9 +125,6 @@ final class RecordStream {
         clock_gettime(CLOCK_REALTIME, &time)
         return .seconds(Int64(time.tv_sec)) + Interval(nanoseconds: Int64(time.tv_nsec))
     }
-
-    /// Whether anything has come that wasn't read yet.
-    var hasSamples: Bool { isReady && pa_stream_readable_size(stream) > 0 }
 
     /// Passes what has come to `body`, until that returns false: what it got then comes again.
     func read(_ body: (UnsafeBufferPointer<Float>) -> Bool) {

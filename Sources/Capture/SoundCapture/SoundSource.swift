@@ -16,9 +16,6 @@ final class SoundSource {
     private let feeder: SlotFeeder
     private let log: EventLog
     private var stream: RecordStream?
-    /// When a stream that nothing has come from yet may have the sink nudged; nil once something has, or once it was.
-    private var nudgeTime: MonotonicTime?
-    private var nudge: SinkNudge?
     /// Until when the stream is kept although nothing can be heard.
     private var keptUntil = MonotonicTime.zero
     private var mayBeHeard = false
@@ -29,10 +26,6 @@ final class SoundSource {
 
     private static let keptSilence = Interval.seconds(2)
     private static let retryDelay = Interval.milliseconds(500)
-    /// A sink in blocks of 10 ms has passed something on by then.
-    private static let nudgeDelay = Interval.milliseconds(60)
-    /// A sink that passes on nothing by then won't, and must not be kept awake.
-    private static let nudgeDuration = Interval.milliseconds(500)
 
     init(_ configuration: SoundConfiguration.Source, channelCount: Int, log: EventLog) throws(SoundError) {
         self.configuration = configuration
@@ -67,7 +60,6 @@ final class SoundSource {
         mayBeHeard = device.mayBeHeard
         if mayBeHeard { keptUntil = now + Self.keptSilence }
         if stream == nil, mayBeHeard || canStay, retryTime == .zero { open(context, device, now) }
-        nudgeIfDue(context, device, now)
         read(now)
         idle(now)
     }
@@ -86,7 +78,6 @@ final class SoundSource {
     func close() {
         guard stream != nil else { return }
         stream = nil
-        (nudge, nudgeTime) = (nil, nil)
         isIdle = false
         feeder.end()
     }
@@ -97,21 +88,6 @@ final class SoundSource {
             context, device: device.source, isMonitor: configuration.kind == .desktop,
             channelCount: queue.channelCount)
         if stream == nil { retryTime = now + Self.retryDelay }
-        nudgeTime = now + Self.nudgeDelay
-    }
-
-    /// Lets a first listener hear at once what a program plays already.
-    private func nudgeIfDue(_ context: OpaquePointer, _ device: PulseDevices.Device, _ now: MonotonicTime) {
-        guard let stream, let due = nudgeTime else { return }
-        if stream.hasSamples || now >= due + Self.nudgeDuration {
-            (nudge, nudgeTime) = (nil, nil)
-        } else if let nudge {
-            nudge.advance()
-        } else if now >= due, mayBeHeard, stream.isReady, !stream.isSuspended, let sink = device.sink {
-            log.debug("nothing comes from \(stream.device), so silence is played on \(sink)")
-            nudge = SinkNudge(context, sink: sink)
-            if nudge == nil { nudgeTime = nil }
-        }
     }
 
     private func read(_ now: MonotonicTime) {

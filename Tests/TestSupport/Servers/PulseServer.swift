@@ -1,5 +1,5 @@
 import Glibc
-public import MediaTypes
+import MediaTypes
 public import Processes
 
 /// A PulseAudio server for one test: with a socket of its own, and a sink that plays to nobody.
@@ -72,18 +72,6 @@ public final class PulseServer {
         launch.standardOutput = .null
         launch.standardError = .null
         return try ChildProcess.run(launch, within: .seconds(10)).status ?? .signaled(SIGKILL)
-    }
-
-    /// How far the only sink is ahead of what is heard.
-    public func sinkLatency() throws -> Interval {
-        var launch = Launch("pactl", ["--server=\(address)", "list", "sinks"])
-        launch.environment = Self.environment(folder).merging(["LC_ALL": "C"]) { $1 }
-        launch.standardOutput = .text(limit: 1 << 16)
-        let output = try ChildProcess.run(launch, within: .seconds(10)).output
-        // "Latency: 1234567 usec, configured 2000000 usec"
-        let words = output.split(whereSeparator: \.isWhitespace)
-        guard let place = words.firstIndex(of: "Latency:"), place + 1 < words.count else { return .zero }
-        return .microseconds(Int64(words[place + 1]) ?? 0)
     }
 
     private static func environment(_ folder: TemporaryFolder) -> [String: String?] {

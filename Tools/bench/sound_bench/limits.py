@@ -17,7 +17,7 @@ SILENT_CPU, PLAYING_CPU = 0.5, 15
 MEMORY = 20
 #: ms of a beep's beginning that may be missing.
 MISSING = 20
-#: ms from a first listener's connecting to its first sound, and how far that and each later beep may be from its place;
+#: ms from a first listener's connecting to its first sound, beyond the player's own latency, and how far that and each later beep may be from its place;
 #: millionths that the pitch may be off.
 FIRST, FIRST_OFFSET, FIRST_PITCH = 300, 10, 300
 #: How often the capture of sound is killed, and ms until sound comes again and for which pictures may stand still.
