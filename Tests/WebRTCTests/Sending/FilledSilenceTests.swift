@@ -95,15 +95,46 @@ struct FilledSilenceTests {
             silence.take(MediaTime(ticks: end), lasting: twenty, at: start)
         )
         #expect(!isLateTaken && isTaken)
-        let early = silence.next(at: start + .milliseconds(259), place: here)
-        let next = silence.next(at: start + .milliseconds(260), place: here)
+        // A packet was late by a tick, so others may be late by that and 100 ms more.
+        let early = silence.next(at: start + .milliseconds(359), place: here)
+        let next = silence.next(at: start + .milliseconds(361), place: here)
         #expect(early == nil && next == MediaTime(ticks: end + 960))
         // After a loop was held up for an hour, one packet goes out, where the track is by then.
         let later = start + .seconds(3600)
-        let held = ClockRate.audio.ticks(in: .seconds(3600) - .milliseconds(320))
+        let held = ClockRate.audio.ticks(in: later - silence.due)
         let afterwards = silence.next(at: later, place: here)
         #expect(afterwards == MediaTime(ticks: end + 960 + 2880 + held))
         #expect(silence.due == later + .milliseconds(60))
+    }
+
+    @Test(
+        "of a source that delivers in bursts, silence takes the place of one burst, and of no other",
+        arguments: [400, 900])
+    func bursts(length: Int64) {
+        let begin = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        let packet = Interval.milliseconds(20)
+        var silence = FilledSilence(isNow: true, at: begin)
+        var taken: [Bool] = []
+        for millisecond in 0..<20_000 as Range<Int64> {
+            let now = begin + .milliseconds(millisecond)
+            let place = MediaTime(ticks: 4_800_000 + ClockRate.audio.ticks(in: now - begin))
+            while silence.next(at: now, place: place) != nil {}
+            guard millisecond % length == 0 else { continue }
+            for time in stride(from: length, to: 0, by: -20) {
+                let start = place + -ClockRate.audio.ticks(in: .milliseconds(time))
+                taken.append(silence.take(start, lasting: packet, at: now))
+            }
+        }
+        let lost = taken.lastIndex(of: false) ?? -1
+        #expect(lost < 2 * Int(length) / 20, "the last packet that is lost: \(lost) of \(taken.count)")
+        // Then there is none, and silence follows at last.
+        let end = begin + .seconds(20)
+        var filled: MonotonicTime?
+        for millisecond in 0..<4_000 as Range<Int64> where filled == nil {
+            let now = end + .milliseconds(millisecond)
+            if silence.next(at: now, place: MediaTime(ticks: 0)) != nil { filled = now }
+        }
+        #expect(filled.map { $0 - end <= .milliseconds(2200) } == true)
     }
 
     @Test("without a source, it begins behind the first packet of sound")

@@ -1,15 +1,17 @@
 import MediaTypes
 
-/// When a server is sent silence in the place of sound that doesn't come, and where on the track's timeline it lies.
+/// Decides when a server gets silence in place of missing audio, and where on the track's timeline.
 ///
-/// A source sends nothing while it is silent, muted or paused. Browsers don't mind, but servers do: some wait for the
-/// first packet of each stream that they were offered, and leave out or end what doesn't come, and players that get the
-/// stream from them by HLS wait for sound. A pure value without a clock.
+/// A source sends nothing while it is silent, muted or paused. Browsers accept that, but some servers wait for the first
+/// packet of each stream that they were offered, and drop the stream or end the session without one, and players that
+/// get the stream from them over HLS wait for audio. A pure value without a clock.
 struct FilledSilence {
     /// What a packet lasts.
     static let length = Interval.milliseconds(60)
-    /// How much later than usual a packet may come before there is silence in its place.
-    private static let patience = Interval.milliseconds(200)
+    /// How late a packet may be at first before silence takes its place, and at most: HLS players wait that long.
+    private static let patience = (first: Interval.milliseconds(200), most: Interval.seconds(2))
+    /// How much later than the latest packet so far another one may be.
+    private static let margin = Interval.milliseconds(100)
     /// A loop that was late for longer makes up for nothing.
     private static let longestDelay = Interval.milliseconds(500)
     private static let ticks = ClockRate.audio.ticks(in: length)
@@ -18,6 +20,11 @@ struct FilledSilence {
     private(set) var due: MonotonicTime
     /// Where what was sent ends; nil before anything was.
     private var end: MediaTime?
+    /// What ``patience`` was when silence was sent, if that was sent last.
+    private var filledAfter: Interval?
+    /// How late a packet may be. It grows when silence has taken a packet's place: sources that are read over SRT or RTMP
+    /// deliver audio in bursts, which a loaded machine or a slow path delays.
+    private var patience = Self.patience.first
 
     /// Begins with silence if `isNow`, and else after the first packet of sound.
     init(isNow: Bool, at now: MonotonicTime) {
@@ -27,9 +34,16 @@ struct FilledSilence {
     /// Takes the place of a packet of sound that came by `now`. Returns whether it is to be sent: not if there was
     /// silence in its place already.
     mutating func take(_ time: MediaTime, lasting duration: Interval, at now: MonotonicTime) -> Bool {
-        due = now + Self.patience + Self.length
-        guard end.map({ time >= $0 }) ?? true else { return false }
-        end = time + ClockRate.audio.ticks(in: duration)
+        if let end, time < end {
+            if let filledAfter {
+                let late = filledAfter + ClockRate.audio.interval(of: end.ticks - time.ticks)
+                patience = min(max(patience, late + Self.margin), Self.patience.most)
+            }
+            due = now + patience + Self.length
+            return false
+        }
+        due = now + patience + Self.length
+        (end, filledAfter) = (time + ClockRate.audio.ticks(in: duration), nil)
         return true
     }
 
@@ -38,12 +52,12 @@ struct FilledSilence {
     /// - Parameter place: where the track is now.
     mutating func next(at now: MonotonicTime, place: MediaTime) -> MediaTime? {
         guard now >= due else { return nil }
-        var start = end ?? place + -ClockRate.audio.ticks(in: Self.patience + Self.length)
+        var start = end ?? place + -ClockRate.audio.ticks(in: patience + Self.length)
         if now - due > Self.longestDelay {
             start = start + ClockRate.audio.ticks(in: now - due)
             due = now
         }
-        end = start + Self.ticks
+        (end, filledAfter) = (start + Self.ticks, patience)
         due = due + Self.length
         return start
     }
