@@ -39,8 +39,8 @@ public struct AdaptiveRate: Sendable {
     /// The rate to encode at.
     public var rate: BitRate { BitRate(bitsPerSecond: Int(current)) }
 
-    /// Takes how long the oldest frame has waited and what was sent since the last call, about once per second, and which
-    /// part of the packets was lost on the way.
+    /// Takes how long the oldest frame has waited and what was sent since the last call, about once per second, and
+    /// which part of the packets was lost on the way.
     ///
     /// - Returns: whether the rate has changed.
     public mutating func update(

@@ -100,8 +100,8 @@ public struct OutputMeter: Sendable {
     }
 
     /// Looks at the second that has passed; returns whether the network has just turned out to be weak. Called at least
-    /// once per second while the output runs. `counters`, which is called once per second, returns what the protocol has
-    /// counted, if it does.
+    /// once per second while the output runs. `counters`, which is called once per second, returns what the protocol
+    /// has counted, if it does.
     public mutating func isWeak(at now: MonotonicTime, counters: () -> PathCounters? = { nil }) -> Bool {
         guard now - second.since >= .seconds(1) else { return false }
         measure(counters())

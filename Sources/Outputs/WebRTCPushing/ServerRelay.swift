@@ -9,9 +9,9 @@ import Threading
 
 /// Relays a session to its server through a TURN server that the server has named, for networks that block UDP.
 ///
-/// Each address of the server has a UDP port on loopback, which the session treats as an additional candidate. Datagrams
-/// that the media port sends there go to the TURN server over TCP or TLS, and replies come back the same way. The media
-/// thread is unchanged, and only sessions that need the relay pay for the extra pass through the kernel.
+/// Each address of the server has a UDP port on loopback, which the session treats as an additional candidate.
+/// Datagrams that the media port sends there go to the TURN server over TCP or TLS, and replies come back the same way.
+/// The media thread is unchanged, and only sessions that need the relay pay for the extra pass through the kernel.
 ///
 /// It runs on its own thread, and ends when this object is released.
 public final class ServerRelay: Sendable {

@@ -2,9 +2,9 @@ import MediaTypes
 
 /// Decides when a server gets silence in place of missing audio, and where on the track's timeline.
 ///
-/// A source sends nothing while it is silent, muted or paused. Browsers accept that, but some servers wait for the first
-/// packet of each stream that they were offered, and drop the stream or end the session without one, and players that
-/// get the stream from them over HLS wait for audio. A pure value without a clock.
+/// A source sends nothing while it is silent, muted or paused. Browsers accept that, but some servers wait for the
+/// first packet of each stream that they were offered, and drop the stream or end the session without one, and players
+/// that get the stream from them over HLS wait for audio. A pure value without a clock.
 struct FilledSilence {
     /// What a packet lasts.
     static let length = Interval.milliseconds(60)
@@ -22,8 +22,8 @@ struct FilledSilence {
     private var end: MediaTime?
     /// What ``patience`` was when silence was sent, if that was sent last.
     private var filledAfter: Interval?
-    /// How late a packet may be. It grows when silence has taken a packet's place: sources that are read over SRT or RTMP
-    /// deliver audio in bursts, which a loaded machine or a slow path delays.
+    /// How late a packet may be. It grows when silence has taken a packet's place: sources that are read over SRT or
+    /// RTMP deliver audio in bursts, which a loaded machine or a slow path delays.
     private var patience = Self.patience.first
 
     /// Begins with silence if `isNow`, and else after the first packet of sound.
