@@ -40,14 +40,10 @@ class WebRTCBin(Recorder):
         logs = {"GST_DEBUG": "x264enc:6", "GST_DEBUG_FILE": self.encoder_log, "GST_DEBUG_NO_COLOR": "1"}
         self.process = Process(
             self.name, [sys.executable, "-m", "programs_bench.sending", display.name, str(self.bit_rate), folder],
-            os.path.join(folder, "program.log"), logs, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            os.path.join(folder, "program.log"), logs, stdout=subprocess.PIPE)
         self.receiver = Process(
             "the receiver", [sys.executable, "-m", "programs_bench.receiving", printed_link(self.process)],
             os.path.join(folder, "receiver.log"))
-
-    def set_rate(self, bit_rate):
-        self.process.child.stdin.write(b"%d\n" % bit_rate)
-        self.process.child.stdin.flush()
 
     def stop(self):
         for process in (self.process, self.receiver):

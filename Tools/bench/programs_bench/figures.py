@@ -117,11 +117,3 @@ def mean_psnr(moments):
     if not known:
         raise Failure("no frame could be compared")
     return statistics.mean(known)
-
-
-def at_bytes(points, rate):
-    """The PSNR at a bit rate, between points `(bit rate, PSNR)` by the logarithm of the rate; outside of them, that of
-    the nearer one."""
-    points = sorted(point for point in points if point[0] > 0)
-    rates, values = [numpy.log(one) for one, _ in points], [value for _, value in points]
-    return float(numpy.interp(numpy.log(max(rate, 1e-6)), rates, values)) if points else 0.0

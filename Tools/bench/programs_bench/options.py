@@ -17,9 +17,9 @@ def parse(arguments):
         "that of snapshots of the screen in the frames that show them, during motion and a second after it ends.\n"
         "Writes programs.json.\n\n"
         "With --beside webrtcbin, GStreamer's ximagesrc, x264enc and webrtcbin send each scene too, in each run, at\n"
-        "the same bit rate, 30 frames a second, to a receiver on this machine. Where it sends more bytes than the\n"
-        "share, it goes on at the share's rate, so that its PSNR at the same bytes stands in the share's row. Its\n"
-        "processor time includes RTP and encryption, which the share's host does.",
+        "the same bit rate, 30 frames a second, to a receiver on this machine. Its PSNR stands in the share's row too;\n"
+        "where it is higher with more bytes, it sends the scene again at the share's rate, so that the bytes are the\n"
+        "same. Its processor time includes RTP and encryption, which the share's host does.",
         epilog="examples:\n"
         "  Tools/bench/programs --programs before=/tmp/before --programs after=.build/release --runs 3\n"
         "  Tools/bench/programs --beside webrtcbin --runs 2 --seconds 2 --check    all limits, in twenty minutes\n\n"

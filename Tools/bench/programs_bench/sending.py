@@ -1,7 +1,7 @@
 """Sends an X display with webrtcbin, as `latency_bench.webrtcbin` does, and keeps what its encoder gives; for Debian's
 own Python.
 
-    sending DISPLAY BITRATE FOLDER    prints the page's link; each line on standard input is a new bit rate
+    sending DISPLAY BITRATE FOLDER    prints the page's link
 
 FOLDER/stream.264 has the frames, and FOLDER/frames a line for each of them: when it was grabbed and when it was
 encoded, both CLOCK_MONOTONIC in ns, and its length. Losses of a network aren't in it.
@@ -14,7 +14,7 @@ import time
 import gi
 
 gi.require_version("Gst", "1.0")
-from gi.repository import GLib, Gst  # noqa: E402
+from gi.repository import Gst  # noqa: E402
 
 from latency_bench.webrtcbin import Sender  # noqa: E402
 
@@ -25,7 +25,6 @@ class Recorder:
         self.stream = open(os.path.join(folder, "stream.264"), "wb", buffering=0)
         self.frames = open(os.path.join(folder, "frames"), "w", buffering=1)
         self.encoder.get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, self.record)
-        GLib.io_add_watch(sys.stdin, GLib.PRIORITY_DEFAULT, GLib.IO_IN, self.change_rate)
 
     def record(self, pad, info):
         encoded, buffer = time.clock_gettime_ns(time.CLOCK_MONOTONIC), info.get_buffer()
@@ -35,12 +34,6 @@ class Recorder:
         self.stream.write(buffer.extract_dup(0, buffer.get_size()))
         self.frames.write("%d %d %d\n" % (grabbed, encoded, buffer.get_size()))
         return Gst.PadProbeReturn.OK
-
-    def change_rate(self, stream, _):
-        line = stream.readline()
-        if line:
-            self.encoder.set_property("bitrate", max(1, int(line) // 1000))
-        return bool(line)
 
 
 def main():

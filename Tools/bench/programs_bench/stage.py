@@ -16,10 +16,6 @@ from .painted import Framebuffer, Watcher
 MOMENTS, BURST, BETWEEN = 8, 5, 0.007
 #: Seconds from the end of motion to the last snapshot.
 AFTER = 1.0
-#: Seconds from when motion goes on at another bit rate until quality is measured again.
-SETTLING = 1.0
-#: From this share of a rate on, another moment of the scene differs more than the rate does.
-SAME_RATE = 0.95
 
 
 class Actors:
@@ -54,9 +50,8 @@ class Actors:
             process.stop()
 
 
-def run(scene, sender, options, folder, rates=()):
-    """The figures of one run of a sender. If it sends more than the lowest of `rates`, in bits a second, it goes on at
-    that; `points` has its PSNR by Mbit/s."""
+def run(scene, sender, options, folder):
+    """The figures of one run of a sender."""
     os.makedirs(folder, exist_ok=True)
     with Display(scene.size, folder, ["-fbdir", folder]) as display:
         actors, watcher = Actors(display, folder), None
@@ -68,7 +63,7 @@ def run(scene, sender, options, folder, rates=()):
             wait_until(lambda: len(watcher.times) > scene.paints, 30, "something on the screen of " + scene.name)
             # On a slow link, the first picture takes seconds.
             time.sleep(scene.lead + 3_000_000 / options.bit_rate)
-            found = _measure(scene, options, folder, sender, watcher, actors, rates)
+            found = _measure(scene, options, folder, sender, watcher, actors)
         finally:
             if watcher:
                 watcher.close()
@@ -79,7 +74,7 @@ def run(scene, sender, options, folder, rates=()):
     return found
 
 
-def _measure(scene, options, folder, sender, watcher, actors, rates):
+def _measure(scene, options, folder, sender, watcher, actors):
     framebuffer = Framebuffer(folder, scene.size)
     actors.require_running()
     before = thread_times(sender.pid)
@@ -94,26 +89,13 @@ def _measure(scene, options, folder, sender, watcher, actors, rates):
     found["share"] = found["mbit"] * 1e6 / options.bit_rate
     found["cpu"] = worked / (window[1] - window[0]) * 100
     found["memory"] = peak_memory(sender.pid) / 1024
-    lower, again = [rate for rate in rates if rate < SAME_RATE * found["mbit"] * 1e6], []
-    if lower:
-        actors.signal(signal.SIGCONT)
-        sender.set_rate(min(lower))
-        time.sleep(SETTLING)
-        second, again = _watch(framebuffer, options.seconds / 2)
-        time.sleep(0.05)
-        received = sender.pictures(watcher.times)
     data = sender.stream()[0]
     path = os.path.join(folder, "seen.264")
     with open(path, "wb") as file:
         file.write(data)
-    figures.rate_moments(path, scene.size, received, options.bit_rate, [*moving, *again, rest], sender.matrix)
+    figures.rate_moments(path, scene.size, received, options.bit_rate, [*moving, rest], sender.matrix)
     found["psnr"] = figures.mean_psnr(moving)
     found["psnr_after"] = rest.best or 0.0
-    if rates:
-        found["points"] = [(found["mbit"], found["psnr"])]
-        if lower:
-            megabits = figures.bytes_of(received, second) * 8e3 / (second[1] - second[0])
-            found["points"].append((megabits, figures.mean_psnr(again)))
     return found
 
 
