@@ -19,11 +19,12 @@ func pure(_ group: String, _ name: String, _ dependencies: [Target.Dependency] =
 }
 
 func shell(
-    _ group: String, _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+    _ group: String, _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+    plugins: [Target.PluginUsage]? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", resources: resources,
-        swiftSettings: settings)
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", exclude: exclude,
+        swiftSettings: settings, plugins: plugins)
 }
 
 func program(_ group: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -189,7 +190,12 @@ let package = Package(
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
         pure("Rooms", "SocketIORooms", ["ByteCoding", "Rooms"]),
-        shell("Rooms", "Viewer", ["CGLib"], resources: [.embedInCode("page")]),
+        // The page. The build joins its files and compiles them into the host.
+        pure("Rooms", "PageBundling"),
+        program("Rooms", "embed-page", ["PageBundling"]),
+        .plugin(
+            name: "EmbedPage", capability: .buildTool(), dependencies: ["embed-page"], path: "Plugins/EmbedPage"),
+        shell("Rooms", "Viewer", ["CGLib"], exclude: ["page"], plugins: ["EmbedPage"]),
         shell(
             "Rooms", "Signalling",
             [
@@ -415,6 +421,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
+        tests("PageBundlingTests", ["PageBundling"]),
         tests("ViewerTests", ["Viewer"]),
         tests(
             "SignallingTests",

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Programs", "TestTools"]
-PURE = {"MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "OutputLife", "OutputSettings", "RTSP"}
+PURE = {"MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "PageBundling", "OutputLife", "OutputSettings", "RTSP"}
 STANDARD = {"Swift", "Synchronization"}
 FORBIDDEN = {"Foundation", "FoundationEssentials", "CGLib"}
 LARGEST_FOLDER = 20

@@ -81,7 +81,7 @@ extension EndToEnd {
             frame += Array(join.utf8)
             let patch = "Content-Type: application/trickle-ice-sdpfrag\r\nTransfer-Encoding: chunked\r\n\r\n"
             let texts: [String] = [
-                "GET /\(head)\r\n", "GET /viewer.js\(head)Accept-Encoding: gzip\r\n\r\n",
+                "GET /\(head)\r\n", "GET /join/viewer.js\(head)Accept-Encoding: gzip\r\n\r\n",
                 "GET /snapshot.png?room=\(room.room)\(head)\r\n", "GET /api/status\(head)\r\n",
                 "OPTIONS /whep/\(room.room)\(head)\r\n", "GET /metrics\(head)\r\n",
                 "POST /whep/\(room.room)\(head)\(kind)\(offer)",

@@ -148,7 +148,7 @@ extension EndToEndInBrowser {
             (
                 "a browser that doesn't take a changed offer sets and sends its own",
                 """
-                const { Peer, withStereo } = await import('/peer.js');
+                const { Peer, withStereo } = await import('/picture/peer.js');
                 window.earlyOffer = window.offerToReceive(true);
                 const { connection, offer } = window.earlyOffer;
                 const { sdp } = await offer;
@@ -171,7 +171,7 @@ extension EndToEndInBrowser {
         /// sound directly, and `join` connects to a host that sends only what the test tells.
         private static let rig = """
             const [{ Sound }, { ShownTrack }, tools] = await Promise.all(
-              ['sound', 'shown', 'element'].map((name) => import(`/${name}.js`)));
+              ['sound/sound', 'picture/shown', 'element'].map((name) => import(`/${name}.js`)));
             const $ = (id) => document.getElementById(id);
             const stage = { play() {}, hold() {} };
             const peer = { playSound() {}, soundFigures: async () => ({}) };

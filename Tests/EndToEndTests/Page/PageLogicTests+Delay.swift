@@ -3,7 +3,7 @@ extension EndToEndInBrowser.PageLogicTests {
     static let delay = [
         (
             "a picture's delay begins with a change and ends on the screen, whatever is expected; a keep-alive has none",
-            "delay",
+            "figures/delay",
             """
             const viewer = new EventTarget();
             viewer.send = () => {};
@@ -37,7 +37,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "the delay of a page that has just been opened is awaited, for a while", "measurements",
+            "the delay of a page that has just been opened is awaited, for a while", "figures/measurements",
             """
             const viewer = Object.assign(new EventTarget(), { phase: 'playing', source: { state: 'live' }, silence: null });
             const meter = { isKnown: false, take: () => null };
@@ -53,7 +53,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "pictures that are sent again, because none has come for a while, are no rate", "measurements",
+            "pictures that are sent again, because none has come for a while, are no rate", "figures/measurements",
             """
             const viewer = Object.assign(new EventTarget(), { phase: 'playing', source: { state: 'live' }, silence: null });
             const meter = { isKnown: true, take: () => null };
@@ -69,7 +69,7 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
         (
             "the silence of a source that was steady is told after six seconds in which the page was awake",
-            "silence",
+            "picture/silence",
             """
             const silence = new it.Silence();
             const look = (framesDecoded, seconds, captured = null, isDue = true) => {
@@ -93,7 +93,7 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
         (
             "the silence of a source that the host calls steady is told after six seconds, however new the page is",
-            "silence",
+            "picture/silence",
             """
             const silence = new it.Silence();
             let told = null;

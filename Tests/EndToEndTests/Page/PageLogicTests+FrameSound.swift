@@ -8,7 +8,7 @@ import Testing
 extension EndToEndInBrowser.PageLogicTests {
     static let frameSound = [
         (
-            "a packet's first bytes say how long it lasts", "opus",
+            "a packet's first bytes say how long it lasts", "fallback/opus",
             """
             const packets = [[0xfc], [0xe0], [0x08, 1], [0x1b, 2], [0x79], [0xff, 6], [0x1b, 3], [0xff, 7], [], [0xff]];
             const lengths = packets.map((packet) => it.sampleCount(Uint8Array.from(packet)));
@@ -16,7 +16,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "pieces follow each other without a gap, 60 ms after they came, whatever the two clocks say", "jitter",
+            "pieces follow each other without a gap, 60 ms after they came, whatever the two clocks say", "fallback/jitter",
             """
             \(pieces)
             const { placed, waits } = play(500, (time) => time + 30 + (time / 20 % 3) * 5);
@@ -26,7 +26,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "clocks that drift apart shorten or lengthen pieces a little, without a gap", "jitter",
+            "clocks that drift apart shorten or lengthen pieces a little, without a gap", "fallback/jitter",
             """
             \(pieces)
             return [200, -200].every((drift) => {
@@ -40,7 +40,7 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
         (
             "after a stall the newest is played, and the sound doesn't fall behind; a longer path is waited for",
-            "jitter",
+            "fallback/jitter",
             """
             \(pieces)
             const stall = play(1000, (time) => (time > 5000 && time < 5200 ? 5230 : time + 30));
@@ -51,7 +51,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "when a longer path is as short again, the wait is so too within seconds, without a gap", "jitter",
+            "when a longer path is as short again, the wait is so too within seconds, without a gap", "fallback/jitter",
             """
             \(pieces)
             const isLonger = (time) => time >= 5000 && time < 25_000;
@@ -64,7 +64,7 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
         (
             "where captures are closer to each other than pieces are long, a piece is left out at times, without a gap",
-            "jitter",
+            "fallback/jitter",
             """
             \(pieces)
             const { placed, waits } = play(5000, (time) => time + 30, 0, 19.95);
@@ -74,7 +74,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "a longer or shorter piece has the same wave", "jitter",
+            "a longer or shorter piece has the same wave", "fallback/jitter",
             """
             const wave = (length, period) => Float32Array.from({ length }, (_, index) => Math.sin(index / period));
             const made = it.stretched(wave(960, 17), 965);
@@ -83,10 +83,10 @@ extension EndToEndInBrowser.PageLogicTests {
             return made.length === 965 && isNear && it.stretched(wanted, 965) === wanted;
             """
         ),
-        ("sound is asked for while it is heard, confirmed, and played as loud as it is", "framesound", heard("")),
-        ("the same by Media Source", "framesound", heard("window.AudioDecoder = undefined;")),
+        ("sound is asked for while it is heard, confirmed, and played as loud as it is", "fallback/framesound", heard("")),
+        ("the same by Media Source", "fallback/framesound", heard("window.AudioDecoder = undefined;")),
         (
-            "where sound can't be played at first, it is off, and may be turned on later", "framesound",
+            "where sound can't be played at first, it is off, and may be turned on later", "fallback/framesound",
             """
             const AudioContext = window.AudioContext;
             window.AudioContext = class {
@@ -106,7 +106,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "a Media Source that has broken is replaced, but not at once again", "framesound",
+            "a Media Source that has broken is replaced, but not at once again", "fallback/framesound",
             """
             const { Audio, AudioDecoder } = window;
             const made = [];
@@ -137,7 +137,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "a way out that was stopped goes on, until it is closed", "speaker",
+            "a way out that was stopped goes on, until it is closed", "fallback/speaker",
             """
             \(waiting)
             const speaker = new it.Speaker(1, () => {});
@@ -156,7 +156,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "pictures wait for their sound as long as it is said, in order, and are confirmed at once", "frames",
+            "pictures wait for their sound as long as it is said, in order, and are confirmed at once", "fallback/frames",
             """
             const sent = [];
             const signalling = { send: (name, data) => sent.push(`${name} ${data.number ?? ''}`.trim()) };

@@ -8,7 +8,7 @@ import Testing
 extension EndToEndInBrowser.PageLogicTests {
     static let frames = [
         (
-            "a message with a picture or with sound is read; others are left out", "pictures",
+            "a message with a picture or with sound is read; others are left out", "fallback/pictures",
             """
             const bytes = [1, 3, 0, 0, 0, 0, 1, 2, 0, 6, 10, 24, 30, 139, 64, 1, 0, 0, 0, 1, 103];
             const read = (list) => it.readFrame(Uint8Array.from(list).buffer);
@@ -24,7 +24,7 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
         (
             "pictures are confirmed at once, but not more often than every 20 ms, and the last one always is",
-            "pictures",
+            "fallback/pictures",
             """
             let time = 0;
             const [sent, waiting] = [[], []];
@@ -48,7 +48,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "NAL units are found between start codes of both lengths, and a broken parameter set is none", "annexb",
+            "NAL units are found between start codes of both lengths, and a broken parameter set is none", "fallback/annexb",
             """
             const units = it.nalUnits(Uint8Array.from([9, 0, 0, 0, 1, 103, 1, 0, 0, 1, 104, 2, 0, 0, 0, 0, 1, 101, 0, 0, 3, 1]));
             const { sps, pps, picture } = it.sorted(units);
@@ -60,7 +60,7 @@ extension EndToEndInBrowser.PageLogicTests {
         ),
         (
             "that WebRTC has no H.264 is the end only if the browser can't play it here either, not if no host answers",
-            "fallback",
+            "fallback/fallback",
             """
             const { VideoDecoder, MediaSource, ManagedMediaSource } = window;
             const failure = { title: 'no H.264', isFinal: true };
@@ -82,7 +82,7 @@ extension EndToEndInBrowser.PageLogicTests {
 
     static let paths = [
         (
-            "the path is that of the selected pair, and each better one has its reason", "paths",
+            "the path is that of the selected pair, and each better one has its reason", "figures/paths",
             """
             const report = new Map([
               { id: 'a', type: 'local-candidate', candidateType: 'host', protocol: 'udp', address: '192.168.1.2' },
@@ -115,8 +115,8 @@ extension EndToEndInBrowser.PageLogicTests {
     /// Makes MP4 of the access units of a stream in base64, each in a segment of its own, and returns that in base64.
     private static let muxer = """
         (async (stream) => {
-          const { nalUnits, readSPS, sorted } = await import('/annexb.js');
-          const { initSegment, join, mediaSegment, TIMESCALE } = await import('/mp4.js');
+          const { nalUnits, readSPS, sorted } = await import('/fallback/annexb.js');
+          const { initSegment, join, mediaSegment, TIMESCALE } = await import('/fallback/mp4.js');
           const units = [];
           for (const unit of nalUnits(Uint8Array.from(atob(stream), (one) => one.charCodeAt(0)))) {
             const isPicture = [1, 5].includes(unit[0] & 31);

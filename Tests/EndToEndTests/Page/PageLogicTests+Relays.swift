@@ -2,7 +2,7 @@
 extension EndToEndInBrowser.PageLogicTests {
     static let relays = [
         (
-            "the servers are for those who need them", "retry",
+            "the servers are for those who need them", "join/retry",
             """
             const relays = new it.Relays();
             relays.told(undefined);
@@ -16,7 +16,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "who isn't connected directly within 3 s makes a new offer with the servers, once", "shown",
+            "who isn't connected directly within 3 s makes a new offer with the servers, once", "picture/shown",
             """
             const made = [];
             const real = window.offerToReceive;

@@ -2,7 +2,7 @@
 extension EndToEndInBrowser.PageLogicTests {
     static let sound = [
         (
-            "an offer asks for stereo where it has Opus, and once", "peer",
+            "an offer asks for stereo where it has Opus, and once", "picture/peer",
             """
             const opus = 'm=audio 9 UDP/TLS/RTP/SAVPF 111 63\\r\\na=rtpmap:111 opus/48000/2\\r\\n'
               + 'a=fmtp:111 minptime=10;useinbandfec=1\\r\\na=fmtp:63 111/111\\r\\n';
@@ -12,7 +12,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "what a track sounds like is remembered for when it is shown", "trackmemory",
+            "what a track sounds like is remembered for when it is shown", "join/trackmemory",
             """
             const memory = new it.TrackMemory();
             memory.keep('_sound', { sound: 'live' }, 'a');
@@ -21,7 +21,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "a line through negative values has zero in its middle", "series",
+            "a line through negative values has zero in its middle", "figures/series",
             """
             const series = new it.Series(3);
             for (const value of [-10, 0, 10]) series.push(value);
@@ -29,13 +29,13 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "a lag has its sign", "figures",
+            "a lag has its sign", "figures/figures",
             """
             return [12.4, -12.4, 0.2, -0.2, null].map(it.lagText).join() === '+12 ms,−12 ms,0 ms,0 ms,';
             """
         ),
         (
-            "the lag of the sound is measured while sound arrives", "measurements",
+            "the lag of the sound is measured while sound arrives", "figures/measurements",
             """
             const viewer = Object.assign(new EventTarget(),
               { phase: 'playing', source: { state: 'live' }, silence: null, sound: 'live' });
@@ -54,7 +54,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "pictures are held back by what sound is late, while it flows and is heard", "together",
+            "pictures are held back by what sound is late, while it flows and is heard", "sound/together",
             """
             const together = new it.Together();
             let soundPackets = 0;
@@ -82,7 +82,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "sound is off until it is turned on, by button or key, and follows the track that is shown", "sound",
+            "sound is off until it is turned on, by button or key, and follows the track that is shown", "sound/sound",
             """
             \(rig)
             const there = () => !$('speaker').parentElement.hidden;
@@ -115,7 +115,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "where the browser wants a click, pictures go on without sound, and the button is there again", "sound",
+            "where the browser wants a click, pictures go on without sound, and the button is there again", "sound/sound",
             """
             \(rig)
             end();

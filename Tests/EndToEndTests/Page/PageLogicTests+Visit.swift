@@ -2,7 +2,7 @@
 extension EndToEndInBrowser.PageLogicTests {
     static let visit = [
         (
-            "another connection shows the secret of the last, and those before end when it is let in", "visit",
+            "another connection shows the secret of the last, and those before end when it is let in", "join/visit",
             """
             const closed = [];
             const make = (name, wasOpen) => ({
@@ -25,7 +25,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "an answer may take longer where it comes behind pictures", "visit",
+            "an answer may take longer where it comes behind pictures", "join/visit",
             """
             const asked = { unanswered: 3000 };
             const own = { isConnected: true };
@@ -36,7 +36,7 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "a connection owes answers once it has let us in, until it is set aside", "signalling",
+            "a connection owes answers once it has let us in, until it is set aside", "join/signalling",
             """
             const sockets = [];
             const Real = window.WebSocket;

@@ -50,7 +50,7 @@ extension EndToEndInBrowser {
 
         private static let clock = [
             (
-                "the answer that was under way for the shortest time says how far the clocks are apart", "clock",
+                "the answer that was under way for the shortest time says how far the clocks are apart", "picture/clock",
                 """
                 const clock = new it.HostClock();
                 const none = clock.offset === null && clock.error === null;
@@ -62,7 +62,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "answers that can't be are left out, and old ones are worth less", "clock",
+                "answers that can't be are left out, and old ones are worth less", "picture/clock",
                 """
                 const clock = new it.HostClock();
                 clock.add({ asked: 0, received: NaN, sent: 1, arrived: 2 });
@@ -78,14 +78,14 @@ extension EndToEndInBrowser {
 
         private static let zoom = [
             (
-                "a picture is fitted, and fills, by its nearer and farther sides", "zoom",
+                "a picture is fitted, and fills, by its nearer and farther sides", "view/zoom",
                 """
                 const [view, picture] = [{ width: 1000, height: 500 }, { width: 400, height: 400 }];
                 return it.fitScale(view, picture) === 1.25 && it.fillScale(view, picture) === 2.5;
                 """
             ),
             (
-                "what lies under the pointer stays there through a zoom", "zoom",
+                "what lies under the pointer stays there through a zoom", "view/zoom",
                 """
                 const [view, picture] = [{ width: 1000, height: 500 }, { width: 2000, height: 1000 }];
                 const from = it.settle({ scale: 0.5, x: 0, y: 0 }, view, picture);
@@ -95,7 +95,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "there is no empty space at a side while the picture goes on at the other", "zoom",
+                "there is no empty space at a side while the picture goes on at the other", "view/zoom",
                 """
                 const [view, picture] = [{ width: 100, height: 100 }, { width: 200, height: 50 }];
                 const far = it.panned({ scale: 1, x: 0, y: 0 }, -1000, 1000, view, picture);
@@ -104,7 +104,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "the middle stays the middle when the window changes", "zoom",
+                "the middle stays the middle when the window changes", "view/zoom",
                 """
                 const picture = { width: 1000, height: 1000 };
                 const from = { scale: 2, x: -900, y: -700 };
@@ -115,7 +115,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "a scale is neither smaller than the window's nor so large that nothing is to be seen", "zoom",
+                "a scale is neither smaller than the window's nor so large that nothing is to be seen", "view/zoom",
                 """
                 const [view, picture] = [{ width: 500, height: 500 }, { width: 1000, height: 1000 }];
                 return it.limitScale(0.01, view, picture, 1) === 0.5 && it.limitScale(99, view, picture, 1) === 8
@@ -124,7 +124,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "a video of half the sides has its source's size, and any other its own", "zoom",
+                "a video of half the sides has its source's size, and any other its own", "view/zoom",
                 """
                 const size = (video, told) => {
                   const { width, height } = it.sourceSize({ width: video[0], height: video[1] }, told && { width: told[0], height: told[1] });
@@ -139,7 +139,7 @@ extension EndToEndInBrowser {
 
         private static let series = [
             (
-                "the last minute is kept, gaps and all", "series",
+                "the last minute is kept, gaps and all", "figures/series",
                 """
                 const series = new it.Series(3);
                 const empty = series.length === 0 && series.range === null && series.ago(0) === null && series.path(100, 10, 10) === '';
@@ -149,7 +149,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "a line ends at the right edge, and is broken where nothing was measured", "series",
+                "a line ends at the right edge, and is broken where nothing was measured", "figures/series",
                 """
                 const series = new it.Series(5);
                 for (const value of [0, 10, NaN, 20]) series.push(value);
@@ -157,7 +157,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "tops are round, and the middle is the middle", "series",
+                "tops are round, and the middle is the middle", "figures/series",
                 """
                 return [0, 3, 11, 47, 51, 100].map((value) => it.roundTop(value, 5)).join() === '5,5,20,50,100,100'
                   && it.median([]) === null && it.median([5, 100, 1]) === 5;
@@ -167,7 +167,7 @@ extension EndToEndInBrowser {
 
         private static let rest = [
             (
-                "a link's room is read as it was meant", "link",
+                "a link's room is read as it was meant", "join/link",
                 """
                 const read = (hash, hostname = 'desk.example') =>
                   it.readLink({ hash, hostname, host: hostname + ':8080', protocol: 'https:' });
@@ -179,7 +179,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "the address chooses the language, then the reader's list does", "language",
+                "the address chooses the language, then the reader's list does", "words/language",
                 """
                 return it.chooseLanguage('?lang=zh', ['en']) === 'zh' && it.chooseLanguage('', ['zh-TW']) === 'zh'
                   && it.chooseLanguage('?lang=xx', ['de', 'zh_CN', 'en']) === 'zh' && it.chooseLanguage('', []) === 'en'
@@ -187,14 +187,14 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "the first waits are short, and none is too long", "retry",
+                "the first waits are short, and none is too long", "join/retry",
                 """
                 const waits = [0, 1, 12, 13, 14, 99].map((attempts) => Math.round(it.waitBefore(attempts, 0.5)));
                 return waits.join() === '0,500,500,1000,2000,10000' && it.waitBefore(99, 1) <= 11_500;
                 """
             ),
             (
-                "the chosen track is shown while it is there", "tracklist",
+                "the chosen track is shown while it is there", "meeting/tracklist",
                 """
                 const tracks = new it.TrackList();
                 const before = tracks.shown === null && tracks.isShown(undefined) && tracks.isShown('x');
@@ -205,7 +205,7 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "figures are as coarse as they are sure", "figures",
+                "figures are as coarse as they are sure", "figures/figures",
                 """
                 return it.delayText(41.6) === '42 ms' && it.delayText(1234) === '1230 ms' && it.delayText(null) === ''
                   && it.bitRateText(999_400) === '999 kbit/s' && it.bitRateText(1_250_000) === '1.3 Mbit/s'
@@ -213,35 +213,35 @@ extension EndToEndInBrowser {
                 """
             ),
             (
-                "both languages have the same words", "chinese",
+                "both languages have the same words", "words/chinese",
                 """
                 const kinds = (table) => JSON.stringify(Object.keys(table).sort().map((key) => {
                   const value = table[key];
                   const inside = typeof value === 'object' && !Array.isArray(value) ? Object.keys(value).sort() : [];
                   return [key, typeof value, value.length && typeof value === 'function' ? value.length : 0, inside];
                 }));
-                return Promise.all(['english', 'meetingwords', 'soundwords', 'pathwords'].map((name) => import(`/${name}.js`)))
+                return Promise.all(['words/english', 'meeting/meetingwords', 'sound/soundwords', 'figures/pathwords'].map((name) => import(`/${name}.js`)))
                   .then(([{ english }, { en, zh }, { soundWords }, { pathWords }]) =>
                     kinds(english) === kinds(it.chinese) && kinds(en) === kinds(zh)
                     && kinds(soundWords.en) === kinds(soundWords.zh) && kinds(pathWords.en) === kinds(pathWords.zh));
                 """
             ),
             (
-                "no text in Chinese is left in English", "chinese",
+                "no text in Chinese is left in English", "words/chinese",
                 """
                 const names = /ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|FFmpeg|libavcodec|H\\.264|UDP|TCP|STUN|WebSocket|Ctrl|Esc|https|--lan|--allow-origin|\\([A-Z?1]\\)/g;
                 const texts = (value) => typeof value === 'function' ? texts(value([3], '二')).concat(texts(value([3], '')))
                   : typeof value === 'object' ? Object.values(value).flatMap(texts) : [String(value)];
                 const reasons = it.chinese.hostSays('a reason that nobody has translated') === ''
                   && it.chinese.hostSays('The screen is locked.') !== '';
-                return Promise.all([import('/meetingwords.js'), import('/soundwords.js'), import('/pathwords.js')])
+                return Promise.all([import('/meeting/meetingwords.js'), import('/sound/soundwords.js'), import('/figures/pathwords.js')])
                   .then(([{ zh }, { soundWords }, { pathWords }]) => reasons
                     && [it.chinese, zh, soundWords.zh, pathWords.zh].flatMap(texts)
                     .every((text) => !/[a-z]/i.test(text.replace(names, ''))));
                 """
             ),
             (
-                "one is counted as one", "meetingwords",
+                "one is counted as one", "meeting/meetingwords",
                 """
                 return it.en.peopleCount(1) === '1 person is watching' && it.en.peopleCount(2) === '2 people are watching'
                   && it.en.unlisted(1) === '1 more person' && it.zh.peopleCount(1) === '1 人在观看';

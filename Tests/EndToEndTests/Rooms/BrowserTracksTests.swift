@@ -72,7 +72,7 @@ extension EndToEndInBrowser {
             let origin = String(link.prefix { $0 != "#" })
             let page = try browser.newPage("about:blank")
             // This document has no script of its own.
-            try page.navigate(origin + "base.css")
+            try page.navigate(origin + "style/base.css")
             _ = try page.evaluate("(\(Self.client))('\(key)')")
             return page
         }

@@ -234,7 +234,7 @@ struct AdmissionTests {
         let server = try RunningServer { $0.administration = Administration(token: "admin", allowsNetwork: false) }
         server.media.state.withLock { $0.picture = .success([1, 2, 3]) }
         let routes = [
-            ("/", "secret"), ("/viewer.js", "secret"), ("/healthz", "secret"), ("/whep/desk", "secret"),
+            ("/", "secret"), ("/join/viewer.js", "secret"), ("/healthz", "secret"), ("/whep/desk", "secret"),
             ("/snapshot.png", "secret"), ("/snapshot.jpg?room=desk", "secret"), ("/api/rooms", "admin"),
             ("/api/rooms/desk", "admin"), ("/api/nothing", "admin"), ("/snapshot.png", "wrong"),
             ("/api/rooms", "wrong"),

@@ -10,7 +10,7 @@ struct PageRuleTests {
     @Test("every file forbids inline code, frames, forms, plug-ins and devices of other origins")
     func headers() throws {
         let server = try RunningServer()
-        for path in ["/", "/index.html", "/viewer.js", "/favicon.svg"] {
+        for path in ["/", "/index.html", "/join/viewer.js", "/favicon.svg"] {
             let answer = try server.request("GET", path, host: "127.0.0.1:\(server.port)")
             let policy = try #require(answer.headers["content-security-policy"])
             for rule in [

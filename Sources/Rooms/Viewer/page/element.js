@@ -1,6 +1,6 @@
 // Creates elements. Text from others is inserted as text, never as markup.
 
-import { label } from "./messages.js";
+import { label } from "./words/messages.js";
 
 /** Creates an element of `tag` with these classes, attributes and content: elements or text. */
 export function element(tag, classes = "", attributes = {}, ...content) {

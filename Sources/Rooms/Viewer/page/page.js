@@ -1,24 +1,24 @@
 // Assembles the page.
 
-import { Bar } from "./bar.js";
-import { Charts } from "./charts.js";
-import { Controls } from "./controls.js";
-import { Delay } from "./delay.js";
+import { Bar } from "./view/bar.js";
+import { Charts } from "./figures/charts.js";
+import { Controls } from "./view/controls.js";
+import { Delay } from "./figures/delay.js";
 import { element, iconButton, relabel, setText } from "./element.js";
-import { Face } from "./face.js";
-import { Gestures } from "./gestures.js";
-import { addViewKeys, Keys } from "./keys.js";
+import { Face } from "./picture/face.js";
+import { Gestures } from "./view/gestures.js";
+import { addViewKeys, Keys } from "./view/keys.js";
 import { loaded } from "./loaded.js";
-import { Measurements } from "./measurements.js";
-import { words as meetingWords } from "./meetingwords.js";
-import { language, writeWords } from "./messages.js";
-import { People } from "./people.js";
-import { Pointer } from "./pointer.js";
-import { Prompt } from "./prompt.js";
-import { Stage } from "./stage.js";
-import { Tracks } from "./tracks.js";
-import { View } from "./view.js";
-import { Viewer } from "./viewer.js";
+import { Measurements } from "./figures/measurements.js";
+import { words as meetingWords } from "./meeting/meetingwords.js";
+import { language, writeWords } from "./words/messages.js";
+import { People } from "./meeting/people.js";
+import { Pointer } from "./picture/pointer.js";
+import { Prompt } from "./join/prompt.js";
+import { Stage } from "./picture/stage.js";
+import { Tracks } from "./meeting/tracks.js";
+import { View } from "./view/view.js";
+import { Viewer } from "./join/viewer.js";
 
 const LOOK_EVERY = 500;
 
@@ -108,7 +108,7 @@ viewer.addEventListener("joined", async () => {
     viewer.addEventListener("change", look, { signal: done.signal });
   });
   try {
-    const { Meeting } = await import("./meeting.js");
+    const { Meeting } = await import("./meeting/meeting.js");
     meeting = new Meeting(viewer);
     if (isMeetingAsked) meeting.toggle();
   } catch {
@@ -120,7 +120,7 @@ viewer.addEventListener("joined", async () => {
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
 let sound = null;
 function hear() {
-  sound ??= import("./sound.js").then(
+  sound ??= import("./sound/sound.js").then(
     ({ Sound }) => new Sound({ viewer, stage, video, keys, language, element, iconButton, relabel, setText }),
     () => {
       sound = null;

@@ -1,9 +1,9 @@
 // The panel with small live charts of the measurements, and with the path to the host. While it is closed, its contents
 // have no elements in the page.
 
-import { element, onOtherOpened, opened, setText } from "./element.js";
+import { element, onOtherOpened, opened, setText } from "../element.js";
 import { DELAY_WINDOW } from "./measurements.js";
-import { label, language, words } from "./messages.js";
+import { label, language, words } from "../words/messages.js";
 
 const byId = (id) => document.getElementById(id);
 

@@ -1,6 +1,6 @@
 // The delay from the shared screen to this one.
 
-import { HostClock } from "./clock.js";
+import { HostClock } from "../picture/clock.js";
 import { median } from "./series.js";
 
 // Milliseconds between requests for the host's clock: at first a few in quick succession, then one at long intervals.

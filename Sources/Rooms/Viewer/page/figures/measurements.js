@@ -1,7 +1,7 @@
 // Measurements of the stream, once a second, for the line in the bar and for the charts.
 
 import { bitRateText, delayText, frameRateText, sizeText } from "./figures.js";
-import { words } from "./messages.js";
+import { words } from "../words/messages.js";
 import { median, Series } from "./series.js";
 
 // The current delay is the median over this number of seconds.

@@ -1,7 +1,7 @@
 // Asks for a room's password, and keeps it while the tab is open.
 
-import { element, setText } from "./element.js";
-import { words } from "./meetingwords.js";
+import { element, setText } from "../element.js";
+import { words } from "../meeting/meetingwords.js";
 
 /** The form that replaces the card. */
 export class Prompt {

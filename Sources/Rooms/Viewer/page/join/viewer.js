@@ -1,10 +1,10 @@
 // Joins the room of the link, and recovers by itself from failures.
 
 import { readBrowser, readLink } from "./link.js";
-import { messages } from "./messages.js";
+import { messages } from "../words/messages.js";
 import { Reach, refusesPage } from "./reach.js";
 import { Attempts, Patience } from "./retry.js";
-import { ShownTrack } from "./shown.js";
+import { ShownTrack } from "../picture/shown.js";
 import { Signalling } from "./signalling.js";
 import { isDead, Visit } from "./visit.js";
 

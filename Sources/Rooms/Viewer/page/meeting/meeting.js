@@ -1,7 +1,7 @@
 // The meeting: members with a camera or microphone connect to each other, each pair over its own connection.
 
 import { Devices, lackOfDevices } from "./devices.js";
-import { cleanName } from "./element.js";
+import { cleanName } from "../element.js";
 import { MeetingView } from "./meetingview.js";
 import { MeshPeer } from "./meshpeer.js";
 import { Pace } from "./pace.js";

@@ -1,6 +1,6 @@
 // The view of the meeting: the button that opens it, our own picture with its buttons, and the others with their names.
 
-import { element, iconButton, onOtherOpened, opened, relabel, setText } from "./element.js";
+import { element, iconButton, onOtherOpened, opened, relabel, setText } from "../element.js";
 import { words } from "./meetingwords.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";

@@ -1,6 +1,6 @@
 // Texts about people, the meeting, several tracks and the password, in both languages.
 
-import { language } from "./messages.js";
+import { language } from "../words/messages.js";
 
 export const en = {
   // Several tracks.

@@ -1,7 +1,7 @@
 // The other tracks of a room that has several: small live pictures. A click on one makes it the large one.
 
-import { element, iconButton, relabel, setText } from "./element.js";
-import { Reception } from "./reception.js";
+import { element, iconButton, relabel, setText } from "../element.js";
+import { Reception } from "../picture/reception.js";
 import { words } from "./meetingwords.js";
 
 const HIDE = "M6 14.5l6-6 6 6";

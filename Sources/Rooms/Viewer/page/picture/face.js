@@ -1,6 +1,6 @@
 // How the page presents the viewer's state.
 
-import { messages, words } from "./messages.js";
+import { messages, words } from "../words/messages.js";
 
 /**
  * Puts the viewer's state on the stage and into the bar. `draw` is called at each change, and regularly to count

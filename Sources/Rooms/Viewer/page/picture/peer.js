@@ -1,6 +1,6 @@
 // The receiving end of the media: one recvonly video, and its sound if wanted, over one RTCPeerConnection.
 
-import { loaded } from "./loaded.js";
+import { loaded } from "../loaded.js";
 
 const DISCONNECTED_PATIENCE = 5000;
 const MOST_ERRORS = 16;

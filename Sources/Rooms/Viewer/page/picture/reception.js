@@ -1,8 +1,8 @@
 // The reception of one track from the host.
 
-import { messages } from "./messages.js";
+import { messages } from "../words/messages.js";
 import { dropOffer, Peer } from "./peer.js";
-import { Patience } from "./retry.js";
+import { Patience } from "../join/retry.js";
 
 const ANSWER_PATIENCE = 10_000;
 const PATH_PATIENCE = 15_000;

@@ -1,12 +1,12 @@
 // The track that is shown: which one it is, what the host tells of it, and its reception.
 
-import { messages } from "./messages.js";
+import { messages } from "../words/messages.js";
 import { NoReception, Reception } from "./reception.js";
-import { Relays } from "./retry.js";
+import { Relays } from "../join/retry.js";
 import { Silence } from "./silence.js";
 import { Source } from "./source.js";
-import { TrackList } from "./tracklist.js";
-import { TrackMemory } from "./trackmemory.js";
+import { TrackList } from "../meeting/tracklist.js";
+import { TrackMemory } from "../join/trackmemory.js";
 
 // In milliseconds, from the host's answer: a direct connection is there by then, or perhaps never.
 const DIRECT_PATIENCE = 3000;
@@ -233,7 +233,7 @@ export class ShownTrack {
   async #fallBack(failure = null) {
     const before = this.reception;
     // Loaded only if it is needed, so that the page itself stays small.
-    const file = await import("./fallback.js").catch(() => null);
+    const file = await import("../fallback/fallback.js").catch(() => null);
     if (this.reception !== before || before.isByWebSocket || before.isConnected || before.isOver !== (failure !== null)) {
       return;
     }

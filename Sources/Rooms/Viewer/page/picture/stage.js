@@ -1,7 +1,7 @@
 // The visible area: the picture, current or old, and the texts over it or in its place.
 
-import { setText } from "./element.js";
-import { words } from "./messages.js";
+import { setText } from "../element.js";
+import { words } from "../words/messages.js";
 
 const byId = (id) => document.getElementById(id);
 

@@ -1,7 +1,7 @@
 // The bar with the state and the controls. It hides when there is no activity.
 
-import { element, setText } from "./element.js";
-import { label, words } from "./messages.js";
+import { element, setText } from "../element.js";
+import { label, words } from "../words/messages.js";
 
 const IDLE_AFTER = 3000;
 

@@ -1,6 +1,6 @@
 // The actions of the bar's buttons: size, picture in picture, full screen.
 
-import { label, words } from "./messages.js";
+import { label, words } from "../words/messages.js";
 
 const byId = (id) => document.getElementById(id);
 const MODES = ["fit", "fill", "actual"];

@@ -1,6 +1,6 @@
 // Keyboard shortcuts: every function of the page has a key, and "?" lists them all. A phone's list is of gestures.
 
-import { words } from "./messages.js";
+import { words } from "../words/messages.js";
 
 const byId = (id) => document.getElementById(id);
 const hasOnlyTouch = matchMedia("(hover: none) and (pointer: coarse)");

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Viewer
+@testable import PageBundling
 
 @Suite("The page in one piece")
 struct PageBundleTests {
@@ -29,28 +29,13 @@ struct PageBundleTests {
         return try PageBundle(index) { files[$0] ?? sheets[$0] }
     }
 
-    private func fault(_ main: String, _ other: String = "") -> PageBundle.Fault? {
+    private func fault(_ main: String, _ other: String = "", folder: String = ".") -> PageFault? {
         do {
-            _ = try bundle(["main.js": main, "other.js": other])
+            _ = try bundle(["main.js": main, "other.js": other, "\(folder)/other.js": other])
             return nil
         } catch {
-            return error as? PageBundle.Fault
+            return error as? PageFault
         }
-    }
-
-    @Test("files that can't be joined are loaded one by one, and the page's own script is still allowed")
-    func separate() throws {
-        let page = ViewerFiles.make(Self.index) { $0.hasSuffix(".css") ? "" : "import * as all from \"./other.js\";\n" }
-        let html = String(decoding: page.file.bytes, as: UTF8.self)
-        #expect(html.contains("<script type=\"module\" src=\"main.js\">") && page.later.isEmpty)
-        let script = try #require(html.split(separator: "<script>").last?.split(separator: "</script>").first)
-        #expect(page.policy.contains("'sha256-\(Digest.base64(of: String(script)))'"))
-    }
-
-    @Test("the page's own files can be joined")
-    func own() throws {
-        let page = try #require(ViewerFiles.file(path: "/"))
-        #expect(!String(decoding: page.bytes, as: UTF8.self).contains("src=\"viewer.js\""))
     }
 
     @Test("modules come after what they import, each in a scope of its own, without comments and indents")
@@ -100,8 +85,12 @@ struct PageBundleTests {
 
             """
         let bundle = try bundle(files)
-        #expect(bundle.scripts == ["\nfirst();\n", script])
-        #expect(bundle.style == "a {\ncolor: red;\n}\nb { top: 0 }\n")
+        let style = "a {\ncolor: red;\n}\nb { top: 0 }\n"
+        #expect(bundle.pieces.count == 7)
+        #expect(
+            bundle.pieces.filter { if case .markup = $0 { false } else { true } } == [
+                .script("\nfirst();\n"), .style(style), .script(script),
+            ])
         #expect(
             bundle.html == """
                 <!doctype html>
@@ -110,7 +99,7 @@ struct PageBundleTests {
                 <script>
                 first();
                 </script>
-                <style>\(bundle.style)</style>
+                <style>\(style)</style>
                 </head>
                 <body>
                 <script type="module">\(script)</script>
@@ -124,7 +113,8 @@ struct PageBundleTests {
         "a line that can't be taken over is a fault",
         arguments: [
             "import \"./other.js\";", "import { a } from './other.js';", "import {", "import a from \"./other.js\";",
-            "import { a } from \"../other.js\";", "export default 1;", "export { a };", "export let a = 1;",
+            "import { a } from \"../other.js\";", "import { a } from \"other.js\";", "import(`./other.js`);",
+            "export default 1;", "export { a };", "export let a = 1;",
             "export async function a() {}", "const text = `", "/* a */ b();", "const end = \"</script>\";",
         ])
     func lines(line: String) {
@@ -134,18 +124,19 @@ struct PageBundleTests {
     @Test("a module that is loaded later is in one piece, with what the page doesn't have")
     func later() throws {
         let files = [
-            "main.js": "import { one } from \"./other.js\";\nsetTimeout(() => import(\"./late.js\").then(one));\n",
+            "main.js": "import { one } from \"./other.js\";\nsetTimeout(() => import(\"./late/late.js\").then(one));\n",
             "other.js": "export const one = 1;\n",
-            "late.js":
-                "import { one } from \"./other.js\";\nimport { two } from \"./third.js\";\nexport const three = one + two;\n",
-            "third.js": "export const two = 2;\n",
+            "late/late.js":
+                "import { one } from \"../other.js\";\nimport { two } from \"./third.js\";\nexport const three = one + two;\n",
+            "late/third.js": "export const two = 2;\n",
         ]
         let bundle = try bundle(files)
-        #expect(bundle.scripts.last?.contains("two") == false)
-        #expect(bundle.scripts.last?.hasSuffix("window.parts = { $other };\n") == true)
+        let script = try #require(bundle.pieces.dropLast().last?.text)
+        #expect(script.contains("import(\"./late/late.js\").then(one)") && !script.contains("two"))
+        #expect(script.hasSuffix("window.parts = { $other };\n"))
         #expect(
             bundle.later == [
-                "late.js": """
+                "late/late.js": """
                 const { $other } = window.parts;
                 const $third = (() => {
                 const two = 2;
@@ -166,34 +157,52 @@ struct PageBundleTests {
     @Test("a missing file, a circle of modules and a script of another kind are faults")
     func files() throws {
         #expect(fault("import { a } from \"./another.js\";") == .missing(file: "another.js"))
+        #expect(
+            fault("import { a } from \"./a/other.js\";\nimport { b } from \"./other.js\";", folder: "a")
+                == .duplicateName(file: "other.js"))
         let circle = "import { a } from \"./main.js\";"
         #expect(fault("import { a } from \"./other.js\";", circle) == .circle(file: "main.js"))
-        #expect(throws: PageBundle.Fault.notUnderstood(file: "index.html", line: "<script src=\"x.js\">")) {
+        #expect(throws: PageFault.notUnderstood(file: "index.html", line: "<script src=\"x.js\">")) {
             try bundle([:], index: "<script src=\"x.js\">\n")
         }
-        #expect(throws: PageBundle.Fault.notUnderstood(file: "a.css", line: "/* a */ b {}")) {
+        #expect(throws: PageFault.notUnderstood(file: "a.css", line: "/* a */ b {}")) {
             try bundle(["a.css": "/* a */ b {}\n"])
         }
-        #expect(throws: PageBundle.Fault.missing(file: "c.css")) {
+        #expect(throws: PageFault.missing(file: "c.css")) {
             try bundle([:], index: "<link rel=\"stylesheet\" href=\"c.css\">\n")
         }
     }
 
-    @Test("the page has its version, and its rules allow its own scripts and style")
-    func page() throws {
-        let file = try #require(ViewerFiles.file(path: "/"))
-        let text = String(decoding: file.bytes, as: UTF8.self)
-        #expect(text.contains("data-version=\"\(ViewerFiles.version)\""))
-        #expect(!text.contains("stylesheet") && !text.contains("src="))
-        #expect(ViewerFiles.contentSecurityPolicy.components(of: "'sha256-") == 3)
-        #expect(ViewerFiles.file(path: "/index.html")?.entityTag == file.entityTag)
-        #expect(ViewerFiles.file(path: "/clock.js")?.contentType.hasPrefix("text/javascript") == true)
-        #expect(ViewerFiles.file(path: "/nothing.js") == nil)
-        #expect(try #require(file.compressed).count < file.bytes.count / 3)
+    @Test("what the page loads later loads nothing later, because paths in it would not be those of its file")
+    func laterStill() {
+        let files = [
+            "main.js": "import(\"./late.js\");\n", "late.js": "first();\nimport(\"./third.js\");\n", "third.js": "",
+        ]
+        #expect(throws: PageFault.notUnderstood(file: "late.js", line: "import(\"./third.js\");")) {
+            try bundle(files)
+        }
     }
-}
 
-extension String {
-    /// How often `text` occurs.
-    fileprivate func components(of text: String) -> Int { ranges(of: text).count }
+    @Test(
+        "a text in Swift is the same text, whatever stands in it",
+        arguments: [
+            ("a\nb\n", "#\"\"\"\na\nb\n\n\"\"\"#"), ("\\#(a)", "##\"\"\"\n\\#(a)\n\"\"\"##"),
+            ("\"\"\"##", "###\"\"\"\n\"\"\"##\n\"\"\"###"), ("\\n", "#\"\"\"\n\\n\n\"\"\"#"),
+        ])
+    func literals(text: String, literal: String) {
+        #expect(PageSource.literal(text) == literal)
+    }
+
+    @Test("the source has every text, the files in the order of their paths")
+    func source() throws {
+        let bundle = try bundle(["main.js": "import(\"./late.js\");\n", "late.js": "export const a = 1;\n"])
+        let source = PageSource.text(bundle, files: ["b.css": "of b", "a.css": "of a"])
+        let texts =
+            bundle.pieces.map(\.text) + [try #require(bundle.later["late.js"]), "a.css", "of a", "b.css", "of b"]
+        var rest = source[...]
+        for text in texts {
+            let range = try #require(rest.firstRange(of: text), "\(text)")
+            rest = rest[range.upperBound...]
+        }
+    }
 }
