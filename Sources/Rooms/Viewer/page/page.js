@@ -66,15 +66,16 @@ viewer.addEventListener("stream", async ({ detail: stream }) => {
   stage.show(stream);
 });
 for (const type of ["left", "shown"]) viewer.addEventListener(type, () => pointer.reset());
-for (const [type, take] of [
-  ["_pointer_shape", (data) => pointer.shape(data)],
-  ["_pointer", (data) => {
+const takers = {
+  _pointer_shape: (data) => pointer.shape(data),
+  _pointer: (data) => {
     pointer.place(data);
     view.tell(data);
-  }],
+  },
   // A picture that came over the WebSocket says itself whether the pointer is in it.
-  ["_pointer_mode", (data) => viewer.reception?.isByWebSocket || pointer.mode(data)],
-]) {
+  _pointer_mode: (data) => viewer.reception?.isByWebSocket || pointer.mode(data),
+};
+for (const [type, take] of Object.entries(takers)) {
   viewer.addEventListener(type, ({ detail }) => {
     if (viewer.tracks.isShown(detail.track)) take(detail);
   });
@@ -118,12 +119,14 @@ viewer.addEventListener("joined", async () => {
 });
 
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
-let sound = null;
+let isSoundWanted = false;
 function hear() {
-  sound ??= import("./sound/sound.js").then(
+  if (isSoundWanted) return;
+  isSoundWanted = true;
+  import("./sound/sound.js").then(
     ({ Sound }) => new Sound({ viewer, stage, video, keys, language, element, iconButton, relabel, setText }),
     () => {
-      sound = null;
+      isSoundWanted = false;
     },
   );
 }

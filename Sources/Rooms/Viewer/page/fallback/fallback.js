@@ -56,7 +56,7 @@ export class Fallback extends FrameReception {
   }
 
   heard(name, data) {
-    super.heard(name, data);
+    super.heard(name);
     this.#attempt?.heard(name, data);
     if (name !== "_answer" || !this.#isAnother) return;
     const attempt = this.#attempt;

@@ -16,6 +16,7 @@ const u8 = (...values) => Uint8Array.from(values);
 const u16 = (...values) => join(values.map((value) => u8(value >> 8, value)));
 const u32 = (...values) => join(values.map((value) => u8(value >>> 24, value >>> 16, value >>> 8, value)));
 const u64 = (value) => u32(Math.floor(value / 2 ** 32), value % 2 ** 32);
+/** @type {(value: string) => Uint8Array} */
 const text = (value) => Uint8Array.from(value, (character) => character.charCodeAt(0));
 
 /** Returns the byte arrays one after another. */

@@ -78,7 +78,6 @@ class Chart {
   root;
 
   #page;
-  #title;
   #series;
   #text;
   #least;
@@ -97,13 +96,12 @@ class Chart {
    * for a second without a value. The current value is the median of the last `window` seconds; if `isStill()`, the
    * text is that nothing moves.
    */
-  constructor(page, title, note, series, text, least, { none, window = 1, isStill = () => false } = {}) {
+  constructor(page, title, note, series, text, least, { none = null, window = 1, isStill = () => false } = {}) {
     const { element, label, words } = page;
     this.#page = page;
     this.root = element("div", "chart");
     this.#value = element("span", "chart-value");
     this.#range = element("span", "chart-range");
-    this.#title = title;
     this.#series = series;
     this.#text = (value) => text(value) || (none ?? words.notMeasured);
     this.#least = least;

@@ -5,6 +5,7 @@ import { element, onOtherOpened, opened, setText } from "../element.js";
 import { DELAY_WINDOW } from "./measurements.js";
 import { label, language, words } from "../words/messages.js";
 
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 
 export class Charts {

@@ -21,6 +21,7 @@ export class Reach {
     const attempt = this.#attempt = { began: performance.now(), hasWaited: false };
     const probe = () => {
       const asked = performance.now();
+      // @ts-ignore: the checker's library doesn't know AbortSignal.timeout.
       fetch("favicon.svg", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PROBE_PATIENCE) }).then(
         ({ ok }) => {
           if (this.#attempt !== attempt) return;
@@ -49,5 +50,6 @@ export class Reach {
 
 /** Whether the host refuses this page's WebSocket by its origin, of which the browser says nothing. */
 export const refusesPage = (socket) =>
+  // @ts-ignore: the checker's library doesn't know AbortSignal.timeout.
   fetch(socket.replace(/^ws/, "http"), { method: "POST", signal: AbortSignal.timeout(PROBE_PATIENCE) }).then(
     ({ status }) => status === 403, () => false);

@@ -89,6 +89,8 @@ export class Pointer {
 
   /**
    * Handles `_pointer_mode`: whether pictures contain the pointer, at once or from the picture with timestamp `rtp` on.
+   *
+   * @param {{ drawn: boolean, rtp?: number }} mode
    */
   mode({ drawn, rtp }) {
     if (typeof drawn !== "boolean") return;

@@ -16,7 +16,11 @@ export class Source {
     return this.#from === null ? null : Math.floor((performance.now() - this.#from) / 1000);
   }
 
-  /** Handles the data of `_state`. */
+  /**
+   * Handles the data of `_state`.
+   *
+   * @param {{ source?: string, since?: number, message?: string, steady?: boolean }} state
+   */
   told({ source, since, message, steady }) {
     this.state = String(source ?? "live");
     this.message = String(message ?? "");

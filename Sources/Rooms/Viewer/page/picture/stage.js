@@ -3,6 +3,7 @@
 import { setText } from "../element.js";
 import { words } from "../words/messages.js";
 
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 
 export class Stage {

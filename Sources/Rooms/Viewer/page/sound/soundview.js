@@ -9,6 +9,7 @@ const WHEEL_STEP = 50;
 // The level at which the meter shows nothing, in decibels below the loudest.
 const RANGE = 60;
 
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 
 /** Handlers: onChoice(isOn), onVolume(volume), onTurn(steps), onSight() if the level may have become visible. */

@@ -5,6 +5,7 @@ import { label, words } from "../words/messages.js";
 
 const IDLE_AFTER = 3000;
 
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 
 export class Bar {

@@ -2,6 +2,7 @@
 
 import { label, words } from "../words/messages.js";
 
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 const MODES = ["fit", "fill", "actual"];
 

@@ -2,6 +2,7 @@
 
 import { words } from "../words/messages.js";
 
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 const hasOnlyTouch = matchMedia("(hover: none) and (pointer: coarse)");
 

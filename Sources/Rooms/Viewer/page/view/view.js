@@ -14,6 +14,7 @@ export class View {
   #video = document.getElementById("video");
   #mode = "fit";
   #placement = null;
+  /** @type {{ x: number, y: number }} */
   #centre = MIDDLE;
   /** The source's size as the host tells it with the pointer; null if it doesn't. */
   #told = null;
