@@ -422,7 +422,7 @@ let package = Package(
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
         tests("PageBundlingTests", ["PageBundling"]),
-        tests("ViewerTests", ["Viewer"]),
+        tests("ViewerTests", ["Viewer", "Processes", "TestSupport"], exclude: ["page"]),
         tests(
             "SignallingTests",
             [

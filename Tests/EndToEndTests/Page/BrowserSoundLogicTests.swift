@@ -148,7 +148,8 @@ extension EndToEndInBrowser {
             (
                 "a browser that doesn't take a changed offer sets and sends its own",
                 """
-                const { Peer, withStereo } = await import('/picture/peer.js');
+                const { Peer } = await import('/picture/peer.js');
+                const { withStereo } = await import('/picture/stereo.js');
                 window.earlyOffer = window.offerToReceive(true);
                 const { connection, offer } = window.earlyOffer;
                 const { sdp } = await offer;

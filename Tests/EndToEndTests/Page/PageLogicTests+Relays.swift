@@ -2,20 +2,6 @@
 extension EndToEndInBrowser.PageLogicTests {
     static let relays = [
         (
-            "the servers are for those who need them", "join/retry",
-            """
-            const relays = new it.Relays();
-            relays.told(undefined);
-            const none = relays.all.length === 0 && relays.servers.length === 0;
-            relays.told([{ urls: ['stun:127.0.0.1:9'] }]);
-            const told = relays.all.length === 1 && relays.servers.length === 0;
-            relays.need();
-            const needed = relays.servers.length === 1;
-            relays.told('nonsense');
-            return none && told && needed && relays.servers.length === 0;
-            """
-        ),
-        (
             "who isn't connected directly within 3 s makes a new offer with the servers, once", "picture/shown",
             """
             const made = [];
@@ -55,6 +41,6 @@ extension EndToEndInBrowser.PageLogicTests {
               }, 20);
             });
             """
-        ),
+        )
     ]
 }

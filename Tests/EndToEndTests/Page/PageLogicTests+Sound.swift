@@ -2,86 +2,6 @@
 extension EndToEndInBrowser.PageLogicTests {
     static let sound = [
         (
-            "an offer asks for stereo where it has Opus, and once", "picture/peer",
-            """
-            const opus = 'm=audio 9 UDP/TLS/RTP/SAVPF 111 63\\r\\na=rtpmap:111 opus/48000/2\\r\\n'
-              + 'a=fmtp:111 minptime=10;useinbandfec=1\\r\\na=fmtp:63 111/111\\r\\n';
-            const stereo = opus.replace('useinbandfec=1', 'useinbandfec=1;stereo=1');
-            const other = 'm=audio 9 UDP/TLS/RTP/SAVPF 0\\r\\na=rtpmap:0 PCMU/8000\\r\\n';
-            return it.withStereo(opus) === stereo && it.withStereo(stereo) === stereo && it.withStereo(other) === other;
-            """
-        ),
-        (
-            "what a track sounds like is remembered for when it is shown", "join/trackmemory",
-            """
-            const memory = new it.TrackMemory();
-            memory.keep('_sound', { sound: 'live' }, 'a');
-            memory.keep('_sound', { sound: 'muted' }, 'a');
-            return JSON.stringify(memory.of('a')) === '[["_sound",{"sound":"muted"}]]' && memory.of('b').length === 0;
-            """
-        ),
-        (
-            "a line through negative values has zero in its middle", "figures/series",
-            """
-            const series = new it.Series(3);
-            for (const value of [-10, 0, 10]) series.push(value);
-            return series.path(100, 10, 10, -10) === 'M0.0 10.0h0L50.0 5.0L100.0 0.0';
-            """
-        ),
-        (
-            "a lag has its sign", "figures/figures",
-            """
-            return [12.4, -12.4, 0.2, -0.2, null].map(it.lagText).join() === '+12 ms,−12 ms,0 ms,0 ms,';
-            """
-        ),
-        (
-            "the lag of the sound is measured while sound arrives", "figures/measurements",
-            """
-            const viewer = Object.assign(new EventTarget(),
-              { phase: 'playing', source: { state: 'live' }, silence: null, sound: 'live' });
-            const meter = { isKnown: true, take: () => null };
-            const measured = new it.Measurements(viewer, { pictureSize: { width: 0, height: 0 } }, meter);
-            for (let time = 0; time < 8000; time += 1000) {
-              const counted = { time, packets: time, lost: 0, framesDecoded: time, bytes: time, roundTrip: 1,
-                soundPackets: Math.min(time, 5000), soundLag: -7 };
-              viewer.reception = { counted };
-              measured.sample();
-            }
-            const isThere = measured.hasSound;
-            viewer.sound = 'none';
-            return isThere && !measured.hasSound && measured.soundLag.length === 5
-              && measured.soundLag.last().join() === '-7,-7,-7';
-            """
-        ),
-        (
-            "pictures are held back by what sound is late, while it flows and is heard", "sound/together",
-            """
-            const together = new it.Together();
-            let soundPackets = 0;
-            let framesDecoded = 0;
-            const said = [];
-            const look = (times, soundLag, isHeard, isFlowing = true, isMoving = true) => {
-              for (let count = 0; count < times; count++) {
-                if (isFlowing) soundPackets += 25;
-                if (isMoving) framesDecoded += 1;
-                if (together.look({ soundPackets, framesDecoded, soundLag }, isHeard)) said.push(together.delay);
-              }
-            };
-            look(20, 56, false);
-            look(4, 56, true);
-            look(20, 56, true, true, false);
-            look(1, 900, true);
-            look(8, -14, true);
-            look(4, -24, true);
-            look(5, 0, true, false);
-            look(2, 0, true);
-            look(10, 0, true, false);
-            look(8, 1000, true);
-            look(1, 0, false);
-            return said.join() === '70,60,0,200,0';
-            """
-        ),
-        (
             "sound is off until it is turned on, by button or key, and follows the track that is shown", "sound/sound",
             """
             \(rig)
@@ -115,7 +35,8 @@ extension EndToEndInBrowser.PageLogicTests {
             """
         ),
         (
-            "where the browser wants a click, pictures go on without sound, and the button is there again", "sound/sound",
+            "where the browser wants a click, pictures go on without sound, and the button is there again",
+            "sound/sound",
             """
             \(rig)
             end();

@@ -1,6 +1,7 @@
 // The receiving end of the media: one recvonly video, and its sound if wanted, over one RTCPeerConnection.
 
 import { loaded } from "../loaded.js";
+import { withStereo } from "./stereo.js";
 
 const DISCONNECTED_PATIENCE = 5000;
 const MOST_ERRORS = 16;
@@ -214,10 +215,4 @@ function takeOffer(hasSound, iceServers) {
 export function dropOffer() {
   window.earlyOffer?.connection.close();
   window.earlyOffer = null;
-}
-
-/** Returns an offer that asks for stereo: without that, Chromium makes what it receives mono. */
-export function withStereo(sdp) {
-  const type = /^a=rtpmap:(\d+) opus\//im.exec(sdp)?.[1];
-  return sdp.replace(new RegExp(`^a=fmtp:${type} (?!.*\\bstereo=).*`, "m"), "$&;stereo=1");
 }

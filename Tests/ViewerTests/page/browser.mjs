@@ -1,0 +1,11 @@
+// What modules of the page ask of a browser as soon as they are loaded, where node lacks it. Imported before them.
+
+globalThis.window ??= globalThis;
+globalThis.location ??= { search: "" };
+globalThis.navigator ??= { language: "en", languages: ["en"] };
+globalThis.CustomEvent ??= class extends Event {
+  constructor(type, { detail = null } = {}) {
+    super(type);
+    this.detail = detail;
+  }
+};

@@ -1,0 +1,140 @@
+// How the page joins, and what outlives a dead connection.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import "./browser.mjs";
+import { readLink } from "../../../Sources/Rooms/Viewer/page/join/link.js";
+import { Relays, waitBefore } from "../../../Sources/Rooms/Viewer/page/join/retry.js";
+import { Signalling } from "../../../Sources/Rooms/Viewer/page/join/signalling.js";
+import { TrackMemory } from "../../../Sources/Rooms/Viewer/page/join/trackmemory.js";
+import { isDead, Visit } from "../../../Sources/Rooms/Viewer/page/join/visit.js";
+import { TrackList } from "../../../Sources/Rooms/Viewer/page/meeting/tracklist.js";
+
+test("a link's room is read as it was meant", () => {
+  const read = (hash, hostname = "desk.example") =>
+    readLink({ hash, hostname, host: hostname + ":8080", protocol: "https:" });
+  const chinese = read("#%E6%88%BF%E9%97%B4,secret");
+  assert.equal(chinese.name, "房间");
+  assert.equal(chinese.room, "房间,secret");
+  assert.equal(read("").name, "");
+  assert.equal(read("#100%,x").name, "100%");
+  assert.equal(chinese.socket, "wss://desk.example:8080/ws");
+  assert.ok(!chinese.isLoopback);
+  assert.ok(read("#a", "[::1]").isLoopback);
+  assert.ok(read("#a", "127.0.0.9").isLoopback);
+  assert.ok(!read("#a", "127.example").isLoopback);
+});
+
+test("the first waits are short, and none is too long", () => {
+  const waits = [0, 1, 12, 13, 14, 99].map((attempts) => Math.round(waitBefore(attempts, 0.5)));
+  assert.equal(waits.join(), "0,500,500,1000,2000,10000");
+  assert.ok(waitBefore(99, 1) <= 11_500);
+});
+
+test("the chosen track is shown while it is there", () => {
+  const tracks = new TrackList();
+  assert.equal(tracks.shown, null);
+  assert.ok(tracks.isShown(undefined));
+  assert.ok(tracks.isShown("x"));
+  assert.ok(!tracks.told([{ name: "a" }, { name: "b" }, {}]));
+  assert.equal(tracks.asked, "a");
+  const chosen = tracks.choose("b") && tracks.asked === "b" && !tracks.isShown("a") && tracks.isShown();
+  assert.ok(tracks.told([{ name: "a" }]));
+  assert.equal(tracks.shown, "a");
+  assert.equal(tracks.asked, null);
+  assert.ok(chosen);
+});
+
+test("what a track sounds like is remembered for when it is shown", () => {
+  const memory = new TrackMemory();
+  memory.keep("_sound", { sound: "live" }, "a");
+  memory.keep("_sound", { sound: "muted" }, "a");
+  assert.deepEqual(memory.of("a"), [["_sound", { sound: "muted" }]]);
+  assert.deepEqual(memory.of("b"), []);
+});
+
+test("the servers are for those who need them", () => {
+  const relays = new Relays();
+  relays.told(undefined);
+  assert.equal(relays.all.length, 0);
+  assert.equal(relays.servers.length, 0);
+  relays.told([{ urls: ["stun:127.0.0.1:9"] }]);
+  const told = relays.all.length === 1 && relays.servers.length === 0;
+  relays.need();
+  assert.equal(relays.servers.length, 1);
+  relays.told("nonsense");
+  assert.ok(told);
+  assert.equal(relays.servers.length, 0);
+});
+
+test("another connection shows the secret of the last, and those before end when it is let in", () => {
+  const closed = [];
+  const make = (name, wasOpen) => ({
+    wasOpen, resumption: `secret of ${name}`, setAside() {}, close: () => closed.push(name),
+  });
+  const visit = new Visit();
+  assert.ok(!visit.mayGoOn);
+  assert.ok(!("resume" in visit.introduction({ name: "Ann" })));
+  const [first, failed, second] = [make("first", true), make("failed", false), make("second", true)];
+  visit.letIn(first);
+  const introduction = visit.introduction({ name: "Ann" });
+  visit.isCutOff = true;
+  visit.setAside(first);
+  visit.setAside(failed);
+  assert.equal(closed.join(), "failed");
+  visit.letIn(second);
+  assert.equal(closed.join(), "failed,first");
+  assert.ok(!visit.isCutOff);
+  visit.forget();
+  assert.equal(introduction.resume, "secret of first");
+  assert.equal(introduction.name, "Ann");
+  assert.ok(!visit.mayGoOn);
+});
+
+test("an answer may take longer where it comes behind pictures", () => {
+  const asked = { unanswered: 3000 };
+  const own = { isConnected: true };
+  const behind = { isConnected: true, isByWebSocket: true };
+  assert.ok(isDead(asked, own));
+  assert.ok(!isDead(asked, behind));
+  assert.ok(!isDead(asked, { isConnected: false }));
+  assert.ok(!isDead(asked, null));
+  assert.ok(isDead({ unanswered: 11_000 }, behind));
+  assert.ok(!isDead({ unanswered: 0 }, own));
+  assert.ok(!isDead(null, own));
+});
+
+test("a connection owes answers once it has let us in, until it is set aside", async (context) => {
+  const sockets = [];
+  class Fake {
+    readyState = 0;
+    sent = [];
+    constructor() { sockets.push(this); }
+    send(text) { this.sent.push(text); }
+    close() {}
+    open() { this.readyState = 1; this.onopen(); }
+  }
+  const Real = globalThis.WebSocket;
+  globalThis.WebSocket = Object.assign(Fake, { OPEN: 1 });
+  context.after(() => { globalThis.WebSocket = Real; });
+  const signalling = new Signalling("ws://127.0.0.1:9/ws", "desk", {}, { onMessage() {}, onBinary() {} });
+  const [socket] = sockets;
+  const wait = () => new Promise((resume) => setTimeout(resume, 20));
+  signalling.send("__clock", { t: 1 });
+  socket.open();
+  await wait();
+  assert.equal(signalling.unanswered, 0);
+  assert.equal(socket.sent.length, 2);
+  socket.onmessage({ data: JSON.stringify({ eventName: "_peers", data: { host: "h", you: "y" } }) });
+  signalling.send("__clock", { t: 2 });
+  await wait();
+  assert.ok(signalling.unanswered > 0);
+  socket.onmessage({ data: new ArrayBuffer(8) });
+  assert.equal(signalling.unanswered, 0);
+  signalling.send("__clock", { t: 3 });
+  await wait();
+  assert.ok(signalling.unanswered > 0);
+  signalling.setAside();
+  assert.equal(signalling.unanswered, 0);
+});

@@ -1,0 +1,50 @@
+// The texts in both languages.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import "./browser.mjs";
+import { pathWords } from "../../../Sources/Rooms/Viewer/page/figures/pathwords.js";
+import { en, zh } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
+import { soundWords } from "../../../Sources/Rooms/Viewer/page/sound/soundwords.js";
+import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
+import { english } from "../../../Sources/Rooms/Viewer/page/words/english.js";
+import { chooseLanguage } from "../../../Sources/Rooms/Viewer/page/words/language.js";
+
+test("the address chooses the language, then the reader's list does", () => {
+  assert.equal(chooseLanguage("?lang=zh", ["en"]), "zh");
+  assert.equal(chooseLanguage("", ["zh-TW"]), "zh");
+  assert.equal(chooseLanguage("?lang=xx", ["de", "zh_CN", "en"]), "zh");
+  assert.equal(chooseLanguage("", []), "en");
+  assert.equal(chooseLanguage("", [undefined, "ZH-Hans"]), "zh");
+});
+
+test("both languages have the same words", () => {
+  const kinds = (table) => JSON.stringify(Object.keys(table).sort().map((key) => {
+    const value = table[key];
+    const inside = typeof value === "object" && !Array.isArray(value) ? Object.keys(value).sort() : [];
+    return [key, typeof value, value.length && typeof value === "function" ? value.length : 0, inside];
+  }));
+  assert.equal(kinds(english), kinds(chinese));
+  for (const tables of [{ en, zh }, soundWords, pathWords]) assert.equal(kinds(tables.en), kinds(tables.zh));
+});
+
+test("no text in Chinese is left in English", () => {
+  const names = new RegExp(
+    "ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|FFmpeg|libavcodec|H\\.264|UDP|TCP|STUN|WebSocket"
+      + "|Ctrl|Esc|https|--lan|--allow-origin|\\([A-Z?1]\\)", "g");
+  const texts = (value) => typeof value === "function" ? texts(value([3], "二")).concat(texts(value([3], "")))
+    : typeof value === "object" ? Object.values(value).flatMap(texts) : [String(value)];
+  assert.equal(chinese.hostSays("a reason that nobody has translated"), "");
+  assert.notEqual(chinese.hostSays("The screen is locked."), "");
+  for (const text of [chinese, zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
+    assert.doesNotMatch(text.replace(names, ""), /[a-z]/i);
+  }
+});
+
+test("one is counted as one", () => {
+  assert.equal(en.peopleCount(1), "1 person is watching");
+  assert.equal(en.peopleCount(2), "2 people are watching");
+  assert.equal(en.unlisted(1), "1 more person");
+  assert.equal(zh.peopleCount(1), "1 人在观看");
+});
