@@ -14,6 +14,7 @@ extension MediaLoop {
 
     /// Does `change` with a viewer. An unknown identifier is ignored.
     func changeFrames(_ id: MediaSessionID, _ change: (inout FrameViewer) -> Void) {
+        owner.check()
         guard var viewer = frameViewers.removeValue(forKey: id) else { return }
         change(&viewer)
         if let news = viewer.rungChange { lines(of: viewer.request.client).info("viewer \(id) \(news)") }

@@ -10,6 +10,7 @@ extension MediaLoop {
     }
 
     func feed(of hub: TrackHub) -> TrackFeed {
+        owner.check()
         let key = ObjectIdentifier(hub)
         if let feed = feeds[key] { return feed }
         let wake = inbox.wake
@@ -21,6 +22,7 @@ extension MediaLoop {
     // MARK: Pictures
 
     func updateFeeds(now: MonotonicTime) {
+        owner.check()
         for (key, feed) in feeds {
             if feed.update(now: now) {
                 for session in connectedSessions(at: feed) {
@@ -68,6 +70,7 @@ extension MediaLoop {
     /// Adapts the tracks' rates, and publishes the statistics. It needs no wake-up of its own, since rates change only
     /// with peers' reports, and each connected session wakes the thread once a second.
     func adaptRates(now: MonotonicTime) {
+        owner.check()
         nextRateDecision = now + .milliseconds(200)
         for feed in feeds.values {
             let viewers: [any TrackViewer] = connectedSessions(at: feed).compactMap(\.watched)

@@ -30,6 +30,7 @@ final class MediaLoop: DatagramSink {
     private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
     var feeds: [ObjectIdentifier: TrackFeed] = [:]
     let record = SendingRecord()
+    let owner = ThreadOwner()
     var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     /// What was read from a TCP connection.
     var streamBuffer: [UInt8]
@@ -95,6 +96,7 @@ final class MediaLoop: DatagramSink {
     }
 
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+        owner.check()
         guard path.peer.connection == 0 else { return streams.send(datagram, over: path.peer.connection) }
         // Waiting datagrams go first.
         if waiting.isEmpty, socket.send(datagram, along: path) { return true }
@@ -132,6 +134,7 @@ final class MediaLoop: DatagramSink {
     }
 
     func note(_ session: PeerSession) {
+        owner.check()
         nextDeadline = min(nextDeadline, session.deadline)
         if session.end != nil { nextDeadline = .zero }
         for change in session.watched?.takeNews() ?? [] {
@@ -168,6 +171,7 @@ final class MediaLoop: DatagramSink {
     }
 
     func remove(_ session: PeerSession) {
+        owner.check()
         let onEnd = sessions.remove(session)
         closeStreams(of: session)
         session.watched?.leave()

@@ -1,6 +1,7 @@
 import CongestionControl
 import MediaTypes
 import RTP
+import Threading
 import TrackHub
 
 /// One rung of a track in the media thread: its frames are packetized once and kept once, for all sessions that watch
@@ -34,6 +35,7 @@ final class TrackFeed {
     private var reader: TrackReader?
     /// What all sessions of the media thread have sent.
     let record: SendingRecord
+    private let owner = ThreadOwner()
     private let wake: @Sendable () -> Void
     private let limits = CacheLimits()
     /// The lowest number of a frame on the track that may still be shown.
@@ -64,6 +66,7 @@ final class TrackFeed {
 
     /// Adds a session to the narrow rung, whose path carries `rate`, and returns its feed.
     func joinNarrow(at rate: BitRate, now: MonotonicTime) -> TrackFeed {
+        owner.check()
         let feed = narrow ?? TrackFeed(hub: hub, rung: .narrow, record: record, wake: wake)
         narrow = feed
         feed.sessionCount += 1
@@ -76,6 +79,7 @@ final class TrackFeed {
 
     /// Takes the track's new frames since the last call. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
+        owner.check()
         let hasNarrow = narrow?.update(now: now) == true
         guard sessionCount > 0 else {
             // Nobody watches, so nothing is read or kept; the hub's cache serves the next viewer.
@@ -113,6 +117,7 @@ final class TrackFeed {
     /// was there before: neither a viewer who joins now, nor one who has not received all of it yet. Called before
     /// anything is sent.
     func forgetHidden() {
+        owner.check()
         let firstStart = hub.firstStart(of: rung)
         guard firstStart > firstShown else { return }
         firstShown = firstStart
@@ -125,6 +130,7 @@ final class TrackFeed {
     ///
     /// - Parameter isLate: whether there is a key frame that the session decodes, but too much has come after it.
     func requestKeyFrame(isLate: Bool = false, now: MonotonicTime) {
+        owner.check()
         if isLate || start != nil && !hub.hasSource {
             // In the second case there is a picture, but in a format that not all viewers decode, and no source to
             // change that. The host's own encoder handles it.
@@ -141,12 +147,14 @@ final class TrackFeed {
 
     /// Asks the source for another picture of a screen that stands still.
     func requestPicture() {
+        owner.check()
         hub.requestPicture()
     }
 
     /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which
     /// are all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
     func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
+        owner.check()
         if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
         // Pushes, RTSP players and recordings have no path that is measured, and get what the source sends.
         let others = Array(repeating: PathControl.highest, count: hub.unmeasuredReaders(besides: reader))

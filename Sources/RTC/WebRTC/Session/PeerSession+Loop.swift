@@ -2,6 +2,7 @@ import CongestionControl
 import MediaSessions
 import MediaTypes
 import STUN
+import Threading
 
 /// What the media loop asks of a session.
 extension PeerSession {
@@ -25,14 +26,31 @@ extension PeerSession {
     /// Whether the session waits for room in the socket; ``resume(now:)`` must be called once there is some.
     var isStalled: Bool { watched?.isStalled == true }
 
+    /// Checks candidates that the peer found later.
+    func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
+        owner.check()
+        ice.add(candidates, now: now)
+        advance(now: now)
+    }
+
+    /// Forgets `address`, a TCP connection that is closed. The session waits for the peer to come back as long as it
+    /// does for one that is silent.
+    func lose(_ address: TransportAddress, now: MonotonicTime) {
+        owner.check()
+        ice.lose(address)
+        advance(now: now)
+    }
+
     /// Resumes sending after the socket has room again.
     func resume(now: MonotonicTime) {
+        owner.check()
         watched?.isStalled = false
         advance(now: now)
     }
 
     /// Asks a publisher for a key frame until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
+        owner.check()
         if case .publishing(let tracks) = role { tracks.requestKeyFrame(now: now) }
         advance(now: now)
     }

@@ -4,6 +4,7 @@ import MediaTypes
 import RTP
 import STUN
 import SecureTransport
+import Threading
 
 /// A session with one peer: ICE, then DTLS, then SRTP, each layer knowing only the one below.
 ///
@@ -33,6 +34,7 @@ final class PeerSession {
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
+    let owner = ThreadOwner()
     private var handshake = SessionHandshake()
     private var protector: SRTPSession?
     private var scratch: [UInt8] = []
@@ -66,6 +68,7 @@ final class PeerSession {
     ///   the check is then not answered, and the host sends a request of its own; the session whose peer answers gets
     ///   the address.
     func handle(_ check: STUNMessage, along path: NetworkPath, isReplied: Bool = true, now: MonotonicTime) -> Bool {
+        owner.check()
         guard end == nil else { return false }
         let (wasNominated, wasBegun) = (ice.path.isNominated, handshake.state != nil)
         let (reply, isGenuine) = ice.take(check, along: path, isReplied: isReplied, now: now)
@@ -83,28 +86,17 @@ final class PeerSession {
     /// Handles a response to one of our requests. Returns true if it proves that the peer is at the other end of
     /// `path`.
     func handle(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
+        owner.check()
         guard end == nil, ice.take(response: response, along: path, now: now) else { return false }
         if ice.mayBegin(asClient: parameters.isDTLSClient, now: now) { startHandshake(now: now) }
         advance(now: now)
         return true
     }
 
-    /// Forgets `address`, a TCP connection that is closed. The session waits for the peer to come back as long as it
-    /// does for one that is silent.
-    func lose(_ address: TransportAddress, now: MonotonicTime) {
-        ice.lose(address)
-        advance(now: now)
-    }
-
     /// Handles an error response to one of our requests.
     func handle(error: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
+        owner.check()
         ice.take(error: error, along: path, now: now)
-        advance(now: now)
-    }
-
-    /// Checks candidates that the peer found later.
-    func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
-        ice.add(candidates, now: now)
         advance(now: now)
     }
 
@@ -124,6 +116,7 @@ final class PeerSession {
     func handle(
         _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, now: MonotonicTime
     ) {
+        owner.check()
         guard end == nil else { return }
         switch kind {
         case .dtls:
@@ -143,6 +136,7 @@ final class PeerSession {
 
     /// Does everything that is due: sends pictures, probes and reports, and handles timers.
     func advance(now: MonotonicTime) {
+        owner.check()
         guard end == nil else { return }
         let patience = isConnected ? attention?.patience ?? role.patience : role.patience
         if now - ice.lastHeard >= patience {
@@ -193,6 +187,7 @@ final class PeerSession {
 
     /// Ends the session from our side and notifies the peer.
     func close(now: MonotonicTime, reason: String = "closed") {
+        owner.check()
         handshake.close()
         flushHandshake(now: now)
         finish(reason)
@@ -205,6 +200,7 @@ final class PeerSession {
     /// Asks the peer about once a second whether it is there, and ends once it has been silent for `patience`. Calls
     /// `onConnect` when the session is connected.
     func attend(patience: Interval, onConnect: @escaping @Sendable () -> Void, now: MonotonicTime) {
+        owner.check()
         attention = (patience, onConnect)
         ice.path.requestInterval = .seconds(1)
         if isConnected { onConnect() }

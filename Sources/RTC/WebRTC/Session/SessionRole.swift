@@ -3,6 +3,7 @@ import MediaSessions
 import MediaTypes
 import RTP
 import SecureTransport
+import Threading
 import TrackHub
 
 /// What a session does with media: it sends to a peer that watches, or receives from one that publishes.
@@ -40,6 +41,7 @@ protocol TrackViewer {
 
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
 final class WatchedTracks: TrackViewer {
+    private let owner = ThreadOwner()
     private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
     /// One for each track of pictures; empty until the keys are established, because a sender takes far more memory
     /// than an unanswered offer should cost.
@@ -68,6 +70,7 @@ final class WatchedTracks: TrackViewer {
 
     /// Ends the session's part in the feeds.
     func leave() {
+        owner.check()
         for index in senders.indices { senders[index].leaveNarrow() }
         count(-1)
     }
@@ -110,6 +113,7 @@ final class WatchedTracks: TrackViewer {
     func begin(
         _ parameters: SessionParameters, protector: SRTPSession, roundTripTime: Interval?, now: MonotonicTime
     ) {
+        owner.check()
         let pictures = tracks.filter { $0.track.formats.kind == .video }
         path = PathControl(
             hasTransportFeedback: pictures.contains { $0.track.extensions.available.contains(.transportNumber) },
@@ -128,6 +132,7 @@ final class WatchedTracks: TrackViewer {
 
     /// Handles the packets of one RTCP datagram.
     func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        owner.check()
         for packet in packets {
             switch packet {
             case .transportFeedback(let feedback): path.take(feedback, now: now)
@@ -141,11 +146,13 @@ final class WatchedTracks: TrackViewer {
 
     /// Begins again with the last key frame. Sound goes on.
     func restart() {
+        owner.check()
         for index in senders.indices { senders[index].restart() }
     }
 
     /// Sends what is due. Returns the time of the next call.
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
+        owner.check()
         var deadline = MonotonicTime.distantFuture
         path.makePlan(
             waiting: senders.reduce(0) { $0 + $1.waitingBytes },
@@ -183,6 +190,7 @@ final class WatchedTracks: TrackViewer {
     /// Calls `onChange` for the first picture, and whenever the pointer starts or stops being drawn into the pictures.
     /// If pictures have already been sent, calls it at once.
     func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
+        owner.check()
         onPointerChange = onChange
         for index in senders.indices {
             senders[index].pointer.isWatched = true
@@ -246,6 +254,7 @@ final class WatchedTracks: TrackViewer {
 
 /// The tracks that a session's peer publishes. Belongs to the media thread.
 final class PublishedTracks {
+    private let owner = ThreadOwner()
     private let publications: [Publication]
     /// One for each track; empty until the keys are established.
     private var receivers: [TrackReceiver] = []
@@ -254,26 +263,31 @@ final class PublishedTracks {
 
     /// Starts to receive.
     func begin(_ parameters: SessionParameters, protector: SRTPSession, now: MonotonicTime) {
+        owner.check()
         receivers = publications.map { TrackReceiver(parameters, $0, protector: protector, now: now) }
     }
 
     /// Handles an authenticated packet.
     func handle(_ packet: RTPPacket, now: MonotonicTime) {
+        owner.check()
         for index in receivers.indices { receivers[index].handle(packet, now: now) }
     }
 
     /// Handles the packets of one RTCP datagram.
     func handle(_ packets: [RTCPPacket], now: MonotonicTime) {
+        owner.check()
         for index in receivers.indices { receivers[index].handle(packets, now: now) }
     }
 
     /// Asks for a key frame until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
+        owner.check()
         for index in receivers.indices { receivers[index].requestKeyFrame(now: now) }
     }
 
     /// Sends what is due. Returns the time of the next call.
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
+        owner.check()
         var deadline = MonotonicTime.distantFuture
         for index in receivers.indices {
             receivers[index].advance(now: now, send: send)

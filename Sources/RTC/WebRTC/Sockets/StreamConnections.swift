@@ -57,6 +57,7 @@ final class StreamConnections {
     /// The time of the next call of ``takeExpired(now:)``.
     private(set) var deadline = MonotonicTime.distantFuture
 
+    private let owner = ThreadOwner()
     private let listener: StreamListener?
     private let listenerDescriptor: Int32
     private let longest: Int
@@ -89,6 +90,7 @@ final class StreamConnections {
     /// - Returns: false if it has to wait, or was lost because too much waits already. ``takeReady(now:)`` reports when
     ///   there is room again.
     func send(_ datagram: [UInt8], over number: UInt32) -> Bool {
+        owner.check()
         guard let connection = connections[number] else { return true }
         let hadBacklog = connection.hasBacklog
         connection.send(datagram)
@@ -103,6 +105,7 @@ final class StreamConnections {
 
     /// Accepts connections, sends what waits where there is room, and returns those that have something for the caller.
     func takeReady(now: MonotonicTime) -> [Ready] {
+        owner.check()
         let count = shim_epoll_take(descriptor, &ready, Int32(ready.count))
         guard count > 0 else { return [] }
         var result: [Ready] = []
@@ -196,6 +199,7 @@ final class StreamConnections {
 
     /// Closes a connection once the caller has released it.
     func remove(_ connection: StreamConnection) {
+        owner.check()
         guard contains(connection) else { return }
         connections[connection.path.peer.connection] = nil
         let client = Client(connection.path.peer)
@@ -208,6 +212,7 @@ final class StreamConnections {
 
     /// The connections that have proved nothing in time, or were silent for too long, for the caller to remove.
     func takeExpired(now: MonotonicTime) -> [StreamConnection] {
+        owner.check()
         if let due = resumesAccepting, due <= now {
             resumesAccepting = nil
             awaitConnections(true)
