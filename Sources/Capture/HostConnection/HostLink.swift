@@ -67,6 +67,9 @@ public final class HostLink {
     public var bytesSent: UInt64 { outgoing.bytesSent }
 
     /// Connects if an attempt is due; returns true if that succeeded.
+    ///
+    /// - Throws: ``LinkTransportError`` that makes another attempt useless, such as `tokenRefused`. If the host only
+    ///   isn't there yet, the method returns false and tries again later.
     public func connectIfDue(_ now: MonotonicTime) throws(LinkTransportError) -> Bool {
         if let refusal { throw refusal }
         guard let new = try attempts.connection(now) else { return false }

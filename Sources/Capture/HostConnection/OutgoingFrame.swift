@@ -27,6 +27,8 @@ enum SendingError: Error {
 
 extension MessageEncoder {
     /// Appends what precedes a unit of `frame`: the message's header and the start code.
+    ///
+    /// - Throws: ``LinkError`` if no receiver would accept a unit of this length; its offset is 0.
     public func appendStart(
         of index: Int, in frame: OutgoingFrame, to writer: inout ByteWriter
     ) throws(LinkError) {

@@ -3,6 +3,7 @@ import MediaTypes
 extension RateController {
     /// How a picture is to be coded, and what is expected of it.
     public struct Decision: Sendable {
+        /// Whether the picture is a key frame, a change of the screen or a refinement.
         public let kind: PictureKind
         /// The number of macroblocks left to code.
         public internal(set) var macroblocks: Int

@@ -47,6 +47,7 @@ public final class SoundAgent {
     /// Prepares everything; `run` connects to PulseAudio and to the host.
     ///
     /// - Parameter stopDescriptor: Becomes readable when the capture has to end. The caller keeps it.
+    /// - Throws: `library` if there is no memory, or `coding` if the Opus encoder can't be opened.
     public init(_ configuration: SoundConfiguration, stopDescriptor: Int32, log: EventLog) throws(SoundError) {
         self.configuration = configuration
         self.log = log

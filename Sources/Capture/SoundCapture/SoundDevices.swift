@@ -27,6 +27,8 @@ public struct SoundDevices: Sendable, Equatable {
     /// Asks the server for its devices, and waits up to 5 s for the answer.
     ///
     /// - Parameter server: The server, or nil for the one that the environment names.
+    /// - Throws: `noServer` if no server answers within that time, with libpulse's reason; `library` or `system` if a
+    ///   call fails.
     public static func ofServer(_ server: String? = nil) throws(SoundError) -> SoundDevices {
         try DeviceInquiry(server).devices()
     }

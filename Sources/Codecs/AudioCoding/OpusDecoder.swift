@@ -18,6 +18,7 @@ public final class OpusDecoder {
     ///
     /// - Parameter rate: the output's samples of one channel in a second: 48,000, 24,000, 16,000, 12,000 or 8,000. A
     ///   lower one costs less than to resample, and the sound that it has no room for is left out.
+    /// - Throws: `failed` with libopus's reason, for example for another rate or count of channels.
     public init(channelCount: Int, rate: Int = 48_000) throws(AudioCodingError) {
         var code: Int32 = 0
         guard let handle = opus_decoder_create(Int32(clamping: rate), Int32(clamping: channelCount), &code) else {

@@ -36,6 +36,8 @@ public final class OpusEncoder {
     private static let transformAlone = BitRate(bitsPerSecond: 24_000)
 
     /// Opens an encoder for 1 or 2 channels.
+    ///
+    /// - Throws: `failed` with libopus's reason, for example for another count of channels.
     public init(channelCount: Int, bitRate: BitRate) throws(AudioCodingError) {
         var code: Int32 = 0
         let use = bitRate < Self.transformAlone ? OPUS_APPLICATION_AUDIO : OPUS_APPLICATION_RESTRICTED_LOWDELAY
@@ -81,6 +83,7 @@ public final class OpusEncoder {
     /// Encodes 20 ms of interleaved samples, each from -1 to 1.
     ///
     /// - Returns: The packet, which is valid until the next call.
+    /// - Throws: `wrongSampleCount` if `samples` isn't 20 ms of each channel, or `failed` with libopus's reason.
     public func encode(_ samples: [Float]) throws(AudioCodingError) -> UnsafeBufferPointer<UInt8> {
         let expected = Self.frameCount * channelCount
         guard samples.count == expected else {

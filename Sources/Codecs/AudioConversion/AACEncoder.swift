@@ -5,6 +5,7 @@ public import MediaTypes
 
 /// A frame of AAC without a header of its own: 1,024 samples of each channel.
 public struct AACFrame: Hashable, Sendable {
+    /// The raw data block (ISO/IEC 14496-3), without an ADTS header.
     public let bytes: [UInt8]
     /// Which of the encoder's samples the first one is that a decoder makes of the frame; negative for what a decoder
     /// gives before the first sample, because a frame needs the one before it.
@@ -29,6 +30,8 @@ public final class AACEncoder {
     private var given: Int64 = 0
 
     /// Opens an encoder of samples of `input`, which become `output` first.
+    ///
+    /// - Throws: `failed` if libswresample can't convert the samples, or if libavcodec opens no encoder for `output`.
     public init(from input: SampleLayout, to output: SampleLayout, bitRate: BitRate) throws(AudioCodingError) {
         guard let converter = SampleConverter(from: input, to: output) else {
             throw .failed(call: "swr_init", reason: "\(output.rate) Hz can't be made of \(input.rate) Hz")
@@ -57,6 +60,7 @@ public final class AACEncoder {
     /// Takes interleaved samples of the input, as many as there are.
     ///
     /// - Returns: The frames that are complete, each 1,024 to 2,048 samples after its last one was given.
+    /// - Throws: `failed` with libavcodec's reason.
     public func encode(_ samples: UnsafeBufferPointer<Float>) throws(AudioCodingError) -> [AACFrame] {
         LibAVMessage.clear()
         pending += converter.convert(samples)

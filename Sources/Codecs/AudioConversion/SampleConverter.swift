@@ -7,6 +7,7 @@ public struct SampleLayout: Hashable, Sendable {
     /// 1 to 8.
     public var channelCount: Int
 
+    /// Creates the layout of interleaved samples: `rate` per second of each of `channelCount` channels.
     public init(rate: Int, channelCount: Int) {
         (self.rate, self.channelCount) = (rate, channelCount)
     }
@@ -19,7 +20,9 @@ public struct SampleLayout: Hashable, Sendable {
 ///
 /// Owns the resampler. Not thread-safe.
 public final class SampleConverter {
+    /// The layout of the samples that are given.
     public let input: SampleLayout
+    /// The layout of the samples that are returned.
     public let output: SampleLayout
 
     private let handle: OpaquePointer

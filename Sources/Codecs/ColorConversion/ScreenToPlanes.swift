@@ -18,10 +18,13 @@ public enum ScreenToPlanes {
     public struct Destination {
         /// The addresses of the picture's top left samples of Y, Cb and Cr.
         public var luma: UnsafeMutablePointer<UInt8>
+        /// The address of the picture's top left sample of Cb.
         public var blueDifference: UnsafeMutablePointer<UInt8>
+        /// The address of the picture's top left sample of Cr.
         public var redDifference: UnsafeMutablePointer<UInt8>
         /// The number of bytes from one row to the next.
         public var lumaStride: Int
+        /// The number of bytes from one row of a chroma plane to the next.
         public var chromaStride: Int
         /// The size of the luma plane. The chroma planes of 4:2:0 have half of it, rounded up.
         public var size: PictureSize

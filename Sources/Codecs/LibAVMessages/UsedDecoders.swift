@@ -1,11 +1,13 @@
 /// The libavcodec decoders, by name, that may decode a source's streams. The others are for games, old discs and
 /// editors: no source needs them, and they are less tested.
 public enum UsedDecoders {
+    /// libavcodec's names of the video decoders.
     public static let video = [
         "h264", "hevc", "av1", "libdav1d", "libaom-av1", "vp8", "libvpx", "vp9", "libvpx-vp9", "mpeg1video",
         "mpeg2video", "mpeg4", "msmpeg4", "h263", "flv", "mjpeg", "theora", "vc1", "wmv3", "prores", "dnxhd",
         "dvvideo", "ffv1", "rawvideo",
     ]
+    /// libavcodec's names of the audio decoders.
     public static let audio = [
         "aac", "aac_latm", "mp1float", "mp2float", "mp3float", "mp1", "mp2", "mp3", "ac3", "eac3", "dca", "opus",
         "libopus", "vorbis", "flac", "alac", "speex", "libspeex", "gsm", "libgsm", "g722", "g723_1", "g726", "g726le",

@@ -38,6 +38,9 @@ public final class HLSWriter: MediaWriter {
 
     /// Prepares a stream whose playlist is at `path`, which ends in `.m3u8`. There is no playlist before the first
     /// segment.
+    ///
+    /// - Throws: ``MediaFileError`` if the tracks have no place in an HLS stream, or if the header's file can't be
+    ///   written.
     public init(path: String, track: MediaTrack?, sound: SoundTrack?) throws(MediaFileError) {
         let slash = path.lastIndex(of: "/")
         folder = slash.map { String(path[...$0]) } ?? ""

@@ -35,7 +35,7 @@ public final class MediaFileWriter: MediaWriter {
     private var cut: Int64 = 0
 
     /// Creates the file, or truncates an existing one, and writes the header. With 1 or 2 `soundChannels` it has a
-    /// track of sound as well.
+    /// track of sound as well. Throws the errors of the initialiser below.
     public convenience init(
         path: String, container: MediaContainer, track: MediaTrack, soundChannels: Int = 0
     ) throws(MediaFileError) {
@@ -45,7 +45,8 @@ public final class MediaFileWriter: MediaWriter {
     }
 
     /// Opens `address`, a URL of a protocol that libavformat knows, with options of that protocol, and writes the
-    /// header of a file with these tracks.
+    /// header of a file with these tracks. Throws ``MediaFileError`` if the address can't be opened, or if the
+    /// container has no place for the tracks.
     public init(
         address: String, options: [String: String] = [:], container: MediaContainer, track: MediaTrack?,
         sound: SoundTrack? = nil, connection: MediaConnection? = nil
@@ -215,7 +216,8 @@ public final class MediaFileWriter: MediaWriter {
     /// What has gone wrong with bytes that were taken before.
     private var lateError: Int32 { context.pointee.pb?.pointee.error ?? 0 }
 
-    /// Writes the end of the file, and closes it.
+    /// Writes the end of the file, and closes it. Throws ``MediaFileError``, also for earlier bytes that the system
+    /// could not write.
     public func finish() throws(MediaFileError) {
         guard isOpen, !isInPieces else { return }
         let trailer = av_write_trailer(context)

@@ -12,6 +12,7 @@ public import VideoDecoding
 public final class MediaReader {
     /// One picture, or one packet of sound.
     public struct Piece: Sendable {
+        /// What a piece holds: a frame of video, or a packet of video or sound.
         public enum Content: Sendable {
             /// A picture in H.264, as a track takes it.
             case frame(CodedFrame)
@@ -20,6 +21,7 @@ public final class MediaReader {
             case sound(SoundPacket)
         }
 
+        /// The frame or packet.
         public let content: Content
         /// When it is shown or heard, on the source's own clock; nil if it has no time.
         public let time: Interval?
@@ -30,7 +32,9 @@ public final class MediaReader {
 
     /// The longest that connecting may take, and then finding out what the source sends.
     public struct Patience: Sendable {
+        /// The longest time until the source is connected.
         public var connecting = Interval.seconds(3)
+        /// The longest time from then on until the source's streams are known.
         public var analysing = Interval.seconds(10)
         /// The longest until the next piece comes.
         public var reading = Interval.seconds(60)
@@ -100,6 +104,10 @@ public final class MediaReader {
 
     /// The next picture or packet of sound; nil at the end. It may be the first one of pictures or sound that the
     /// source did not have when it was opened.
+    ///
+    /// - Throws: `rejected` if nothing comes in time (`Patience.reading`), or if the headers of a stream change that
+    ///   needs another decoder; other cases of ``MediaFileError`` as libavformat reports them. A picture that is not
+    ///   one access unit is counted in `brokenPictures` instead.
     public func next() throws(MediaFileError) -> Piece? {
         while true {
             if let piece = ready.popFirst() { return piece }

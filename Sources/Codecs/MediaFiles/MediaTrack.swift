@@ -51,14 +51,16 @@ public struct MediaTrack: Sendable {
 
 /// A frame and its times, from the beginning of the track.
 public struct MediaPacket: Sendable {
+    /// The coded frame.
     public var frame: CodedFrame
     /// The decoding time. It must not be before that of the previous packet, and may be negative.
     public var decodingTime: Interval
     /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
-    /// The headers that apply from this frame on, if they are others than before, and its format then. Only Flash
-    /// Video and HLS need them.
+    /// The headers that apply from this frame on; empty if they are the same as before. Only Flash Video and HLS need
+    /// them.
     public var newHeaders: [[UInt8]] = []
+    /// The format from this frame on; nil if it is the same as before.
     public var newFormat: FrameFacts.FileFormat?
     /// How long it is shown, if that is known and the next frame isn't to tell it.
     public var duration: Interval?

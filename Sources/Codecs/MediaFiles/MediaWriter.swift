@@ -12,6 +12,6 @@ public protocol MediaWriter: AnyObject {
     ///
     /// - Throws: ``MediaFileError``, as for pictures.
     func write(sound bytes: [UInt8], at time: Interval, for duration: Interval) throws(MediaFileError)
-    /// Writes the end.
+    /// Writes the end. Throws ``MediaFileError``, also for earlier bytes that the system could not write.
     func finish() throws(MediaFileError)
 }

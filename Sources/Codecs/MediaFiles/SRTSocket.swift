@@ -10,6 +10,7 @@ public struct SRTCounters: Hashable, Sendable {
     public var lostPackets: Int64
     /// How long packets wait for their acknowledgement.
     public var waiting: Interval
+    /// The round-trip time that libsrt measures.
     public var roundTrip: Interval
 }
 

@@ -11,6 +11,7 @@ public struct SoundTrack: Hashable, Sendable {
         case aac(configuration: [UInt8], rate: Int, bitRate: BitRate)
     }
 
+    /// How the packets are coded.
     public var codec: Codec
     /// 1 or 2.
     public var channelCount: Int

@@ -6,6 +6,9 @@ public import MediaTypes
 /// milliseconds.
 public enum PictureFile {
     /// A PNG file (ISO/IEC 15948) with 8-bit RGB, which keeps the picture's exact colours.
+    ///
+    /// - Throws: `unusablePicture` if the size is out of range or the planes don't fit it, `encoderFailed` or
+    ///   `outOfMemory`.
     public static func png(_ picture: I420Picture) throws(PictureFileError) -> [UInt8] {
         try check(picture)
         let encoder = StillEncoder(codec: AV_CODEC_ID_PNG, name: "PNG", size: picture.size, format: AV_PIX_FMT_RGB24)
@@ -15,6 +18,8 @@ public enum PictureFile {
     }
 
     /// A JPEG file (ITU-T T.81, JFIF) with 4:2:0 chroma; `quality` is 1 (smallest file) to 100 (best picture).
+    ///
+    /// - Throws: `unusablePicture` as ``png(_:)``, `unusableQuality`, `encoderFailed` or `outOfMemory`.
     public static func jpeg(_ picture: I420Picture, quality: Int = 90) throws(PictureFileError) -> [UInt8] {
         try check(picture)
         guard (1...100).contains(quality) else { throw .unusableQuality(quality) }

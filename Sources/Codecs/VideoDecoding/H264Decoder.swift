@@ -26,7 +26,7 @@ public final class H264Decoder: FrameDecoder {
     /// The number of pictures that were output undamaged.
     public var pictureCount: Int { decoder.pictureCount }
 
-    /// Creates a decoder that waits for its first IDR access unit.
+    /// Creates a decoder that waits for its first IDR access unit. Throws `decoderUnavailable` or `outOfMemory`.
     public convenience init() throws(VideoDecodingError) {
         try self.init(pictureMemoryLimit: Self.pictureMemoryLimit)
     }
@@ -78,12 +78,14 @@ public final class H264Decoder: FrameDecoder {
     /// Returns the pictures that reordering still holds back at the end of the stream.
     ///
     /// The next access unit begins a new stream and must be an IDR access unit.
+    ///
+    /// - Throws: ``VideoDecodingError`` if one of them is damaged; none is returned then.
     public func flush() throws(VideoDecodingError) -> [I420Picture] { try decoder.flush() }
 
     /// Drops all reference pictures, as before a new stream. The last picture stays.
     public func reset() { decoder.reset() }
 
-    /// A copy of the last undamaged picture; nil before the first.
+    /// A copy of the last undamaged picture; nil before the first. Throws ``VideoDecodingError`` if it can't be copied.
     public func lastPicture() throws(VideoDecodingError) -> I420Picture? { try decoder.lastPicture() }
 
     /// The size of the last undamaged picture; nil before the first.

@@ -129,6 +129,8 @@ public final class StreamDecoder {
     /// Returns the pictures that reordering still holds back at the end of the stream.
     ///
     /// The next packet begins a new stream and must be a key frame.
+    ///
+    /// - Throws: ``VideoDecodingError`` if one of them is damaged; none is returned then.
     public func flush() throws(VideoDecodingError) -> [I420Picture] {
         LibAVMessage.clear()
         isDrained = true
@@ -144,7 +146,7 @@ public final class StreamDecoder {
         avcodec_flush_buffers(context)
     }
 
-    /// A copy of the last undamaged picture; nil before the first.
+    /// A copy of the last undamaged picture; nil before the first. Throws ``VideoDecodingError`` if it can't be copied.
     public func lastPicture() throws(VideoDecodingError) -> I420Picture? {
         lastFrame.pointee.width > 0 ? try copyPicture(from: lastFrame) : nil
     }

@@ -11,6 +11,8 @@ public protocol PictureEncoder: AnyObject {
     /// The planes must cover whole macroblocks and are only read during the call. The first picture is a key frame, and
     /// so is each for which `isRandomAccess` is true; key frames are encoded as a whole. `time` only orders the
     /// pictures. The result is valid until the next call.
+    ///
+    /// - Throws: ``VideoEncodingError`` if the encoder gave no picture.
     func encode(
         _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
         time: MediaTime
@@ -29,6 +31,8 @@ public protocol PictureEncoder: AnyObject {
     /// Viewers keep the previous picture in place `kept` of `keptPictures`, until another one is kept there or a key
     /// frame clears all places. The picture is predicted from the one in place `recalled`, which may be the same place,
     /// instead of from the previous picture: what isn't active shows what was there.
+    ///
+    /// - Throws: ``VideoEncodingError`` if no picture precedes the turn, or if nothing is kept in place `recalled`.
     func turn(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
 
     /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
@@ -37,6 +41,8 @@ public protocol PictureEncoder: AnyObject {
     func moves(_ motion: borrowing PictureMotion) -> Bool
     /// Encodes a picture, for which `moves` is true, from the macroblock states in `motion`, and marks those whose
     /// chroma came out coarser. In all other respects it works like the method above.
+    ///
+    /// - Throws: ``VideoEncodingError`` if `moves` is false for it, or if the encoder gave no picture.
     func encode(
         _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
     ) throws(VideoEncodingError) -> EncodedPicture

@@ -16,15 +16,17 @@ public struct PictureMotion {
         case movedApartCoarsely = 5
     }
 
-    /// The horizontal and vertical position in the previous picture, relative to the new position, in luma samples.
+    /// The horizontal position in the previous picture, relative to the new position, in luma samples.
     public var x: Int
+    /// The vertical position in the previous picture, relative to the new position, in luma samples.
     public var y: Int
     /// The same for what has moved differently, such as another column that scrolls; nil if nothing has.
     public var second: (x: Int, y: Int)?
     /// The `State` of each macroblock, row by row.
     public var states: [UInt8]
-    /// The number of macroblocks to encode, and the number that have moved.
+    /// The number of macroblocks to encode.
     public var codedCount = 0
+    /// The number of macroblocks that have moved.
     public var movedCount = 0
 
     /// Creates a motion that applies to no macroblock yet.

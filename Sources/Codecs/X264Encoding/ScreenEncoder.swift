@@ -55,6 +55,8 @@ public final class ScreenEncoder: PictureEncoder {
     /// Opens the encoders. `configuration` must use `quantizerEachPicture`.
     ///
     /// `onWarning` receives x264's warnings and errors, one line each, on the calling thread.
+    ///
+    /// - Throws: ``VideoEncodingError`` if libx264 refuses the configuration.
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
     ) throws(VideoEncodingError) {
@@ -137,7 +139,7 @@ public final class ScreenEncoder: PictureEncoder {
         assembly.removeAll()
     }
 
-    /// The result is a P picture of one slice.
+    /// The result is a P picture of one slice. Throws ``VideoEncodingError`` if `moves` is false for `motion`.
     public func encode(
         _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
     ) throws(VideoEncodingError) -> EncodedPicture {
@@ -152,7 +154,7 @@ public final class ScreenEncoder: PictureEncoder {
         return try assembly.picture()
     }
 
-    /// A key frame is an IDR picture.
+    /// A key frame is an IDR picture. Throws ``VideoEncodingError`` if libx264 gives no picture.
     public func encode(
         _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
         time: MediaTime

@@ -39,6 +39,8 @@ public final class X264Encoder {
     /// Opens an encoder.
     ///
     /// `onWarning` receives libx264's warnings and errors, one line each, on the calling thread.
+    ///
+    /// - Throws: ``VideoEncodingError`` if libx264 refuses the configuration, with its last line of log.
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
     ) throws(VideoEncodingError) {
@@ -74,6 +76,8 @@ public final class X264Encoder {
 
     /// Changes the bit rate of `RateMode.average`, or else the maximum one, starting with the next picture, without an
     /// IDR picture.
+    ///
+    /// - Throws: ``VideoEncodingError`` if libx264 refuses the bit rate; the former one stays.
     public func reconfigure(bitRate: BitRate) throws(VideoEncodingError) {
         let rate: RateMode
         if case .average = configuration.rate { rate = .average(bitRate) } else { rate = .ceiling(bitRate) }
@@ -89,6 +93,8 @@ public final class X264Encoder {
     /// Changes the range of the motion search in samples, starting with the next picture, and whether
     /// `RateMode.fewestBits` refines less what it finds, which takes less time and costs a tenth more bytes.
     /// `RateMode.quantizerEachPicture` searches thoroughly beyond 16 samples, and else downhill only.
+    ///
+    /// - Throws: ``VideoEncodingError`` if libx264 refuses the range.
     public func reconfigure(searchRange samples: Int, isQuick: Bool = false) throws(VideoEncodingError) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
@@ -125,6 +131,8 @@ public final class X264Encoder {
     /// SPS and PPS precede an IDR picture. The result points into libx264's memory and is valid until the next call of
     /// this encoder. `time` only orders the pictures; a time that isn't later than the last one counts as one tick
     /// later.
+    ///
+    /// - Throws: ``VideoEncodingError`` if the rows of `planes` are too short, or if libx264 gives no picture.
     public func encode(
         _ planes: SourcePlanes, _ request: Request, time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
@@ -168,6 +176,9 @@ public final class X264Encoder {
 
     /// Encodes `picture`, whose size must be `configuration.size`, to an access unit that owns its memory. SPS and PPS
     /// precede an IDR picture. If `quantizer` is nil, libx264 chooses it.
+    ///
+    /// - Throws: ``VideoEncodingError`` if `picture` has another size or the chroma isn't 4:2:0, or if libx264 gives no
+    ///   picture.
     public func accessUnit(
         of picture: I420Picture, forceIDR: Bool, quantizer: Int? = nil, time: MediaTime
     ) throws(VideoEncodingError) -> CodedFrame {

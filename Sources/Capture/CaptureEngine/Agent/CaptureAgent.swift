@@ -57,6 +57,9 @@ public final class CaptureAgent {
     var isPointerReadable = true
 
     /// Opens the screen; `run` opens the link.
+    ///
+    /// - Throws: `screen` and whatever else `openScreen` throws, `link` if the folder of the link's socket isn't safe,
+    ///   or `recording` if the recording can't be created.
     public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals, session: LoginSession? = nil,
         log: EventLog,

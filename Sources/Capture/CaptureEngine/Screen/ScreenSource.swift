@@ -56,16 +56,17 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     func pollDue(period: Interval) -> MonotonicTime
     /// Returns what has changed since the last call and must be grabbed again: what was drawn, where the pointer was,
     /// and where it is now. The area is empty if the display refused to tell, and while there is nothing to take
-    /// pictures of.
+    /// pictures of. Throws `CaptureError.screen`.
     func takeChanges() throws(CaptureError) -> DamagedArea
     /// Returns the whole area, or an empty one while there is nothing to take pictures of. Whatever was drawn up to now
-    /// no longer counts as a change.
+    /// no longer counts as a change. Throws `CaptureError.screen`.
     func takeEverything() throws(CaptureError) -> DamagedArea
     /// Hands out the pixels of `area` in pieces: one rectangle after the other, each from top to bottom, in whole rows
     /// that begin at even coordinates. If the pointer is drawn, it is where `takeChanges` saw it. Unless
     /// `missesChanges` is set, all pixels are of the same time, so that no picture is torn.
     ///
-    /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set.
+    /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set. It throws
+    /// `CaptureError.screen` only if the display keeps refusing or is gone.
     func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool
     /// Whether something was painted after the last `takeChanges`, and before the last `grab` had all pixels. So that
     /// the picture isn't torn, its changes are to be taken as well, and everything is to be grabbed again.
@@ -77,10 +78,11 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// The time at which `lookAtPointer` is to be called again.
     var nextPointerLook: MonotonicTime { get }
     /// Returns where the pointer is, or nil if nothing has changed since the last call. If the pointer is drawn into
-    /// the pictures, `mayHaveChanged` tells afterwards whether a picture is due.
+    /// the pictures, `mayHaveChanged` tells afterwards whether a picture is due. Throws `CaptureError.screen`.
     func lookAtPointer(now: MonotonicTime) throws(CaptureError) -> PointerPosition?
     /// Returns the pointer's shape at the scale of pictures of size `pictures`; nil if it hasn't changed since the last
-    /// call or isn't known. After a change of the pictures' size, `forgetToldPointer` is called to get it again.
+    /// call or isn't known. After a change of the pictures' size, `forgetToldPointer` is called to get it again. Throws
+    /// `CaptureError.screen`.
     func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> PointerImage?
     /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
     /// before, for a new consumer that knows nothing yet.

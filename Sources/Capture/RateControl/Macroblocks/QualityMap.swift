@@ -6,6 +6,7 @@ public import MediaTypes
 /// `coded`. The storage fits the grid and is allocated once. The value has no clock; two threads must not use it at
 /// once.
 public struct QualityMap: Sendable {
+    /// The picture's macroblocks, to which all indices refer.
     public let grid: MacroblockGrid
     /// For each macroblock, 1 if it is to be coded now ("active") or 0 if it is to be skipped, in the grid's order;
     /// `grid.count` values.

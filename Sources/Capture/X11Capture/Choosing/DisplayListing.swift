@@ -42,6 +42,9 @@ public struct DisplayListing: Sendable, Equatable {
 
 extension ScreenCapture {
     /// Lists what can be captured on `display`, or on the display that DISPLAY names.
+    ///
+    /// - Throws: ``X11CaptureError`` if the display can't be opened or its connection ends, or if the server refuses a
+    ///   request.
     public static func listing(display: String?) throws(X11CaptureError) -> DisplayListing {
         let connection = try X11Connection(display: display)
         let windows = try WindowSearch(connection).programWindows()

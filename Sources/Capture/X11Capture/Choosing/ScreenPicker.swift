@@ -32,12 +32,17 @@ public struct ScreenPicker {
     private static let escapeSymbol: xcb_keysym_t = 0xFF1B
 
     /// Connects to `display`, or to the display that DISPLAY names.
+    ///
+    /// - Throws: ``X11CaptureError`` if the display can't be opened or its connection ends.
     public init(display: String?) throws(X11CaptureError) {
         connection = try X11Connection(display: display)
         escape = try Self.keycodes(of: Self.escapeSymbol, connection)
     }
 
-    /// Waits for the user's choice; nil if the user cancels.
+    /// Blocks until the user has chosen, and returns the choice; nil if the user cancels.
+    ///
+    /// - Throws: `pointerGrabbed` if another program keeps the pointer or the keyboard to itself, `displayGone` if the
+    ///   connection ends, or `requestRefused`.
     public mutating func pick() throws(X11CaptureError) -> Choice? {
         try grab()
         defer {

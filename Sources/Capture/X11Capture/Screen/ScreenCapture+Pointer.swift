@@ -32,7 +32,8 @@ extension ScreenCapture {
     /// pointer rests (XWarpPointer causes no event), and never while there is nothing to take pictures of.
     public var nextPointerLook: MonotonicTime { isWaiting ? .distantFuture : pointer.nextLook }
 
-    /// Costs a round trip, unless the pointer moves and there is a `pointerDescriptor`.
+    /// Costs a round trip, unless the pointer moves and there is a `pointerDescriptor`. Throws `CaptureError.screen` if
+    /// the connection ends.
     public func lookAtPointer(now: MonotonicTime) throws(CaptureError) -> PointerPosition? {
         do throws(X11CaptureError) {
             guard let place = tracked.place else { return nil }
@@ -51,7 +52,8 @@ extension ScreenCapture {
         }
     }
 
-    /// Costs a round trip if the server has reported another shape since the last look.
+    /// Costs a round trip if the server has reported another shape since the last look. Throws `CaptureError.screen` if
+    /// the connection ends.
     public func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> PointerImage? {
         do throws(X11CaptureError) {
             if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(tracked.window), .now()) }

@@ -67,6 +67,8 @@ public final class ScreenCapture: ScreenSource {
     ///   - watchesLock: Whether to keep `isLocked` up to date.
     ///   - onWarning: Receives a line for anything that doesn't work as well as it could, and for each of the first
     ///     errors that the server reports for requests without a reply.
+    /// - Throws: ``X11CaptureError`` if the display can't be opened, if `target` isn't there or not clear, if no method
+    ///   works, or if `hidden` isn't empty and the display lacks what hiding needs.
     public init(
         display: String? = nil, target: CaptureTarget = .screen, hidden: [WindowSelector] = [],
         methods: [GrabMethod] = GrabMethod.allCases, usesDamage: Bool = true, drawsPointer: Bool = true,
@@ -149,7 +151,7 @@ public final class ScreenCapture: ScreenSource {
     }
 
     /// On a still screen this costs one round trip, or none if the pointer isn't drawn or the server reports where it
-    /// moves.
+    /// moves. Throws `CaptureError.screen` if the server keeps refusing requests or the connection ends.
     public func takeChanges() throws(CaptureError) -> DamagedArea {
         do throws(X11CaptureError) {
             changes.removeAll(keepingCapacity: true)
