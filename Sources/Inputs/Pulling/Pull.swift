@@ -24,9 +24,11 @@ public enum PullEvent: Hashable, Sendable {
 public final class Pull: Sendable {
     /// How a source is treated.
     public struct Settings: Sendable {
+        /// The timeouts of connecting and reading.
         public var patience = MediaReader.Patience()
-        /// The first wait before connecting again, which doubles up to the longest one.
+        /// The first wait before connecting again, which doubles up to `longestWait`.
         public var firstWait = Interval.seconds(1)
+        /// The longest wait before connecting again.
         public var longestWait = Interval.seconds(10)
         /// How long nobody must have watched or listened before the server is asked to pause.
         public var idle = Interval.seconds(5)

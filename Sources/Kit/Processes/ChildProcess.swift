@@ -19,6 +19,9 @@ public final class ChildProcess: Sendable {
     private let input: Mutex<Int32?>
 
     /// Starts `launch`.
+    ///
+    /// - Throws: `notFound` or `notStarted` if the program can't be started, `noResources` if no pipe or thread is left
+    ///   for it, or `reservedDescriptor` or `nulCharacter` if `launch` can't be passed to a process.
     public init(_ launch: Launch) throws(ProcessError) {
         // A child that has gone shows as EPIPE from write, not as a signal to us.
         if case .pipe = launch.standardInput { signal(SIGPIPE, SIG_IGN) }
@@ -42,6 +45,8 @@ public final class ChildProcess: Sendable {
 
     /// Starts `launch`, waits at most `limit` for it to end, and returns its status, or nil if it had to be killed. All
     /// of its output has been read by then, unless a grandchild keeps the pipe open for more than 2 s.
+    ///
+    /// - Throws: ``ProcessError`` if the program can't be started. Its exit status is no error.
     public static func run(_ launch: Launch, within limit: Duration) throws(ProcessError) -> (
         status: ProcessStatus?, output: String, errorOutput: String
     ) {
@@ -109,6 +114,8 @@ public final class ChildProcess: Sendable {
     }
 
     /// Writes all of `bytes` to the child's standard input, which must be `pipe`; blocks while the pipe is full.
+    ///
+    /// - Throws: `inputClosed` if the child no longer reads, or after ``closeInput()``.
     public func write(_ bytes: [UInt8]) throws(ProcessError) {
         let failure: Int32? = input.withLock { descriptor in
             guard let descriptor else { return EBADF }

@@ -31,7 +31,9 @@ public struct MessageEncoder: Sendable {
         return writer.bytes
     }
 
-    /// Appends the same header to `writer`.
+    /// Appends the header of a unit, which ``unitHeader(payloadCount:captureTime:endsFrame:)`` returns, to `writer`.
+    ///
+    /// - Throws: `LinkError` if no receiver would accept a unit of this length; its offset is 0.
     public func appendUnitHeader(
         payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {

@@ -178,6 +178,7 @@ public struct LinkLimits: Hashable, Sendable {
     /// Compares the length that `header` announces with its limit, before any memory is reserved for it.
     ///
     /// - Parameter offset: The offset of the message, for the error.
+    /// - Throws: `unitTooShort`, `unitTooLong` or `controlMessageTooLong`.
     public func check(_ header: MessageHeader, at offset: UInt64) throws(LinkError) {
         let length = header.length
         if header.kind == .unit {

@@ -6,9 +6,11 @@ public struct ExportPass: Sendable {
     public struct Picture: Sendable {
         /// The index of the plan's part that it belongs to.
         public let part: Int
+        /// The coded frame.
         public let frame: CodedFrame
-        /// The decoding and presentation times, from the part's beginning.
+        /// The decoding time, from the part's beginning.
         public let decodingTime: Interval
+        /// The presentation time, from the part's beginning.
         public let presentationTime: Interval
     }
 

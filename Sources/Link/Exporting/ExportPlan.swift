@@ -7,9 +7,11 @@ public import MediaTypes
 public struct ExportPlan: Sendable {
     /// A run of pictures with the same size and colour format, which becomes one file.
     public struct Part: Sendable {
-        /// The index of its first picture in the whole recording, and the number of its pictures.
+        /// The index of its first picture in the whole recording.
         public internal(set) var first: Int
+        /// The number of its pictures.
         public internal(set) var count = 0
+        /// The size and colour format of its pictures.
         public internal(set) var format: FrameFacts.FileFormat
         /// The headers at its beginning, which are the SPS and PPS of H.264.
         public internal(set) var headers: [[UInt8]]
@@ -17,8 +19,9 @@ public struct ExportPlan: Sendable {
         public internal(set) var changesHeaders = false
         /// The largest number of pictures that precede another one in decoding order and are shown after it.
         public internal(set) var reordering = 0
-        /// The times of its first and last picture since the recording began.
+        /// The time of its first picture since the recording began.
         public internal(set) var start: Interval
+        /// The time of its last picture since the recording began.
         public internal(set) var end: Interval
         /// The channels of its sound, 1 or 2; 0 if it has none.
         public internal(set) var soundChannels = 0

@@ -14,8 +14,9 @@ public struct SoundPass: Sendable {
         public let part: Int
         /// The packet, in Opus.
         public let bytes: [UInt8]
-        /// The time of its first sample from the part's beginning, and how long it is.
+        /// The time of its first sample, from the part's beginning.
         public let time: Interval
+        /// The length of its sound.
         public let duration: Interval
         /// Whether it was put in where the recording has no sound.
         public let isSilence: Bool

@@ -11,6 +11,7 @@ public import Recording
 public struct TimedPictures: Sendable {
     /// A frame and its time.
     public struct Picture: Sendable {
+        /// The coded frame.
         public let frame: CodedFrame
         /// Its codec.
         public let codec: TrackFormat.Codec

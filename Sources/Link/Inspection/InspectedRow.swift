@@ -28,6 +28,7 @@ public struct InspectedNote: Hashable, Sendable {
         case noEnd
     }
 
+    /// What the row is about.
     public var code: Code
     /// The file offset at which it begins.
     public var offset: UInt64
@@ -103,11 +104,13 @@ public struct InspectedPicture: Sendable {
     public var size: UInt64 = 0
     /// The time of its first slice, as in ``InspectedMessage``.
     public var time: Interval?
+    /// The capture time in its messages, on the sender's clock; nil if they have none.
     public var captureTime: MonotonicTime?
     /// The number of slices of any kind.
     public var slices = 0
     /// The kinds of its slices.
     public var kinds: Set<SliceKind> = []
+    /// Whether it is an IDR picture.
     public var isIDR = false
     /// nal_ref_idc of its first slice; 0 if no other picture refers to it.
     public var referenceIDC: UInt8 = 0

@@ -43,6 +43,7 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
         var tearsPictures: Bool { self == .unreadable || self == .cutFile || self == .recordingGap }
     }
 
+    /// The kind of fault.
     public let code: Code
     /// The offset in the file or connection.
     public let offset: UInt64

@@ -8,16 +8,21 @@ public struct StreamSummary: Sendable {
     public struct Extreme: Hashable, Sendable {
         /// The value in nanoseconds, bytes or pictures.
         public var value: Int64
-        /// The picture with this value, and its offset and time.
+        /// The number of the picture with this value.
         public var picture: UInt64
+        /// The picture's offset in the file or connection, in bytes.
         public var offset: UInt64
+        /// The picture's time; nil if the stream has no times.
         public var time: Interval?
     }
 
     /// The minimum, maximum and mean of a number.
     public struct Spread: Hashable, Sendable {
+        /// The number of values.
         public private(set) var count: UInt64 = 0
+        /// The minimum; 0 if there are no values.
         public private(set) var least: Int64 = 0
+        /// The maximum; 0 if there are no values.
         public private(set) var greatest: Int64 = 0
         private var sum = 0.0
 
@@ -34,21 +39,27 @@ public struct StreamSummary: Sendable {
 
     /// The number of faults of one kind, and the first of them.
     public struct FaultCount: Sendable {
+        /// The number of faults.
         public var count: UInt64
+        /// The first fault.
         public var first: InspectionFault
     }
 
     /// An SPS, the offset of its first occurrence, and the number of its occurrences.
     public struct SequenceCount: Sendable {
+        /// The parsed SPS.
         public var sequence: SequenceParameterSet
+        /// The offset of the message with its first occurrence, in bytes.
         public var offset: UInt64
+        /// The number of its occurrences.
         public var count: UInt64
     }
 
     /// What there is of sound.
     public struct Sound: Hashable, Sendable {
-        /// The number of packets, and of bytes in their payloads.
+        /// The number of packets.
         public internal(set) var packets: UInt64 = 0
+        /// The number of bytes in the packets' payloads.
         public internal(set) var bytes: UInt64 = 0
         /// The length of all packets together; silence that was not sent doesn't count.
         public internal(set) var duration = Interval.zero
@@ -76,11 +87,15 @@ public struct StreamSummary: Sendable {
     /// The different SPS, in the order of their first occurrence.
     public private(set) var sequences: [SequenceCount] = []
 
+    /// The number of pictures.
     public private(set) var pictures: UInt64 = 0
     /// The number of pictures by ``InspectedPicture/kindName``.
     public private(set) var pictureKinds: [String: UInt64] = [:]
+    /// The number of bytes in the pictures' NAL units, including start codes, parameter sets and SEI.
     public private(set) var pictureBytes: UInt64 = 0
+    /// The number of slices in all pictures.
     public private(set) var slices: UInt64 = 0
+    /// The picture with the most bytes.
     public private(set) var largest: Extreme?
     /// The number of pictures from one IDR picture to the next.
     public private(set) var idrDistance = Spread()
@@ -88,11 +103,14 @@ public struct StreamSummary: Sendable {
     public private(set) var idrInterval = Spread()
     /// For each picture, the sum of its smallest and largest quantizer.
     private var quantizerSum = Spread()
+    /// The smallest and the largest quantizer of a slice.
     public private(set) var quantizerRange: ClosedRange<Int>?
     /// The damaged share of each picture, in millionths.
     private var damage = Spread()
 
+    /// The time of the first picture that has one.
     public private(set) var firstTime: Interval?
+    /// The time of the last picture that has one.
     public private(set) var lastTime: Interval?
     /// The longest time from one picture to the next.
     public private(set) var longestGap: Extreme?

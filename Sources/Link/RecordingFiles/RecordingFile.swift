@@ -27,6 +27,8 @@ public struct RecordingFile: ~Copyable, Sendable {
     ///   - overwriting: Whether an existing file may be overwritten; if false, an existing file is an error.
     ///   - header: The header to write; by default one with the current time.
     ///   - sizeLimit: The size in bytes up to which a ``RecordingQueue`` may let the file grow; nil for no limit.
+    /// - Throws: ``RecordingFileError``: `exists`, `folderMissing`, `permissionDenied`, `isFolder`, `diskFull` or
+    ///   `system`.
     public init(
         creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil, sizeLimit: UInt64? = nil
     ) throws(RecordingFileError) {

@@ -40,6 +40,8 @@ public final class LinkServer: Sendable {
     ///     another capture may take its place.
     ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
     ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
+    /// - Throws: ``LinkTransportError`` if the server can't listen at `address`, such as `alreadyListening`,
+    ///   `portTaken` or `tokenRequired`; `unusableDescriptor` for `fd:`; `system` if no thread or descriptor is left.
     public init(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, sound: TrackHub,
         name: String, silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,

@@ -29,14 +29,16 @@ public final class LinkRecorder: Sendable {
     }
 
     /// Creates the file, which must not exist yet. It grows to at most `sizeLimit` bytes; at most `limit` bytes wait to
-    /// be written.
+    /// be written. Throws ``RecordingFileError`` if the file exists or can't be written, or if the thread can't be
+    /// created.
     public convenience init(
         path: String, sizeLimit: UInt64? = nil, limit: Int = 16 << 20, log: EventLog
     ) throws(RecordingFileError) {
         try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), limit: limit, log: log)
     }
 
-    /// Records to an open file. At most `limit` bytes wait to be written.
+    /// Records to an open file. At most `limit` bytes wait to be written. Throws ``RecordingFileError`` if the thread
+    /// that writes can't be created.
     public init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
         log: EventLog

@@ -28,6 +28,8 @@ public struct CertificateFile: Sendable {
     /// Returns the certificate in the file. If there is none, or it ends soon, writes a new one to it.
     ///
     /// - Parameter addresses: numeric addresses for which a new one is made, besides this machine's own.
+    /// - Throws: `file` if the file can't be read or written, `certificate` if its content can't be used, or `notMade`.
+    ///   A kept certificate that has not expired is returned even if a new one can't be written.
     public func certificate(for addresses: [String] = []) throws(CertificateFileError) -> ServerCertificate {
         if let kept = try kept(), !isNearItsEnd(kept) { return kept }
         let file = PrivateFile(path: path)
@@ -48,6 +50,8 @@ public struct CertificateFile: Sendable {
     }
 
     /// Makes a certificate without keeping it, with the key of an earlier one or a new key.
+    ///
+    /// - Throws: `notMade` if OpenSSL can't make a key or the certificate.
     public static func unkept(
         for addresses: [String] = [], keeping earlier: ServerCertificate? = nil
     ) throws(CertificateFileError) -> ServerCertificate {
@@ -70,7 +74,8 @@ public struct CertificateFile: Sendable {
         certificate.ends(withinSeconds: Self.secondsOfRenewal)
     }
 
-    /// The certificate in the file, however long it is still valid; nil if there is no file.
+    /// The certificate in the file, however long it is still valid; nil if there is no file. Throws `file` or
+    /// `certificate`.
     public func kept() throws(CertificateFileError) -> ServerCertificate? {
         let text: [UInt8]?
         do throws(TokenFileError) {

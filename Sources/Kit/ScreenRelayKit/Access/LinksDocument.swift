@@ -8,6 +8,7 @@ public struct LinksDocument: Codable, Sendable, Equatable {
     public var links: [String]
     /// The first room's name.
     public var room: String
+    /// All rooms, the first one included.
     public var rooms: [Room]
     /// When the links expire, or nil if they last until the host ends.
     public var expires: Date?
@@ -17,7 +18,9 @@ public struct LinksDocument: Codable, Sendable, Equatable {
 
     /// A room and its links.
     public struct Room: Codable, Sendable, Equatable {
+        /// The room's name.
         public var name: String
+        /// The invite links of the room. The one for this network comes first.
         public var links: [String]
         /// How to present in the room, or nil if no one may or the document leaves it out.
         public var presenting: Presenting?

@@ -27,6 +27,7 @@ public final class TrackSession: Sendable {
     }
 
     /// Takes the peer's answer to our offer. If it can't be used, the session is over, and nobody is told so again.
+    /// Throws ``MediaRefusal`` with the reason.
     public func accept(answer: String) throws(MediaRefusal) { try server.accept(answer: answer, for: id) }
 
     /// Asks the peer for a sign of life about once a second from now on. Called once, after the answer.
@@ -58,6 +59,7 @@ extension HostedTrack {
     ///     themselves.
     ///   - onEnd: called at most once, on any thread, with the reason in words when the session ends by itself; it must
     ///     not block.
+    /// - Throws: `full` if the limit of sessions is reached or the host ends.
     public func offer(
         _ kinds: Set<TrackFormat.Kind> = [.video, .audio], controlling: Bool = false,
         onEnd: @escaping @Sendable (String) -> Void
@@ -76,6 +78,9 @@ extension HostedTrack {
 
     /// Answers a peer's offer, which has to take a video, by sending it the track and its sound. `onEnd` is as in
     /// ``offer(_:controlling:onEnd:)``.
+    ///
+    /// - Throws: ``MediaRefusal`` if the offer can't be read or takes no H.264 video, or if there is no room for
+    ///   another session.
     public func answer(
         _ offer: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> TrackSession {

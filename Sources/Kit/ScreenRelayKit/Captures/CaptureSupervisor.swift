@@ -37,6 +37,8 @@ public final class CaptureSupervisor: Sendable {
     ///     That is so if the first capture ended before it reached the link, with an exit code that would only come
     ///     again (a wrong display or option), if it could not be started (71), or if the captured window is gone. Never
     ///     called for a capture of sound, which is tried again in each of these cases.
+    /// - Throws: `system` if no descriptor or thread is left. A capture that can't be started is no error here: see
+    ///   `onFailure`.
     public init(
         _ program: SupervisedProgram, confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
         log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void = { _ in }

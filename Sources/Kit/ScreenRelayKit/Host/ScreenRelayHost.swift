@@ -53,7 +53,8 @@ public final class ScreenRelayHost: Sendable {
     ///   - onVisit: called when someone enters or leaves a room, on the signalling thread.
     ///   - onExpiry: called with a room's name when its links have expired, on the signalling thread.
     ///
-    /// The closures must not block.
+    /// The closures must not block. Throws ``HostError`` if HTTP can't listen, if the media port can't be used, or if
+    /// no thread is left.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
         onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
@@ -115,7 +116,7 @@ public final class ScreenRelayHost: Sendable {
     }
 
     /// Starts to accept captures over the link for the first track: see
-    /// ``HostedTrack/openLink(at:admission:recording:recordingLimit:)``.
+    /// ``HostedTrack/openLink(at:admission:recording:recordingLimit:)``. Throws the errors of that method.
     public func openLink(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
         recordingLimit: UInt64? = nil
@@ -133,6 +134,7 @@ public final class ScreenRelayHost: Sendable {
     public func publish(_ sound: CustomAudioTrack) -> Bool { firstTrack.publish(sound) }
 
     /// Uses another certificate for new connections; existing ones stay. Only for a host that was started with one.
+    /// Throws `signalling` if the certificate can't be used.
     public func use(_ certificate: ServerCertificate) throws(HostError) {
         do throws(SignallingError) {
             signalling.use(try TLSCertificate(certificate))
@@ -268,6 +270,7 @@ extension ScreenRelayHost {
     public func track(_ name: String, in room: String) -> HostedTrack? { hosted[name, in: room] }
 
     /// Adds a track to one of the rooms, and tells the room's clients. It is paused, muted and limited like the others.
+    /// Throws `track` if the name is invalid or taken, or if there is no such room.
     public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
         try addTrack(name, to: room, endsUnpublished: false)
     }

@@ -86,6 +86,8 @@ public final class HostedTrack: Sendable {
     ///     message is removed at the end.
     ///   - recordingLimit: the largest size of that file in bytes, or nil for no limit. At the limit the recording is
     ///     closed properly, as when the file can't grow.
+    /// - Throws: `link` if no capture can connect to `address`, or `recording` if the recording's file can't be
+    ///   created.
     public func openLink(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
         recordingLimit: UInt64? = nil

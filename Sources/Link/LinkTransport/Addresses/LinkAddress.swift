@@ -12,6 +12,8 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     case descriptor(Int32)
 
     /// Parses `unix:PATH`, `tcp:HOST:PORT`, `tcp:PORT` (only this machine), the same with `tls:`, or `fd:N`.
+    ///
+    /// - Throws: `invalidAddress` with what would be right, or `pathTooLong`.
     public init(parsing text: String) throws(LinkTransportError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))

@@ -89,6 +89,9 @@ public final class LinkConnection {
     ///
     /// Call it until it returns `wouldBlock`, or with a buffer of at least `leastBuffer` bytes: an encrypted connection
     /// may otherwise hold data that poll(2) doesn't report.
+    ///
+    /// - Throws: `system` if the system fails, or `encryption` or `tokenRefused` on an encrypted link. A connection
+    ///   that has ended is no error: the result is `closed`.
     public func receive(into buffer: inout [UInt8]) throws(LinkTransportError) -> Received {
         let number = descriptor
         if number < 0 || buffer.isEmpty { return number < 0 ? .closed : .wouldBlock }
@@ -140,7 +143,7 @@ public final class LinkConnection {
         if ofPayload < payload.count { outgoing.append(UnsafeRawBufferPointer(rebasing: payload[ofPayload...])) }
     }
 
-    /// Writes a message whose payload is an array.
+    /// Writes a message whose payload is an array. Throws the errors of the method above.
     public func enqueue(header: [UInt8], payload: [UInt8] = []) throws(LinkTransportError) {
         try payload.withUnsafeBufferPointer { bytes throws(LinkTransportError) in
             try enqueue(header: header, payload: UnsafeRawBufferPointer(bytes))
@@ -148,6 +151,8 @@ public final class LinkConnection {
     }
 
     /// Writes waiting bytes as far as the peer accepts them. Returns true if none are left.
+    ///
+    /// - Throws: `closed` if the peer is gone, or `system` if the system fails.
     @discardableResult
     public func flush() throws(LinkTransportError) -> Bool {
         if isClosed { throw .closed }

@@ -21,6 +21,8 @@ public final class LinkListener {
     ///
     /// - Parameter hasToken: Whether captures have to prove a token. Without one, listening is allowed only on
     ///   addresses of this machine.
+    /// - Throws: `portTaken`, `notOurAddress`, `invalidAddress` for a descriptor, or `tokenRequired` if other machines can
+    ///   reach the address and captures have no token; the errors of ``init(path:)`` for a path.
     public convenience init(
         at address: LinkAddress, hasToken: Bool = false
     ) throws(LinkTransportError) {
@@ -28,6 +30,7 @@ public final class LinkListener {
     }
 
     /// Listens at `address`, for captures that have to prove that they have `token`. An encrypted address needs one.
+    /// Throws the errors of the initialiser above, or `encryption` if this process lacks what TLS needs.
     public convenience init(at address: LinkAddress, token: LinkToken?) throws(LinkTransportError) {
         var encryption: LinkEncryption?
         if case .tls = address, let token { encryption = try LinkEncryption(token: token) }
@@ -91,6 +94,9 @@ public final class LinkListener {
     /// Listens on `path`, whose folder must exist. The socket file has mode 0600 before anyone can connect.
     ///
     /// A socket file that a dead process left behind is replaced; for a live one, the error is `alreadyListening`.
+    ///
+    /// - Throws: `alreadyListening`, `notASocket`, `folderMissing`, `folderLocked`, `pathTooLong`, `permissionDenied`,
+    ///   or `system`.
     public init(path: String) throws(LinkTransportError) {
         let address = try SocketAddress(path: path)
         let listening = try SocketAddress.makeSocket()

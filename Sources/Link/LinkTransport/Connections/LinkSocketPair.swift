@@ -10,7 +10,8 @@ public final class LinkSocketPair {
     public let connection: LinkConnection
     private var child: FileDescriptor?
 
-    /// Creates a connected pair. At most `limit` bytes wait at this process's end for the child.
+    /// Creates a connected pair. At most `limit` bytes wait at this process's end for the child. Throws `system` if no
+    /// descriptor is left.
     public init(limit: Int = LinkConnection.standardLimit) throws(LinkTransportError) {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

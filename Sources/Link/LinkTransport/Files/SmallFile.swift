@@ -8,14 +8,15 @@ public struct SmallFile: Sendable {
     /// Whether nobody but this user and root can read or change the file.
     public let isPrivate: Bool
 
-    /// Reads the first `limit` bytes of a file or a pipe, whose writer is waited for. Others may be able to read
-    /// it, too: see `isPrivate`.
+    /// Reads the first `limit` bytes of a file or a pipe, whose writer is waited for. Others may be able to read it,
+    /// too: see `isPrivate`. Throws `notReadable`.
     public init(_ path: String, limit: Int) throws(SmallFileError) {
         try self.init(path, limit: limit, isSecret: false)
     }
 
     /// Reads the first `limit` bytes of a regular file with a secret in it, which belongs to this user or to root, and
-    /// which nobody else can read or change. Never waits.
+    /// which nobody else can read or change. Never waits. Throws `notReadable`, or `notRegular`, `openToOthers` or
+    /// `foreign` for another kind of file.
     public init(secret path: String, limit: Int) throws(SmallFileError) {
         try self.init(path, limit: limit, isSecret: true)
     }

@@ -58,6 +58,8 @@ public struct SocketFolder: Sendable {
 
     /// Creates the folder (0700) if necessary, and checks that it belongs to this user and that no other user may write
     /// to it.
+    ///
+    /// - Throws: `folderMissing` if the folder around it doesn't exist, `folderNotSafe`, or `system`.
     public func prepare() throws(LinkTransportError) {
         let (_, code) = retryingInterrupted { mkdir(path, 0o700) }
         switch code {
