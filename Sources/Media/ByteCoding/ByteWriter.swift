@@ -11,6 +11,7 @@ public struct ByteWriter: Sendable {
     /// How many bytes have been written.
     public var count: Int { bytes.count }
 
+    /// Appends one byte.
     public mutating func uint8(_ value: UInt8) { bytes.append(value) }
     /// Appends two bytes, most significant byte first.
     public mutating func uint16(_ value: UInt16) { bigEndian(UInt64(value), 2) }

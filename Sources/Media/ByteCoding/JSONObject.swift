@@ -21,11 +21,13 @@ public struct JSONObject: Sendable {
         add(raw: Self.quoted(value, isASCII: isASCII), name)
     }
 
+    /// Adds an integer.
     @inlinable public mutating func add(_ name: String, _ value: (some BinaryInteger)?) {
         guard let value else { return }
         add(raw: "\(value)", name)
     }
 
+    /// Adds `true` or `false`.
     public mutating func add(_ name: String, _ value: Bool) { add(raw: value ? "true" : "false", name) }
 
     /// Adds a number with at most `digits` decimal places.
@@ -34,15 +36,18 @@ public struct JSONObject: Sendable {
         add(raw: DecimalText.fixed(value, digits: digits, trimmed: true), name)
     }
 
+    /// Adds an object.
     public mutating func add(_ name: String, _ value: JSONObject?) {
         guard let value else { return }
         add(raw: value.text, name)
     }
 
+    /// Adds an array of objects.
     public mutating func add(_ name: String, _ values: [JSONObject]) {
         add(raw: "[" + values.map(\.text).joined(separator: ",") + "]", name)
     }
 
+    /// Adds an array of texts.
     public mutating func add(_ name: String, _ values: [String]) {
         add(raw: "[" + values.map { Self.quoted($0, isASCII: isASCII) }.joined(separator: ",") + "]", name)
     }

@@ -5,8 +5,9 @@ public struct PointerImage: Hashable, Sendable {
 
     /// The width and height; 0 by 0 for a pointer that can't be seen.
     public let size: PictureSize
-    /// The hot spot: the pixel that points, counted from the top left corner.
+    /// The column of the hot spot, which is the pixel that points, counted from the left.
     public let hotX: Int
+    /// The row of the hot spot, counted from the top.
     public let hotY: Int
     /// The pixels with premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
     public let pixels: [UInt32]
@@ -26,8 +27,9 @@ public struct PointerImage: Hashable, Sendable {
 
 /// Where the pointer is.
 public struct PointerPosition: Hashable, Sendable {
-    /// The hot spot, in pixels of the picture from the top left corner; it may lie outside.
+    /// The column of the hot spot, in pixels of the picture from its left edge; it may lie outside.
     public var x: Int
+    /// The row of the hot spot, in pixels of the picture from its top edge; it may lie outside.
     public var y: Int
     /// Whether the pointer is on what is captured at all.
     public var isVisible: Bool

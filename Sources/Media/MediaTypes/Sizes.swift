@@ -29,9 +29,13 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
 
 /// A rectangle of pixels, measured from the top left corner.
 public struct PixelRectangle: Hashable, Sendable {
+    /// The leftmost column.
     public var x: Int
+    /// The topmost row.
     public var y: Int
+    /// The number of columns.
     public var width: Int
+    /// The number of rows.
     public var height: Int
 
     /// The rectangle whose top left corner is (`x`, `y`).

@@ -16,5 +16,6 @@ public struct SoundSamples: Hashable, Sendable {
 
     /// The samples of each channel.
     public var frameCount: Int { samples.count / max(1, channelCount) }
+    /// The length of the sound.
     public var duration: Interval { ClockRate.audio.interval(of: Int64(frameCount)) }
 }

@@ -9,6 +9,7 @@ public struct Crowd {
         let key: String
         let network: String?
 
+        /// Creates the origin of a client with this numeric address.
         public init(_ address: String) {
             (key, network) = (ClientAddress.key(address), ClientAddress.networkKey(address))
         }

@@ -32,11 +32,16 @@ public struct EventLog: Sendable {
     /// A log that discards every line.
     public static let silent = EventLog { _, _ in }
 
+    /// Writes a line at the level `error`.
     public func error(_ line: @autoclosure () -> String) { write(.error, line()) }
+    /// Writes a line at the level `warning`.
     public func warning(_ line: @autoclosure () -> String) { write(.warning, line()) }
+    /// Writes a line at the level `info`.
     public func info(_ line: @autoclosure () -> String) { write(.info, line()) }
+    /// Writes a line at the level `debug`.
     public func debug(_ line: @autoclosure () -> String) { write(.debug, line()) }
 
+    /// Writes a line at `lineLevel`, on the calling thread. The line is only built if the log's level includes it.
     public func write(_ lineLevel: Level, _ line: @autoclosure () -> String) {
         if lineLevel <= level { output(lineLevel, line()) }
     }

@@ -54,6 +54,7 @@ public final class Flag: Sendable {
 
 /// Carries a value that isn't thread-safe to another thread, which owns it from then on.
 public struct Sent<Value>: @unchecked Sendable {
+    /// The value, which only the thread that owns it may use.
     public var value: Value
 
     /// Hands `value` over: nobody else may use it any more.

@@ -13,7 +13,7 @@ public struct BitReader: Sendable {
     /// How many bits are left.
     public var count: Int { bytes.count * 8 - position }
 
-    /// Reads u(1).
+    /// Reads u(1). Throws `truncated` at the end.
     public mutating func flag() throws(H264Error) -> Bool {
         guard position >> 3 < bytes.count else { throw .truncated }
         let bit = bytes[position >> 3] >> UInt8(7 - position & 7) & 1
@@ -21,7 +21,7 @@ public struct BitReader: Sendable {
         return bit == 1
     }
 
-    /// Reads u(n), where n is 0...32.
+    /// Reads u(n), where n is 0...32. Throws `truncated` if fewer bits are left.
     public mutating func bits(_ count: Int) throws(H264Error) -> UInt32 {
         guard count >= 0, count <= 32, count <= self.count else { throw .truncated }
         // Reads up to a byte at a time for speed, because whole slices are read this way.
@@ -38,13 +38,13 @@ public struct BitReader: Sendable {
         return UInt32(truncatingIfNeeded: value)
     }
 
-    /// Skips `count` bits.
+    /// Skips `count` bits. Throws `truncated` if fewer bits are left.
     public mutating func skip(_ count: Int) throws(H264Error) {
         guard count >= 0, count <= self.count else { throw .truncated }
         position += count
     }
 
-    /// Reads ue(v): 0...2^32 - 2.
+    /// Reads ue(v): 0...2^32 - 2. Throws `truncated`, or `outOfRange` for a code of more than 63 bits.
     public mutating func unsignedExpGolomb() throws(H264Error) -> UInt32 {
         var zeros = 0
         while try !flag() {
@@ -62,7 +62,7 @@ public struct BitReader: Sendable {
         return Int(truncatingIfNeeded: value)
     }
 
-    /// Reads se(v): -(2^31 - 1)...2^31 - 1.
+    /// Reads se(v): -(2^31 - 1)...2^31 - 1. Throws the errors of ``unsignedExpGolomb()``.
     public mutating func signedExpGolomb() throws(H264Error) -> Int32 {
         let code = Int64(try unsignedExpGolomb())
         return Int32(truncatingIfNeeded: code & 1 == 1 ? (code + 1) / 2 : -(code / 2))

@@ -21,8 +21,11 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let pictureParameterSet = NALUnitType(rawValue: 8)
     /// AUD.
     public static let accessUnitDelimiter = NALUnitType(rawValue: 9)
+    /// End of sequence: the next picture is an IDR picture.
     public static let endOfSequence = NALUnitType(rawValue: 10)
+    /// End of stream.
     public static let endOfStream = NALUnitType(rawValue: 11)
+    /// Filler data.
     public static let fillerData = NALUnitType(rawValue: 12)
 
     /// Whether it holds a slice of the primary coded picture, or a partition of one (a VCL NAL unit).

@@ -10,8 +10,9 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let hasBottomFieldPictureOrder: Bool
     /// num_slice_groups_minus1 + 1, 1...8. Above 1, macroblock order is flexible (Baseline, not Constrained Baseline).
     public let sliceGroups: Int
-    /// num_ref_idx_l0_default_active_minus1 + 1 and the same for list 1, 1...32.
+    /// num_ref_idx_l0_default_active_minus1 + 1, 1...32.
     public let defaultReferences0: Int
+    /// num_ref_idx_l1_default_active_minus1 + 1, 1...32.
     public let defaultReferences1: Int
     /// weighted_pred_flag: P and SP slices carry prediction weights.
     public let usesWeightedPrediction: Bool
@@ -28,7 +29,8 @@ public struct PictureParameterSet: Hashable, Sendable {
     /// chroma_qp_index_offset, -12...12.
     public let chromaQuantizerOffset: Int
 
-    /// Reads a PPS NAL unit, given without its start code.
+    /// Reads a PPS NAL unit, given without its start code. Throws ``H264Error`` if it is another NAL unit, is
+    /// truncated, or has a value out of range.
     public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
         guard let first = nalUnit.first else { throw .truncated }
         guard let header = NALUnitHeader(first), header.type == .pictureParameterSet else {

@@ -8,9 +8,11 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let id: UInt8
     /// chroma_format_idc: 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     public let chromaFormatIDC: Int
+    /// separate_colour_plane_flag: the three planes of 4:4:4 are coded apart, like monochrome pictures.
     public let hasSeparateColourPlanes: Bool
-    /// The number of bits in a luma sample, and in a chroma sample.
+    /// The number of bits in a luma sample.
     public let lumaBitDepth: Int
+    /// The number of bits in a chroma sample.
     public let chromaBitDepth: Int
     /// The number of bits in `frame_num`: 4...16.
     public let frameNumberBits: Int
@@ -18,6 +20,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let pictureOrderCountType: Int
     /// The number of bits in `pic_order_cnt_lsb`: 4...16, or 0 unless `pictureOrderCountType` is 0.
     public let pictureOrderCountBits: Int
+    /// delta_pic_order_always_zero_flag: slice headers carry no differences of the order count.
     public let deltaPictureOrderAlwaysZero: Bool
     /// The offsets of the order count if `pictureOrderCountType` is 1; nil otherwise.
     public let pictureOrderCycle: PictureOrderCycle?
@@ -44,7 +47,8 @@ public struct SequenceParameterSet: Hashable, Sendable {
         pictureOrderCountType == 2 ? 0 : usability?.maximumReorderedPictures
     }
 
-    /// Reads an SPS NAL unit, given without its start code.
+    /// Reads an SPS NAL unit, given without its start code. Throws ``H264Error`` if it is another NAL unit, is
+    /// truncated, or has a value out of range.
     public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
         guard let first = nalUnit.first else { throw .truncated }
         guard let header = NALUnitHeader(first), header.type == .sequenceParameterSet else {

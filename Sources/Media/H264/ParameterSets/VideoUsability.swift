@@ -13,15 +13,21 @@ public struct VideoUsability: Hashable, Sendable {
 
     /// Colour codes from tables E-3, E-4 and E-5.
     public struct ColourDescription: Hashable, Sendable {
+        /// colour_primaries (table E-3).
         public let primaries: UInt8
+        /// transfer_characteristics (table E-4).
         public let transferCharacteristics: UInt8
+        /// matrix_coefficients (table E-5).
         public let matrixCoefficients: UInt8
     }
 
     /// A frame lasts 2 x `unitsInTick` / `timeScale` seconds.
     public struct Timing: Hashable, Sendable {
+        /// num_units_in_tick.
         public let unitsInTick: UInt32
+        /// time_scale: the ticks' units in a second.
         public let timeScale: UInt32
+        /// fixed_frame_rate_flag.
         public let isFixedFrameRate: Bool
     }
 

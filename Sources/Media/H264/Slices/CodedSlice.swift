@@ -12,7 +12,8 @@ public struct CodedSlice: Hashable, Sendable {
     private static let headerLimit = 2048
 
     /// Reads the header of a slice NAL unit without its start code. `parameterSets` must hold the sets that it refers
-    /// to.
+    /// to. Throws ``H264Error`` if one of these sets is missing, or if the header is truncated or has a value out of
+    /// range.
     public init(nalUnit: ArraySlice<UInt8>, parameterSets: ParameterSets) throws(H264Error) {
         header = try SliceHeader(nalUnit: nalUnit, parameterSets: parameterSets)
         guard let picture = parameterSets.pictureParameterSet(header.pictureParameterSetID),

@@ -51,7 +51,8 @@ public final class SliceEditing {
 
     /// Appends `nalUnit`, a slice of the stream that `origin` edits, as a slice of this stream that begins at
     /// `firstMacroblock`: a P slice, or with `idrPictureID` (idr_pic_id, which must differ from that of the IDR picture
-    /// before if no picture is between them) a slice of an IDR picture.
+    /// before if no picture is between them) a slice of an IDR picture. Throws ``H264Error`` if `nalUnit` isn't such a
+    /// slice, or if its header has what this stream's slices can't.
     public func appendMoved(
         _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, frameNumber: UInt32,
         idrPictureID: UInt32? = nil, to target: inout [UInt8]

@@ -8,10 +8,15 @@ public struct SliceHeader: Hashable, Sendable {
     public let firstMacroblock: Int
     /// slice_type, 0...9.
     public let sliceType: Int
+    /// pic_parameter_set_id.
     public let pictureParameterSetID: UInt8
+    /// seq_parameter_set_id of the slice's PPS.
     public let sequenceParameterSetID: UInt8
+    /// frame_num.
     public let frameNumber: UInt32
+    /// field_pic_flag.
     public let isField: Bool
+    /// bottom_field_flag.
     public let isBottomField: Bool
     /// idr_pic_id; 0 unless `isIDR`.
     public let idrPictureID: Int
@@ -21,8 +26,9 @@ public struct SliceHeader: Hashable, Sendable {
     public let pictureOrderCount: UInt32
     /// delta_pic_order_cnt_bottom.
     public let deltaPictureOrderBottom: Int32
-    /// delta_pic_order_cnt[0] and [1].
+    /// delta_pic_order_cnt[0].
     public let deltaPictureOrder0: Int32
+    /// delta_pic_order_cnt[1].
     public let deltaPictureOrder1: Int32
     /// redundant_pic_cnt; if above 0, the slice belongs to a redundant coded picture.
     public let redundantPictureCount: Int
@@ -31,7 +37,8 @@ public struct SliceHeader: Hashable, Sendable {
     private static let headerLimit = 96
 
     /// Reads the header of a slice NAL unit without its start code. `parameterSets` must hold the sets that it refers
-    /// to.
+    /// to. Throws ``H264Error`` if one of these sets is missing, if it is another NAL unit, or if the header is
+    /// truncated or has a value out of range.
     public init(nalUnit: ArraySlice<UInt8>, parameterSets: ParameterSets) throws(H264Error) {
         guard let first = nalUnit.first else { throw .truncated }
         guard let header = NALUnitHeader(first), header.type.beginsWithSliceHeader else {
