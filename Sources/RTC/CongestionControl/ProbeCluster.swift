@@ -4,8 +4,9 @@ public import MediaTypes
 public struct ProbeCluster: Hashable, Sendable {
     /// The rate to send at.
     public var rate: BitRate
-    /// The cluster is complete once at least this many packets were sent, and ``minimumByteCount`` bytes.
+    /// The number of packets that complete the cluster, once ``minimumByteCount`` bytes were sent too.
     public var minimumPacketCount: Int
+    /// The number of bytes that complete the cluster, once ``minimumPacketCount`` packets were sent too.
     public var minimumByteCount: Int
 }
 

@@ -10,6 +10,7 @@ public struct PeerStatistics: Hashable, Sendable {
         case webSocket = "websocket"
     }
 
+    /// The session that the figures are about.
     public var id: MediaSessionID
     /// Whether the session is connected, so that media can flow.
     public var isConnected: Bool

@@ -5,7 +5,8 @@ public import MediaTypes
 /// Methods return quickly, never block, and may be called on any thread.
 public protocol SessionServer: Sendable {
     /// Accepts the viewer's answer to an offer of the server's, which waits for it for 30 s. If the answer can't be
-    /// used, the session ends. A second answer is refused, and the session continues.
+    /// used, the session ends. A second answer is refused, and the session continues. Throws `badOffer` or
+    /// `unsupported`.
     func accept(answer: String, for session: MediaSessionID) throws(MediaRefusal)
 
     /// Restarts ICE for a session with the peer's new user fragment and password in `fragment` (RFC 8840). The session,
@@ -60,6 +61,7 @@ public struct MediaSessionID: RawRepresentable, Hashable, Sendable, CustomString
 
 /// A session that was opened with the peer's offer.
 public struct OpenedSession: Sendable {
+    /// The session's identifier.
     public let id: MediaSessionID
     /// The SDP answer, with all of the server's candidates.
     public let answer: String
@@ -76,6 +78,7 @@ public struct OpenedSession: Sendable {
 
 /// A session that was opened with the server's own offer.
 public struct OfferedSession: Sendable {
+    /// The session's identifier.
     public let id: MediaSessionID
     /// The SDP offer, with all of the server's candidates.
     public let offer: String

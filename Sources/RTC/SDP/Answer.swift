@@ -11,6 +11,9 @@ public struct Answer: Sendable, Equatable {
     /// Answers `offer` as `local` (RFC 8829 section 5.3). If there are several video sections, the first suitable one
     /// is used, and so is the first suitable audio section in its bundle, if `local` has a stream of sound. `role` is
     /// our role in DTLS if the choice is ours.
+    ///
+    /// - Throws: ``SDPError`` if no video section is suitable: the reason for the first one. `bothICELite` if the peer
+    ///   looks for no path either.
     public init(
         to offer: SessionDescription, local: LocalDescription, role: NegotiatedMedia.DTLSRole = .server
     ) throws(SDPError) {

@@ -6,9 +6,11 @@ public struct Candidate: Sendable, Equatable {
     public var component: UInt16
     /// `udp`, `tcp`, in lower case.
     public var transport: String
+    /// The priority among the peer's candidates (RFC 8445 section 5.1.2); higher is better.
     public var priority: UInt32
     /// An IPv4 or IPv6 address, or a host name (browsers hide their address behind a name that ends in `.local`).
     public var address: String
+    /// The port of `address`.
     public var port: UInt16
     /// `host`, `srflx`, `prflx`, `relay`.
     public var type: String
@@ -97,6 +99,7 @@ public struct Candidate: Sendable, Equatable {
 public struct HostAddress: Sendable, Hashable {
     /// An IPv4 or IPv6 address as text, without brackets.
     public var address: String
+    /// The port of `address`.
     public var port: UInt16
 
     public init(address: String, port: UInt16) {

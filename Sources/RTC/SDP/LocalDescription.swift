@@ -102,6 +102,7 @@ public struct LocalDescription: Sendable, Equatable {
 public struct LocalStream: Sendable, Equatable {
     /// What it carries.
     public var kind: TrackFormat.Kind
+    /// The SSRC of the stream.
     public var ssrc: UInt32
     /// The SSRC of the retransmissions.
     public var rtxSSRC: UInt32

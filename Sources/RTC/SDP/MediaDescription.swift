@@ -15,9 +15,13 @@ public struct MediaDescription: Sendable, Equatable {
     public var direction: MediaDirection = .sendrecv
     /// Whether port 0 means "only if bundled" instead of "rejected" (RFC 9143).
     public var isBundleOnly = false
+    /// `ice-ufrag`: the user name fragment; nil if neither the section nor the session has one.
     public var iceUfrag: String?
+    /// `ice-pwd`: the password; nil if neither the section nor the session has one.
     public var icePassword: String?
+    /// `ice-options`, such as `trickle`.
     public var iceOptions: [String] = []
+    /// The fingerprints of the author's certificate (RFC 8122).
     public var fingerprints: [FingerprintAttribute] = []
     /// Which side starts the DTLS handshake.
     public var setup: DTLSSetup?
@@ -30,11 +34,15 @@ public struct MediaDescription: Sendable, Equatable {
     public var hasReceiverRoundTrip = false
     /// The codecs of those `formats` that have an rtpmap, in the order of `formats`.
     public var codecs: [PayloadFormat] = []
+    /// The RTP header extensions (RFC 8285).
     public var extensions: [HeaderExtension] = []
+    /// The attributes of RTP streams.
     public var sources: [SourceAttribute] = []
+    /// The groups of RTP streams.
     public var sourceGroups: [SourceGroup] = []
     /// The candidates that could be parsed.
     public var candidates: [Candidate] = []
+    /// `end-of-candidates`: no further candidates follow (RFC 8838).
     public var hasEndOfCandidates = false
 
     /// Whether the section is rejected and carries no media.
@@ -99,6 +107,7 @@ public struct FingerprintAttribute: Sendable, Equatable {
 
 /// The meaning of a payload type, from its rtpmap, fmtp and rtcp-fb lines.
 public struct PayloadFormat: Sendable, Equatable {
+    /// The number in the RTP header, 0 to 127.
     public var payloadType: UInt8
     /// The codec's name as the peer spells it; compare without regard to case.
     public var name: String
@@ -126,14 +135,18 @@ public struct HeaderExtension: Sendable, Equatable {
 
 /// An attribute of one RTP stream (RFC 5576).
 public struct SourceAttribute: Sendable, Equatable {
+    /// The stream's SSRC.
     public var ssrc: UInt32
     /// `cname`, `msid`.
     public var name: String
+    /// The text after the name; empty if there is none.
     public var value: String
 }
 
 /// RTP streams that belong together (RFC 5576); in an `FID` group, a stream and its retransmissions.
 public struct SourceGroup: Sendable, Equatable {
+    /// The kind of group: `FID`, `SIM`.
     public var semantics: String
+    /// The SSRCs of the group's streams, in order.
     public var ssrcs: [UInt32]
 }

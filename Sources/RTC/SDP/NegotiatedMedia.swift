@@ -13,10 +13,13 @@ public struct NegotiatedMedia: Sendable, Equatable {
     /// The accepted sections whose media is sent or received, at least one and at most one of each kind. The transport
     /// is that of the first.
     public var sections: [NegotiatedSection]
+    /// The peer's user name fragment for ICE.
     public var remoteUfrag: String
+    /// The peer's password for ICE.
     public var remotePassword: String
     /// The peer's fingerprint: sha-256 if the peer gives one, otherwise sha-384 or sha-512.
     public var remoteFingerprint: FingerprintAttribute
+    /// Our role in the DTLS handshake.
     public var dtlsRole: DTLSRole
     /// The peer's candidates in its description.
     public var remoteCandidates: [Candidate] = []
@@ -78,8 +81,11 @@ public struct NegotiatedSection: Sendable, Equatable {
     /// The numbers of the header extensions that we may send: 1 to 14, or nil if the peer does not accept the
     /// extension.
     public struct Extensions: Sendable, Equatable {
+        /// The number of the media identification (RFC 9143).
         public var mid: UInt8?
+        /// The number of the absolute capture time.
         public var absoluteCaptureTime: UInt8?
+        /// The number of the playout delay.
         public var playoutDelay: UInt8?
         /// The number of the transport-wide sequence number, also 16 to 255, which needs the two-byte form; nil if the
         /// peer will not send transport-wide feedback.
@@ -93,6 +99,7 @@ public struct NegotiatedSection: Sendable, Equatable {
     public var formats: [Format]
     /// The media section's identification, as sent in the mid extension.
     public var mid: String?
+    /// The numbers of the section's header extensions.
     public var extensions: Extensions
     /// Whether RTCP may be sent and received without reports (RFC 5506).
     public var hasReducedSizeRTCP: Bool

@@ -85,6 +85,9 @@ public struct Offer: Sendable, Equatable {
     /// The media that `answer` accepts: the first section, and the sound after the video unless the answer rejects it
     /// or leaves it out. The payload types are those of the answer, since the receiver may choose other numbers (RFC
     /// 3264 section 6.1).
+    ///
+    /// - Throws: ``SDPError`` if the answer rejects what was offered, has other sections, or accepts it in a way that
+    ///   can't be served.
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedMedia {
         guard !isICELite || !answer.isICELite else { throw .bothICELite }
         guard let first = answer.media.first, answer.media.count <= kinds.count,

@@ -11,6 +11,8 @@ public struct PublisherAnswer: Sendable, Equatable {
 
     /// Answers `offer` as `local`. The offer must have one video section, and at most one audio section in the same
     /// bundle.
+    ///
+    /// - Throws: ``SDPError`` if it has other sections, or no codec that can be received.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
         let wanted = offer.media.filter { !$0.isRejected }

@@ -24,6 +24,8 @@ public struct SessionDescription: Sendable, Equatable {
     public var media: [MediaDescription] = []
 
     /// Parses an offer or an answer in UTF-8, with lines that end in CRLF or LF. Unknown attributes are skipped.
+    ///
+    /// - Throws: ``SDPError`` if it doesn't begin as SDP does, if a line is malformed, or if a limit is exceeded.
     public init(parsing text: [UInt8]) throws(SDPError) {
         let lines = try SDPLine.lines(of: text)
         guard let first = lines.first, first.type == "v", first.value == "0" else { throw .notSDP }
@@ -56,7 +58,7 @@ public struct SessionDescription: Sendable, Equatable {
         for case .some(let mid) in media.map(\.mid) where !mids.insert(mid).inserted { throw .duplicateMid(mid) }
     }
 
-    /// Parses an offer or an answer.
+    /// Parses an offer or an answer. Throws the errors of the initialiser above.
     public init(parsing text: String) throws(SDPError) {
         try self.init(parsing: Array(text.utf8))
     }

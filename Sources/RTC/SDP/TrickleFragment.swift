@@ -12,7 +12,8 @@ public struct TrickleFragment: Sendable, Equatable {
         var icePassword: String?
     }
 
-    /// Parses `text`, with the same limits as a whole description.
+    /// Parses `text`, with the same limits as a whole description. Throws ``SDPError`` if it is too long or has too
+    /// many sections.
     public init(parsing text: [UInt8]) throws(SDPError) {
         for line in try SDPLine.lines(of: text) {
             if line.type == "m" {
@@ -39,6 +40,9 @@ public struct TrickleFragment: Sendable, Equatable {
 
     /// The credentials for the media section `mid`: those of that section, or those at session level, or the only ones
     /// in the fragment, because the first section of a bundle provides them for all its sections.
+    ///
+    /// - Throws: `noICECredentials` if there are none for it, or `badICECredentials` if they aren't as long as RFC 8839
+    ///   requires.
     public func credentials(of mid: String?) throws(SDPError) -> ICECredentials {
         let section = mid.flatMap { mid in parts.first { $0.mid == mid } }
         func value(_ path: KeyPath<Part, String?>, _ all: Set<String>) -> String? {
@@ -52,12 +56,15 @@ public struct TrickleFragment: Sendable, Equatable {
 
     /// The user name fragments of all sections; sections that are not bundled have their own.
     public var iceUfrags: Set<String> { Set(parts.compactMap(\.iceUfrag)) }
+    /// The passwords of all sections.
     public var icePasswords: Set<String> { Set(parts.compactMap(\.icePassword)) }
 }
 
 /// One agent's user name fragment and password, which identify an ICE generation (RFC 8445 section 5.3).
 public struct ICECredentials: Sendable, Hashable {
+    /// The user name fragment.
     public let ufrag: String
+    /// The password.
     public let password: String
 
     /// Creates credentials; throws if a length is not allowed (RFC 8839 section 5.4).

@@ -35,10 +35,12 @@ public struct LiteAgent: Sendable {
     public let localUfrag: String
     /// The peer's user name fragment, from its description.
     public let remoteUfrag: String
+    /// Whether the agent is controlled, controlling or ICE-lite.
     public var role: Role
     private let localPassword: [UInt8]
     private let remotePassword: [UInt8]
 
+    /// Creates an agent with both sides' credentials, as their descriptions have them.
     public init(
         localUfrag: String, localPassword: String, remoteUfrag: String, remotePassword: String, role: Role = .lite
     ) {

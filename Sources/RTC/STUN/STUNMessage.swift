@@ -26,6 +26,7 @@ public struct STUNMessage: Sendable, Equatable {
     public struct Method: RawRepresentable, Sendable, Equatable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue & 0xfff }
+        /// Binding, which ICE's checks use.
         public static let binding = Method(rawValue: 1)
     }
 
@@ -49,8 +50,11 @@ public struct STUNMessage: Sendable, Equatable {
     /// The longest message that we read, in bytes. No check that fits a path without fragmentation is longer.
     public static let maximumLength = 2048
 
+    /// Whether it is a request, an indication, or a response of success or error.
     public let messageClass: Class
+    /// What the message is for.
     public let method: Method
+    /// The identifier that a response has in common with its request.
     public let transactionID: TransactionID
     /// The attributes in order. Those after MESSAGE-INTEGRITY are left out, because anyone on the path could have added
     /// them.
@@ -67,6 +71,8 @@ public struct STUNMessage: Sendable, Equatable {
     }
 
     /// Parses `datagram`, which must hold exactly one message.
+    ///
+    /// - Throws: ``STUNError`` with the first thing that is wrong. A wrong integrity is no error here.
     public init(parsing datagram: [UInt8]) throws(STUNError) {
         guard (Self.headerLength...Self.maximumLength).contains(datagram.count) else {
             throw .length(datagram.count)

@@ -2,8 +2,11 @@ import ByteCoding
 
 /// What TURN adds to STUN (RFC 8656 sections 17 and 18), as far as a client needs it that relays UDP by channels.
 extension STUNMessage.Method {
+    /// Allocate: asks for a relayed address.
     public static let allocate = Self(rawValue: 3)
+    /// Refresh: prolongs or ends an allocation.
     public static let refresh = Self(rawValue: 4)
+    /// ChannelBind: binds a channel to a peer's address, or prolongs that.
     public static let channelBind = Self(rawValue: 9)
 }
 

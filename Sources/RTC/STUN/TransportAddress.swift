@@ -7,6 +7,7 @@ public struct TransportAddress: Sendable, Hashable {
         case ipv6 = 2
     }
 
+    /// Whether it is an IPv4 or an IPv6 address.
     public let family: Family
     /// The first 64 bits of an IPv6 address; 0 in IPv4.
     public let high: UInt64

@@ -21,6 +21,8 @@ public struct ServerCertificate: Sendable {
     private static let limit = 1 << 20
 
     /// Reads both files, and checks that they hold a certificate and a key that belong together.
+    ///
+    /// - Throws: ``ServerCertificateError`` that names the file.
     public init(certificateFile: String, keyFile: String) throws(ServerCertificateError) {
         let certificate = try Self.read(certificateFile, isSecret: false)
         let key = try Self.read(keyFile, isSecret: true)
@@ -30,6 +32,7 @@ public struct ServerCertificate: Sendable {
     /// Reads the text of a certificate that ``made(names:addresses:keeping:)`` has made: the ``pem`` of that one.
     ///
     /// - Parameter path: the file that it comes from, for errors.
+    /// - Throws: ``ServerCertificateError`` if the text holds no certificate with its key.
     public init(kept text: [UInt8], in path: String) throws(ServerCertificateError) {
         try self.init(text, from: path, key: text, from: path, isMadeHere: true)
     }

@@ -1,11 +1,15 @@
 // Queries about the rooms and their members.
 
 extension RoomDirectory {
-    /// The room that a member is in, and its role there.
+    /// A member's place: its room, and how it is there.
     public struct Place: Sendable, Equatable {
+        /// The room's name.
         public let room: String
+        /// The member's role.
         public let role: MemberRole
+        /// The name that the member has chosen; nil without one.
         public let name: String?
+        /// Whether the member is in the meeting.
         public let isMeeting: Bool
     }
 

@@ -111,6 +111,7 @@ public enum RoomMessage: Sendable, Equatable {
 
 /// A member as described to others.
 public struct Person: Sendable, Equatable {
+    /// The member's identifier.
     public let id: MemberID
     /// The name that the member has chosen.
     public let name: String?

@@ -1,5 +1,6 @@
 /// The name of a track within its room: 1 to 64 letters, digits, `-`, `_` and `.`.
 public struct TrackName: Hashable, Sendable, CustomStringConvertible {
+    /// The name as text.
     public let text: String
     public var description: String { text }
 

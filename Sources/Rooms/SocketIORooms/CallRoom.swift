@@ -10,6 +10,7 @@ public struct CallRoom: Sendable {
 
     public init() {}
 
+    /// Whether no client is in the room.
     public var isEmpty: Bool { members.isEmpty }
 
     /// A client with access asks to join. One that is in the room already starts over.

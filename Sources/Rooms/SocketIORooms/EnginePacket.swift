@@ -15,6 +15,7 @@ public enum EngineVersion: Sendable, Equatable {
 ///     "4" "2[\"join\",\"desk\"]"        a message, whose text is a socket.io packet
 ///     "2" "probe"                      a ping over a WebSocket, from a polling client that wants to upgrade
 public struct EnginePacket: Sendable, Equatable {
+    /// The packet types of engine.io; the raw value is the digit.
     public enum Kind: UInt8, Sendable, CaseIterable {
         case open = 0
         case close = 1
@@ -25,9 +26,12 @@ public struct EnginePacket: Sendable, Equatable {
         case noop = 6
     }
 
+    /// The packet's type.
     public let kind: Kind
+    /// What follows the type; empty if nothing does.
     public let text: String
 
+    /// Creates a packet of the type `kind` with `text` after it.
     public init(_ kind: Kind, _ text: String = "") {
         self.kind = kind
         self.text = text

@@ -11,6 +11,7 @@ public enum EnginePayload {
     public struct Limits: Sendable {
         /// The total size in bytes.
         public var bytes = 1_000_000
+        /// The number of packets.
         public var packets = 64
 
         public init() {}
@@ -29,7 +30,8 @@ public enum EnginePayload {
         }
     }
 
-    /// Decodes a payload of at least one packet.
+    /// Decodes a payload of at least one packet. Throws ``SocketIORoomsError`` if a limit is exceeded, or with the
+    /// offset of the first byte that is wrong.
     public static func decode(
         _ bytes: [UInt8], _ version: EngineVersion, limits: Limits = Limits()
     ) throws(SocketIORoomsError) -> [EnginePacket] {

@@ -48,6 +48,7 @@ public enum PairMessage: Sendable, Equatable {
 public struct EngineGreeting: Sendable, Equatable {
     /// The secret session identifier.
     public let session: String
+    /// The version of engine.io that the client speaks.
     public let version: EngineVersion
     /// Whether the client may upgrade to a WebSocket.
     public let mayUpgrade: Bool
@@ -70,6 +71,7 @@ public struct EngineGreeting: Sendable, Equatable {
         self.payloadLimit = payloadLimit
     }
 
+    /// The packet of type `open` that carries the greeting.
     public var packet: EnginePacket {
         let object = JSONObject(isASCII: true) {
             $0.add("sid", session)

@@ -65,10 +65,13 @@ public struct PairRoom: Sendable {
         case open
     }
 
+    /// The host's identifier, under which it joins.
     public let host: MemberID
     /// The client in the room, if any.
     public private(set) var client: MemberID?
+    /// The host's state.
     public private(set) var hostState: PairState
+    /// The client's state; `left` without a client.
     public private(set) var clientState = PairState.left
     private var session = Session.none
     /// The number of events that were ignored, because they didn't fit their sender's state.

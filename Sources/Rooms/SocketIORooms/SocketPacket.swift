@@ -6,6 +6,7 @@
 /// A packet may have `/namespace,` between the digit and the id. These rooms use the namespace `/`, which isn't
 /// written.
 public struct SocketPacket: Sendable, Equatable {
+    /// The packet types of socket.io; the raw value is the digit.
     public enum Kind: UInt8, Sendable, CaseIterable {
         case connect = 0
         case disconnect = 1
@@ -17,13 +18,16 @@ public struct SocketPacket: Sendable, Equatable {
         case binaryAck = 6
     }
 
+    /// The packet's type.
     public let kind: Kind
+    /// The namespace, with its slash.
     public let namespace: String
     /// The id of an event whose sender wants an acknowledgement, or of the acknowledgement itself.
     public let acknowledgement: UInt64?
     /// The data as it was received; empty if there is none.
     public let json: String
 
+    /// Creates a packet of the type `kind`. `json` is its data, which isn't checked.
     public init(_ kind: Kind, namespace: String = "/", acknowledgement: UInt64? = nil, json: String = "") {
         self.kind = kind
         self.namespace = namespace
@@ -55,6 +59,7 @@ public struct SocketPacket: Sendable, Equatable {
         self.init(kind, namespace: namespace, acknowledgement: acknowledgement, json: String(Substring(rest)))
     }
 
+    /// The packet as text, for an engine.io message.
     public var encoded: String {
         let place = namespace == "/" ? "" : "\(namespace),"
         return "\(kind.rawValue)\(place)\(acknowledgement.map { "\($0)" } ?? "")\(json)"

@@ -1,5 +1,6 @@
 /// A file of the viewer page.
 public struct ViewerFile: Sendable {
+    /// The file's content.
     public let bytes: [UInt8]
     /// `bytes` compressed (gzip, RFC 1952), for browsers that accept that; nil if it isn't worth it.
     public let compressed: [UInt8]?

@@ -17,7 +17,8 @@ public struct RTPPacket: Hashable, Sendable {
     /// The number of padding bytes after the payload.
     public let paddingCount: Int
 
-    /// Parses a decrypted datagram (RFC 3550 section 5.1, RFC 8285 section 4).
+    /// Parses a decrypted datagram (RFC 3550 section 5.1, RFC 8285 section 4). Throws ``RTPError`` if the version isn't
+    /// 2, or if a length in the datagram exceeds its end.
     public init(parsing datagram: ArraySlice<UInt8>) throws(RTPError) {
         var reader = ByteReader(datagram)
         guard let first = reader.uint8(), let second = reader.uint8(), let number = reader.uint16(),

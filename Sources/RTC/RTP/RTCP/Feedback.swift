@@ -114,6 +114,7 @@ public struct FullIntraRequest: Hashable, Sendable {
 
     /// A stream that is to send a key frame.
     public struct Entry: Hashable, Sendable {
+        /// The SSRC of the stream.
         public var ssrc: SSRC
         /// The command's sequence number. The same number again is a repetition of the same command.
         public var sequenceNumber: UInt8

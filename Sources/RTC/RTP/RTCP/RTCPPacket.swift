@@ -37,6 +37,9 @@ public enum RTCPPacket: Hashable, Sendable {
     ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
     ///     |                  the packet type's own part                   |
     ///     +---------------------------------------------------------------+
+    ///
+    /// - Throws: ``RTPError`` if one of the packets has another version or a length that doesn't fit. None is returned
+    ///   then.
     public static func parse(_ datagram: ArraySlice<UInt8>) throws(RTPError) -> [RTCPPacket] {
         var packets: [RTCPPacket] = []
         var arrivals = 0

@@ -18,6 +18,7 @@ public import MediaTypes
 public struct SenderReport: Hashable, Sendable {
     static let packetType: UInt8 = 200
 
+    /// The SSRC of the sender.
     public var ssrc: SSRC
     /// The time of this report.
     public var ntpTime: NTPTime
@@ -78,6 +79,7 @@ public struct SenderReport: Hashable, Sendable {
 public struct ReceiverReport: Hashable, Sendable {
     static let packetType: UInt8 = 201
 
+    /// The SSRC of the receiver.
     public var ssrc: SSRC
     /// One for each stream; at most 31 are written.
     public var receptionReports: [ReceptionReport]
@@ -118,6 +120,7 @@ public struct ReceiverReport: Hashable, Sendable {
 public struct ReceptionReport: Hashable, Sendable {
     private static let byteCount = 24
 
+    /// The SSRC of the stream that the report is about.
     public var ssrc: SSRC
     /// The fraction of packets lost since the last report, in 1/256.
     public var fractionLost: UInt8

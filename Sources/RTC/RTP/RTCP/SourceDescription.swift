@@ -14,6 +14,7 @@ public struct SourceDescription: Hashable, Sendable {
 
     /// One source and its name.
     public struct Chunk: Hashable, Sendable {
+        /// The SSRC of the source.
         public var ssrc: SSRC
         /// The name; nil if the chunk has none.
         public var canonicalName: String?

@@ -27,6 +27,7 @@ public struct RTPStream: Sendable {
 
     /// The parameters of a stream, constant for the session.
     public struct Configuration: Sendable {
+        /// The SSRC of the stream.
         public var ssrc: SSRC
         /// The first sequence number; see `SequenceNumber.first(random:)`.
         public var firstSequenceNumber: SequenceNumber
@@ -56,6 +57,7 @@ public struct RTPStream: Sendable {
         }
     }
 
+    /// The parameters that the stream was created with.
     public let configuration: Configuration
     /// How long the peer may hold back the pictures that follow, where it understands that.
     public var playoutDelay = PlayoutDelay.none

@@ -14,13 +14,17 @@ public struct SentPacket: Hashable, Sendable {
 
     /// The packet's sequence number in the session's stream.
     public let sequenceNumber: SequenceNumber
+    /// The packet's RTP timestamp.
     public let timestamp: RTPTimestamp
+    /// The packet's payload type.
     public let payloadType: PayloadType
+    /// The packet's marker bit.
     public let marker: Bool
     /// The header extensions that the packet actually had.
     public let extensions: HeaderExtensionSet
     /// The transport-wide sequence number that the packet was first sent with; nil if it had none.
     public let transportNumber: UInt16?
+    /// What follows the packet's header.
     public let content: Content
     /// The packet's size in bytes, without SRTP's tag.
     public let byteCount: Int

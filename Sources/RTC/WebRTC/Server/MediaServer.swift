@@ -64,7 +64,8 @@ public final class MediaServer: SessionServer {
         var isStopped = false
     }
 
-    /// Binds the port and starts the media thread.
+    /// Binds the port and starts the media thread. Throws ``WebRTCError`` if the port can't be bound, or if no thread,
+    /// descriptor or certificate can be made.
     public init(_ configuration: MediaServerConfiguration, log: EventLog) throws(WebRTCError) {
         self.configuration = configuration
         clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
@@ -100,7 +101,8 @@ public final class MediaServer: SessionServer {
         inbox.post(.stop)
     }
 
-    /// Answers `offer` with a session that watches `source`. Quick and never blocks.
+    /// Answers `offer` with a session that watches `source`. Quick and never blocks. Throws ``MediaRefusal`` if the
+    /// offer can't be read or takes nothing that the source has, or if there is no room.
     ///
     /// - Parameters:
     ///   - client: the address in text that the offer came from, without the port. If it is known, the host begins the

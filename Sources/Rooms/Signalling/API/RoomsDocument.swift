@@ -5,14 +5,17 @@ import MediaTypes
 /// The rooms of a host for programs: the JSON of `GET /api/rooms` and of the control socket's `rooms`
 /// (`Protocol/openapi.yaml`). A later version may add fields.
 public struct RoomsDocument: Codable, Sendable, Equatable {
+    /// All rooms.
     public var rooms: [Room]
 
     /// A room.
     public struct Room: Codable, Sendable, Equatable {
+        /// The room's name.
         public var name: String
         /// The room's links, as in the answer to `link`; nil over HTTP, where `GET /api/link` reports them. The
         /// signalling doesn't know under which addresses other machines reach the host.
         public var links: [String]?
+        /// The room's tracks.
         public var tracks: [Track]
         /// Everybody in the room, by whatever protocol, in order of arrival.
         public var members: [Member]
@@ -20,6 +23,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
 
     /// A track of a room.
     public struct Track: Codable, Sendable, Equatable {
+        /// The track's name.
         public var name: String
         /// `waiting`, `live`, `paused` or `gone`, as viewers are told.
         public var state: String
@@ -55,6 +59,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
 
     /// The path along which a member gets one track. The figures are at most about a second old.
     public struct Path: Codable, Sendable, Equatable {
+        /// The track's name.
         public var track: String
         /// The IP address that the pictures go to; nil before there is one.
         public var address: String?
@@ -73,8 +78,9 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var roundTripNanoseconds: Int64?
         /// Pictures sent completely.
         public var pictures: Int
-        /// RTP packets sent, and those that were sent again by RTX.
+        /// RTP packets sent, including those sent again without RTX.
         public var packets: Int
+        /// RTP packets sent again over RTX.
         public var retransmittedPackets: Int
         /// Packets that the member has missed, whether they came later or not; nil before its first report.
         public var lostPackets: Int?
@@ -99,7 +105,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         self.rooms = rooms
     }
 
-    /// Parses a document from `json`.
+    /// Parses a document from `json`. Throws ``RoomsDocumentError`` if it isn't one.
     public init(json: String) throws(RoomsDocumentError) {
         do {
             self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))

@@ -2,6 +2,7 @@ import CGLib
 
 /// A STUN or TURN server that helps clients to reach the host (RFC 7064, RFC 7065).
 public struct ICEServer: Sendable, Equatable {
+    /// The kind of server, and whether TLS protects its connection.
     public enum Scheme: String, Sendable {
         case stun, turn
         /// TURN over TLS.
@@ -23,12 +24,15 @@ public struct ICEServer: Sendable, Equatable {
         case secret(String)
     }
 
+    /// The kind of server.
     public let scheme: Scheme
     /// A name, an IPv4 address, or an IPv6 address in brackets.
     public let host: String
+    /// The server's port.
     public let port: UInt16
     /// nil means UDP, or TCP for `turns`.
     public let transport: Transport?
+    /// What clients show to the server; `none` for a STUN server.
     public var credentials: Credentials
 
     /// Parses `stun:HOST[:PORT]` or `turn:[USER:PASSWORD@]HOST[:PORT][?transport=udp|tcp]`, also `turns:`. The part

@@ -7,11 +7,12 @@ public protocol TrackPublishing: Sendable {
     ///
     /// - Parameter onEnd: called at most once, on any thread, when the session ends on its own, with the reason as
     ///   text. It is not called after `close`.
+    /// - Throws: `offer` if the offer is rejected, or `taken` if the track already has a source.
     func publish(
         offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingRefusal) -> OpenedSession
 
-    /// Restarts ICE for a session, as ``SessionServer/restartICE(_:fragment:)`` does.
+    /// Restarts ICE for a session, as ``SessionServer/restartICE(_:fragment:)`` does. Throws ``MediaRefusal`` as well.
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
 
     /// Adds the peer's candidates, as ``SessionServer/remoteCandidates(_:fragment:)`` does.

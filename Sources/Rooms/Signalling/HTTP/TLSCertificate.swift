@@ -9,6 +9,8 @@ public final class TLSCertificate: @unchecked Sendable {
 
     /// Parses PEM with the server's certificate first, followed by its chain. The private key may be anywhere and must
     /// not be encrypted. The caller must ensure that key and certificate belong together.
+    ///
+    /// - Throws: `noTLS` if GLib has no TLS backend, or `certificate` with GLib's reason.
     public init(pem: String, names: [String]) throws(SignallingError) {
         guard GLibTypes.haveTLS else {
             throw .noTLS

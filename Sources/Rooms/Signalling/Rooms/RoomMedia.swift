@@ -10,18 +10,21 @@ public protocol RoomMedia: Sendable {
     /// never blocks. Called on the signalling thread.
     ///
     /// `onEnd` is called at most once, on any thread, when the session ends, with the reason as text.
+    ///
+    /// - Throws: ``MediaRefusal`` if the offer can't be answered or there is no room for another session.
     func open(
         offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) -> OpenedSession
 
     /// Opens a session with an offer from the host, for a viewer that waits for one. Returns quickly and never blocks.
-    /// Called on the signalling thread; `onEnd` is as in `open`.
+    /// Called on the signalling thread; `onEnd` is as in `open`. Throws `full` if there is no room for another session.
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
     /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them
     /// (see ``SessionServer/confirmPictures(of:through:)``), and `soundSink` the sound while the viewer wants it (see
     /// ``SessionServer/hear(_:in:)``). Returns quickly and never blocks. Called on the signalling thread; the sinks are
-    /// called on any thread and must not block, and `onEnd` is as in `open`.
+    /// called on any thread and must not block, and `onEnd` is as in `open`. Throws ``MediaRefusal`` if the track has
+    /// no pictures for such a viewer or there is no room for another session.
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeSound) -> Void,

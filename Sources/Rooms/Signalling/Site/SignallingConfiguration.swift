@@ -24,6 +24,7 @@ public struct SignallingConfiguration: Sendable {
     public var pairRooms = false
     /// The STUN and TURN servers that clients are told of once they are let in.
     public var iceServers: [ICEServer] = []
+    /// The limits for clients.
     public var limits = SignallingLimits()
     /// The certificate. With one, the server serves only HTTPS; nil means HTTP.
     public var tls: TLSCertificate?
@@ -167,8 +168,9 @@ public struct SignallingLimits: Sendable {
     public var idleTime: Duration = .seconds(60)
     /// The size of a WebSocket message, with all its fragments.
     public var message = 64 * 1024
-    /// The total size of what a WebSocket client may send before it is in a room.
+    /// The total size in bytes of the messages that a WebSocket client may send before it is in a room.
     public var bytesBeforeJoining = 4096
+    /// The number of these messages.
     public var messagesBeforeJoining = 4
     /// The time from opening a WebSocket to its first `__join`.
     public var joinTime: Duration = .seconds(10)

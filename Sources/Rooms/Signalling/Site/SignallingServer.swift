@@ -25,6 +25,7 @@ public final class SignallingServer: Sendable {
     private let pointers = PointerBoard()
     private let state = Mutex(State.new([]))
 
+    /// Creates a server; `start` makes it listen.
     public init(_ configuration: SignallingConfiguration) {
         self.configuration = configuration
     }

@@ -16,6 +16,9 @@ public struct SnapshotClient: Sendable {
     /// Fetches the picture of `track`, or of the room's first track, as a file. Blocks; may be called from any thread.
     /// Uses no proxy and follows no redirect, because the token is meant for that host only, and accepts the
     /// certificates that `ServerTrust` does.
+    ///
+    /// - Throws: ``SnapshotClientError`` if `link` isn't one, if the host can't be reached or refuses, or if it has no
+    ///   picture.
     public func fetchSnapshot(
         link: String, track: String? = nil, format: SnapshotFormat
     ) throws(SnapshotClientError) -> [UInt8] {

@@ -2,6 +2,7 @@
 public final class SnapshotFile: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
 
+    /// Creates a file with a copy of `bytes`.
     public init(_ bytes: [UInt8]) {
         storage = .allocate(byteCount: max(1, bytes.count), alignment: 16)
         storage.copyBytes(from: bytes)
