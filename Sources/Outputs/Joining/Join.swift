@@ -33,6 +33,7 @@ public struct ExcludedMembers: Hashable, Sendable {
 /// affects nothing else. The members with an answered session count as viewers of the track. Methods may be called on
 /// any thread, and don't wait for the network.
 public final class Join: Sendable {
+    /// The room that is joined, and its server.
     public let target: JoinTarget
     private let thread = ConnectionThread()
     private let membership: RoomMembership

@@ -2,11 +2,13 @@ public import MediaTypes
 
 /// The packet counters of a connection whose protocol paces and retransmits packets itself, as SRT does.
 public struct PathCounters: Hashable, Sendable {
-    /// The packets that were sent, including those that were sent again, and those that were lost or too late.
+    /// The packets that were sent, including retransmissions.
     public var sent: Int64
+    /// The packets that were lost or too late.
     public var lost: Int64
     /// How long packets wait for their acknowledgement.
     public var waiting: Interval
+    /// The round-trip time of the connection.
     public var roundTrip: Interval
 
     /// Counters with these values.
@@ -21,7 +23,9 @@ public struct PathCounters: Hashable, Sendable {
 public struct OutputMeter: Sendable {
     /// What was sent within a while.
     public struct Rates: Hashable, Sendable {
+        /// Frames sent per second.
         public var picturesPerSecond = 0.0
+        /// Packets of sound sent per second.
         public var soundPerSecond = 0.0
         /// Of pictures and sound together.
         public var bitRate = BitRate(bitsPerSecond: 0)
@@ -47,8 +51,9 @@ public struct OutputMeter: Sendable {
     /// So many of the shortest round trips are enough to send a packet again, twice if need be.
     private static let repair: Int64 = 3
 
-    /// All pictures that were sent, and their bytes.
+    /// The number of pictures that were sent.
     public private(set) var sentPictures = 0
+    /// The bytes of these pictures.
     public private(set) var sentPictureBytes: Int64 = 0
     /// All packets of sound that were sent.
     public private(set) var sentSound = 0

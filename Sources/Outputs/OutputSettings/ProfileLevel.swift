@@ -18,6 +18,7 @@ public enum ProfileLevel: String, CaseIterable, Hashable, Sendable {
         case baseline, main, high
     }
 
+    /// The H.264 profile of the output.
     public var profile: Profile {
         switch self {
         case .baseline, .baseline30, .baseline31, .baseline41: .baseline

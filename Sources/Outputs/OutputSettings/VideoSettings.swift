@@ -12,11 +12,13 @@ public struct VideoSettings: Hashable, Sendable {
 
     /// The size of the output, upright or across as the source is; nil for the source's own size.
     public var size: PictureSize?
+    /// What happens if the source has another shape than `size`.
     public var fitting = Fitting.bars
     /// The most pictures a second, 1 to 60.
     public var framesPerSecond = 24
     /// The pictures from one key frame to the next.
     public var picturesPerKeyFrame = 72
+    /// The bit rate, 64 kbit/s to 100 Mbit/s.
     public var bitRate = BitRate(bitsPerSecond: 1_024_000)
     /// The rate to which `bitRate` may fall while the path carries less; nil keeps it, and pictures are left out
     /// instead.
@@ -24,6 +26,7 @@ public struct VideoSettings: Hashable, Sendable {
     /// The pictures a second, 10 or more, to which `framesPerSecond` may fall while the path carries less than the
     /// lowest bit rate; nil keeps it.
     public var lowestFramesPerSecond: Int?
+    /// The profile, and the level, if any, whose limits the output must keep.
     public var profileLevel = ProfileLevel.high
 
     /// Pictures of the source's size, at 24 a second and 1,024 kbit/s.
@@ -61,6 +64,8 @@ public struct VideoSettings: Hashable, Sendable {
     }
 
     /// Checks the size of the pictures, upright or across.
+    ///
+    /// - Throws: ``VideoSettingsError`` with the limit that the size exceeds.
     public func check(_ size: PictureSize) throws(VideoSettingsError) {
         guard min(size.width, size.height) >= 16, max(size.width, size.height) <= 8192 else {
             throw VideoSettingsError("pictures of \(size); there can be 16x16 to 8192x8192")
@@ -117,6 +122,7 @@ public struct VideoSettingsError: Error, Hashable, Sendable, CustomStringConvert
 public enum VideoPreset: String, CaseIterable, Sendable {
     case low1, low2, low3, medium1, medium2, medium3, high1, high2, high3
 
+    /// The settings that the preset's name stands for.
     public var settings: VideoSettings {
         let (width, height, profile, kilobits): (Int, Int, ProfileLevel, Int) =
             switch self {

@@ -37,15 +37,20 @@ public struct RTSPAnswer: Hashable, Sendable {
         }
     }
 
+    /// A header field, such as `Session`.
     public struct Header: Hashable, Sendable {
         var name: String
         var value: String
     }
 
+    /// The status code.
     public var status: Status
+    /// The header fields in order, without CSeq and Content-Length.
     public var headers: [Header]
+    /// The body, which is an SDP description; empty if there is none.
     public var body: String
 
+    /// Creates an answer with header fields of these names and values.
     public init(_ status: Status, _ headers: [(String, String)] = [], body: String = "") {
         self.status = status
         self.headers = headers.map { Header(name: $0.0, value: $0.1) }

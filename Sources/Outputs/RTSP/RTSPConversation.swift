@@ -20,13 +20,16 @@ public struct RTSPConversation: Sendable {
         case tearDown
     }
 
+    /// The states of a session (RFC 2326 section A.2).
     public enum State: Sendable {
         case idle, ready, playing
     }
 
     /// A stream that the client has set up.
     public struct Stream: Sendable {
+        /// The kind of media that the stream carries.
         public let media: RTSPMedia
+        /// How its packets reach the client.
         public let transport: RTSPTransport
         /// The URL that the client calls it by, for the answer to PLAY.
         fileprivate let url: String
@@ -39,6 +42,7 @@ public struct RTSPConversation: Sendable {
         "OPTIONS", "DESCRIBE", "SETUP", "PLAY", "PAUSE", "TEARDOWN", "GET_PARAMETER", "SET_PARAMETER",
     ]
 
+    /// The session's state.
     public private(set) var state = State.idle
     /// What the session shows; nil without one.
     public private(set) var place: RTSPPlace?
@@ -164,11 +168,13 @@ public struct RTSPConversation: Sendable {
             .ok, [sessionHeader, ("Range", "npt=0.000-"), ("RTP-Info", info.joined(separator: ","))])
     }
 
+    /// Pauses the session, and returns the answer to PAUSE.
     public mutating func paused() -> RTSPAnswer {
         state = .ready
         return RTSPAnswer(.ok, [sessionHeader])
     }
 
+    /// Forgets the session, and returns the answer to TEARDOWN.
     public mutating func tornDown() -> RTSPAnswer {
         let answer = RTSPAnswer(.ok, [sessionHeader])
         self = RTSPConversation(session: session)

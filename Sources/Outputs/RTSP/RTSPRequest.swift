@@ -69,11 +69,13 @@ public enum RTSPFault: Error, Hashable, Sendable {
 ///
 /// Its memory is bounded: by a request of ``longestHead`` with a body of ``longestBody`` bytes, or a packet of 64 KiB.
 public struct RTSPReader: Sendable {
+    /// What a client has sent: a request, or an interleaved packet of a channel.
     public enum Item: Hashable, Sendable {
         case request(RTSPRequest)
         case packet(channel: UInt8, ArraySlice<UInt8>)
     }
 
+    /// The largest request line with its header fields, in bytes.
     public static let longestHead = 8 << 10
     /// Bodies are passed over; those that clients send are short.
     public static let longestBody = 4 << 10

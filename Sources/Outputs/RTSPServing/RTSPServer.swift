@@ -57,6 +57,8 @@ public final class RTSPServer: Sendable {
     }
 
     /// Starts to listen. The server ends when it is stopped or released.
+    ///
+    /// - Throws: ``RTSPServerError`` if the port is taken or can't be used, or if no descriptor or thread is left.
     public init(
         _ host: ScreenRelayHost, at wanted: ListenAddress, limits: RTSPServerLimits = RTSPServerLimits(),
         log: EventLog = .silent

@@ -4,6 +4,7 @@ import Signalling
 
 /// A small document of a web server, which is read as a whole.
 public struct WebDocument: Sendable {
+    /// The document's content.
     public let bytes: [UInt8]
     /// How near the server of its URL is, before redirects: it must not direct anything to nearer addresses.
     package let nearness: Nearness
@@ -13,6 +14,9 @@ public struct WebDocument: Sendable {
 
     /// Reads `url`, of HTTP or HTTPS. Blocks until the deadline at most. A redirect is followed, but never from HTTPS
     /// to HTTP, nor to an address nearer to this machine than that of `url`.
+    ///
+    /// - Throws: ``OutputFailure`` if the server can't be reached or doesn't answer in time, if it refuses or has no
+    ///   such document, or if a redirect isn't followed.
     public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputFailure) -> WebDocument {
         let attempt = Attempt()
         attempt.beginFarewell(within: time)

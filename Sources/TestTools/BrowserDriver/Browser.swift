@@ -31,6 +31,8 @@ public final class Browser {
     ///
     /// `prefix` is a command that runs the browser: `["nsenter", "--target", "7", "--net", "--"]` starts it in another
     /// network namespace.
+    ///
+    /// - Throws: `notInstalled`, `notStarted`, or `deadlineMissed` if it doesn't answer within `limit`.
     public static func launch(
         extraFlags: [String] = [], prefix: [String] = [], within limit: Duration = .seconds(30)
     ) throws(BrowserError) -> Browser {
@@ -79,6 +81,8 @@ public final class Browser {
     }
 
     /// Opens `url` in a new page, and returns when the page has fired its load event.
+    ///
+    /// - Throws: `notLoaded` if the page can't be loaded, `deadlineMissed`, or `gone` if the browser has ended.
     public func newPage(_ url: String = "about:blank", within limit: Duration = .seconds(30)) throws(BrowserError)
         -> Page
     {

@@ -31,7 +31,8 @@ public struct CheckedPictures: Equatable, Sendable {
 }
 
 extension Page {
-    /// Keeps the page's peer connections in `window.connections`. Call it before the page is loaded.
+    /// Keeps the page's peer connections in `window.connections`. Call it before the page is loaded. Throws the errors
+    /// of ``send(_:_:within:)``.
     public func keepConnections() throws(BrowserError) {
         let script = """
             window.connections = [];
@@ -46,12 +47,14 @@ extension Page {
         try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
     }
 
-    /// Has the page's connections ask for samples of their pictures. Called before the page is loaded.
+    /// Has the page's connections ask for samples of their pictures. Called before the page is loaded. Throws the
+    /// errors of ``send(_:_:within:)``.
     public func checkPictures() throws(BrowserError) {
         try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(CheckedPictures.script)])
     }
 
-    /// What the browser found so far of the first incoming video of `connection`, an expression for one.
+    /// What the browser found so far of the first incoming video of `connection`, an expression for one. Throws the
+    /// errors of ``evaluate(_:within:)``.
     public func checkedPictures(of connection: String = "window.connections[0]") throws(BrowserError) -> CheckedPictures
     {
         let found = try evaluate(

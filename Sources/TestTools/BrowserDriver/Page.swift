@@ -40,7 +40,7 @@ public final class Page {
 
     deinit { close() }
 
-    /// Loads another document, and returns when it has fired its load event.
+    /// Loads another document, and returns when it has fired its load event. Throws `notLoaded`, or `deadlineMissed`.
     public func navigate(_ url: String, within limit: Duration = .seconds(30)) throws(BrowserError) {
         try navigate(url, until: ContinuousClock.now + limit)
     }
@@ -57,6 +57,7 @@ public final class Page {
     }
 
     /// Evaluates a JavaScript expression and returns its value as JSON; waits for a promise. `undefined` is null.
+    /// Throws `thrown` with what JavaScript throws, or the errors of ``send(_:_:within:)``.
     @discardableResult
     public func evaluate(_ expression: String, within limit: Duration = .seconds(10)) throws(BrowserError) -> JSONValue
     {
@@ -71,7 +72,8 @@ public final class Page {
         return result["result"]["value"]
     }
 
-    /// Polls a JavaScript expression until it is truthy, and returns its value.
+    /// Polls a JavaScript expression until it is truthy, and returns its value. Throws `deadlineMissed`, or `thrown`
+    /// with what JavaScript throws.
     @discardableResult
     public func waitUntil(_ condition: String, within limit: Duration = .seconds(30)) throws(BrowserError) -> JSONValue
     {
@@ -89,12 +91,13 @@ public final class Page {
         }
     }
 
-    /// Handles events for this long, so that console messages arrive while nothing is asked of the page.
+    /// Handles events for this long, so that console messages arrive while nothing is asked of the page. Throws `gone`
+    /// if the browser has ended.
     public func settle(for time: Duration) throws(BrowserError) {
         _ = try browser.pump(until: ContinuousClock.now + time, isDone: { false })
     }
 
-    /// Takes a screenshot of the visible part of the page, as a PNG file.
+    /// Takes a screenshot of the visible part of the page, as a PNG file. Throws the errors of ``send(_:_:within:)``.
     public func screenshot(within limit: Duration = .seconds(20)) throws(BrowserError) -> [UInt8] {
         let result = try call(
             "Page.captureScreenshot", ["format": "png"], until: ContinuousClock.now + limit)
@@ -104,7 +107,7 @@ public final class Page {
         return [UInt8](data)
     }
 
-    /// Sets the size of the page's window in CSS pixels.
+    /// Sets the size of the page's window in CSS pixels. Throws the errors of ``send(_:_:within:)``.
     public func setViewport(width: Int, height: Int) throws(BrowserError) {
         try send(
             "Emulation.setDeviceMetricsOverride",
@@ -114,7 +117,8 @@ public final class Page {
             ])
     }
 
-    /// Carries out any command of the DevTools protocol in this page.
+    /// Carries out any command of the DevTools protocol in this page. Throws `refused` with the browser's reason,
+    /// `deadlineMissed`, or `gone` if the browser has ended.
     @discardableResult
     public func send(
         _ method: String, _ parameters: JSONValue = [:], within limit: Duration = .seconds(10)

@@ -9,8 +9,9 @@ public struct PushSettings: Sendable {
     /// The number of automatic retries after a failure, 0 to 3. Where its name may be in use at the server, it tries
     /// again for ``OutputLife/nameTime`` in any case.
     public var tries = 0
-    /// The longest that connecting may take, and that the other side may take nothing.
+    /// The longest time that connecting may take.
     public var connectTimeout = Interval.seconds(10)
+    /// The longest time that the other side may accept no data.
     public var sendTimeout = Interval.seconds(10)
     /// The size of an RTMP connection's send buffer in bytes, 16 KiB to 16 MiB; the system's net.core.wmem_max may
     /// reduce it. A larger buffer carries a higher bit rate over a long path, and a slow path is noticed later.
@@ -108,16 +109,19 @@ public enum PushEvent: Sendable {
 
 /// What a push has sent since its last status, and what waits.
 public struct PushStatus: Hashable, Sendable {
+    /// What was sent per second since the last status.
     public var rates = OutputMeter.Rates()
     /// How long the oldest frame has waited.
     public var queueAge = Interval.zero
+    /// The bytes of the frames and packets that wait to be sent.
     public var queueByteCount = 0
-    /// The pictures that this connection has sent, and that it has left out.
+    /// The pictures that this connection has sent.
     public var sentPictures = 0
+    /// The pictures that this connection has left out.
     public var droppedPictures = 0
-    /// The packets of sound that this connection has sent, of silence too, and those of the track's that it has left
-    /// out.
+    /// The packets of sound that this connection has sent, including packets of silence.
     public var sentSound = 0
+    /// The packets of the track's sound that this connection has left out.
     public var droppedSound = 0
 }
 
@@ -178,6 +182,8 @@ public final class Push: Sendable {
     }
 
     /// Prepares a push to an address that stays the same.
+    ///
+    /// - Throws: ``OutputError`` as for a ``PushTarget``.
     public convenience init(
         _ track: HostedTrack, to address: PushAddress, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
@@ -189,6 +195,7 @@ public final class Push: Sendable {
         mailbox.post(.end)
     }
 
+    /// Connects, and sends until the push is stopped. Returns at once; `onEvent` reports what happens.
     public func start() { mailbox.post(.event(.start)) }
     /// Sends what waits, for three seconds at most, and ends.
     public func stop() { mailbox.post(.event(.stop)) }

@@ -34,6 +34,8 @@ public struct CaptureOptions: Sendable, Equatable {
     public var refines: Bool
 
     /// Reads the options that the user wrote.
+    ///
+    /// - Throws: ``UsageError`` that names the option whose value is invalid.
     public init(_ parsed: ParsedOptions) throws(UsageError) {
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()

@@ -16,6 +16,8 @@ public enum Confinement {
     ]
 
     /// Applies the options.
+    ///
+    /// - Throws: ``UsageError`` if there is no such user, if this process may not become it, or if the system refuses.
     public static func enter(_ options: ParsedOptions) throws(UsageError) {
         if let name = try options.value("user", as: .text) { try become(name) }
         guard options.has("supervised") else { return }

@@ -23,6 +23,8 @@ public struct SoundOptions: Sendable, Equatable {
     public var bitRate: BitRate
 
     /// Reads the options that the user wrote.
+    ///
+    /// - Throws: ``UsageError`` that names the option whose value is invalid or that doesn't go with `--source`.
     public init(_ parsed: ParsedOptions) throws(UsageError) {
         source = try parsed.required("source", as: .choice)
         desktopDevice = try parsed.value("desktop-device", as: .text)

@@ -17,6 +17,8 @@ extension ParsedOptions {
     /// The address that `--link` gives, or nil if it isn't given.
     ///
     /// Checks that an inherited descriptor is open, so call this before the program opens anything itself.
+    ///
+    /// - Throws: ``UsageError`` if the address is invalid, or if its descriptor isn't open or no socket.
     public func link() throws(UsageError) -> LinkAddress? {
         guard let address = try value("link", as: .link) else { return nil }
         do throws(LinkTransportError) {
@@ -45,6 +47,8 @@ extension Option {
 
 extension ParsedOptions {
     /// The token in the file that `--link-token` names, or nil if it isn't given. Only a link over TCP may have one.
+    ///
+    /// - Throws: ``UsageError`` if the link isn't over TCP, or if the file isn't a token's or others can read it.
     public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("link-token", as: .text) else { return nil }
         guard address?.network != nil else {

@@ -7,7 +7,7 @@ public enum PasswordInput {
     public static let longest = 256
 
     /// Asks on the terminal at standard input, without showing what is typed. If standard input is not a terminal,
-    /// reads its first line.
+    /// reads its first line. Throws ``PasswordProblem``, such as `cancelled`, `unlike` or `tooLong`.
     public static func ask(_ question: String) throws(PasswordProblem) -> String {
         guard isatty(0) == 1 else { return try check(firstLineOfInput()) }
         let first = try typed(after: "\(question): ")
@@ -15,7 +15,8 @@ public enum PasswordInput {
         return try check(first)
     }
 
-    /// Reads the first line of a file that only its owner can read.
+    /// Reads the first line of a file that only its owner can read. Throws ``PasswordProblem`` if it can't be read, if
+    /// others can read it, or if the line is no password.
     public static func read(file path: String) throws(PasswordProblem) -> String {
         let file: SmallFile
         do throws(SmallFileError) {

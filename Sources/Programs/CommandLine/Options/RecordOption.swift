@@ -8,6 +8,8 @@ public struct RecordOptions: Sendable {
     public let limit: UInt64?
 
     /// Reads the options.
+    ///
+    /// - Throws: ``UsageError`` if the size is invalid, or if it is given without a file.
     public init(_ options: ParsedOptions) throws(UsageError) {
         path = try options.value("record", as: .text)
         limit = try options.value("record-limit", as: .byteCount)

@@ -12,6 +12,8 @@ public enum RoomLinkOperand {
     private static let longestInput = 64 << 10
 
     /// The link that `given` contains or refers to.
+    ///
+    /// - Throws: ``UsageError`` if the file or standard input can't be read, or has no link.
     public static func read(_ given: String) throws(UsageError) -> String {
         if given == "-" { return try firstLink(of: 0, "standard input") }
         guard given.hasPrefix("@") else { return given }

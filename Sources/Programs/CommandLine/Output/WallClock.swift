@@ -4,6 +4,7 @@ import Glibc
 public struct WallClock: Sendable {
     private let time: timespec
 
+    /// The current time of the system's clock.
     public static var now: WallClock {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -33,6 +33,8 @@ public struct CommandSet: Sendable {
     /// Parses a command line without the program's own name.
     ///
     /// `help COMMAND` means `COMMAND --help`. An empty command line is a usage error.
+    ///
+    /// - Throws: ``UsageError``, with the right way to write it.
     public func select(_ arguments: [String]) throws(UsageError) -> Invocation {
         guard let first = arguments.first else {
             throw UsageError("a command is missing: \(names); see '\(program) --help'")
@@ -49,7 +51,7 @@ public struct CommandSet: Sendable {
             rest, program: "\(program) \(name)", version: "\(program) \(version)")
     }
 
-    /// The command with this name.
+    /// The command with this name. Throws ``UsageError`` that names the nearest commands if there is none.
     public func command(named name: String) throws(UsageError) -> Command {
         if let command = commands.first(where: { $0.name == name }) { return command }
         let near =
@@ -101,6 +103,8 @@ extension Command {
     /// Parses the command line of a program that has only this command, or the arguments after the command's name.
     ///
     /// `version` is the whole line for `--version`, such as "screenrelay-capture 1.0".
+    ///
+    /// - Throws: ``UsageError`` that names the option and what would be right.
     public func select(
         _ arguments: [String], program: String, version: String
     ) throws(UsageError) -> CommandSet.Invocation {

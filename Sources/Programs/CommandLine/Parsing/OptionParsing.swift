@@ -20,6 +20,8 @@ extension Command {
     ///
     /// `program` is what the user typed before them (`screenrelay share`), for error messages. If `--help` or
     /// `--version` is given, operands are not counted.
+    ///
+    /// - Throws: ``UsageError`` for an unknown or ambiguous option, a missing value, or a wrong number of operands.
     public func parse(_ arguments: [String], program: String) throws(UsageError) -> ParsedOptions {
         let all = allOptions
         let switches = booleanSwitches

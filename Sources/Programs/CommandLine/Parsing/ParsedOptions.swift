@@ -40,7 +40,10 @@ public struct ParsedOptions: Sendable {
     public func values(_ long: String) -> [String] { given[long] ?? [] }
 
     /// For each value of the option `long`, the last value of the option `detail` that stands between it and the next
-    /// one, or nil. Details of which none belongs to a value are an error.
+    /// one, or nil.
+    ///
+    /// - Throws: ``UsageError`` if a `detail` precedes all values, or if one of the two options comes from a settings
+    ///   file.
     public func values(
         _ long: String, withDetail detail: String
     ) throws(UsageError) -> [(value: String, detail: String?)] {
@@ -60,13 +63,15 @@ public struct ParsedOptions: Sendable {
         return result
     }
 
-    /// The option's value as `format` reads it, or nil if it was not given and has no default.
+    /// The option's value as `format` reads it, or nil if it was not given and has no default. Throws ``UsageError``
+    /// that names the option and its value if `format` rejects it.
     public func value<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value? {
         guard let text = value(long) else { return nil }
         return try format.read(text, option: label(long))
     }
 
-    /// The value of an option that must be given or has a default.
+    /// The value of an option that must be given or has a default. Throws ``UsageError`` if it is missing, or if
+    /// `format` rejects it.
     public func required<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value {
         guard let found = try value(long, as: format) else {
             let option = command.options.first { $0.long == long }
@@ -75,7 +80,8 @@ public struct ParsedOptions: Sendable {
         return found
     }
 
-    /// Every value that was given for an option that may be repeated.
+    /// Every value that was given for an option that may be repeated. Throws ``UsageError`` for the first that `format`
+    /// rejects.
     public func values<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> [Value] {
         var result: [Value] = []
         for text in values(long) { result.append(try format.read(text, option: label(long))) }

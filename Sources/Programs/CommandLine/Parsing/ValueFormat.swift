@@ -15,7 +15,9 @@ public struct ValueFormat<Value>: Sendable {
         }
     }
 
-    /// Reads `text`. The error message begins with `option` and `text`.
+    /// Reads `text`.
+    ///
+    /// - Throws: ``UsageError`` whose message begins with `option` and `text`, and says what would be right.
     public func read(_ text: String, option: String) throws(UsageError) -> Value {
         do {
             return try convert(text)
@@ -27,7 +29,9 @@ public struct ValueFormat<Value>: Sendable {
 
 /// A value that may not be exceeded, and one that may be given with it.
 public struct ValueSpan<Bound: Comparable & Sendable>: Sendable {
+    /// The lower bound; nil if only one value is given.
     public var least: Bound?
+    /// The upper bound.
     public var most: Bound
 }
 
@@ -105,6 +109,7 @@ extension ValueFormat where Value == UInt16 {
 
 /// One of a few words: the enum's raw values are what the user writes.
 extension ValueFormat where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
+    /// Reads one of the raw values.
     public static var choice: ValueFormat<Value> {
         ValueFormat(orProblem: "choose one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))") {
             Value(rawValue: $0)

@@ -26,7 +26,9 @@ public struct CommandSettings: Sendable {
 public struct SettingsDocument: Sendable {
     /// A key and its value.
     public struct Entry: Sendable {
+        /// The name of the group that the key is in.
         public var group: String
+        /// The key as it is written.
         public var key: String
         /// The value as one text, or nil if it can't be read as such.
         public var text: String?

@@ -19,6 +19,8 @@ public enum SettingsFile {
     public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// The file's groups and keys, or nil if there is no such file.
+    ///
+    /// - Throws: ``SettingsFileError`` if it can't be read, is too large or no text, or if a line is invalid.
     public static func read(_ path: String) throws(SettingsFileError) -> SettingsDocument? {
         let file: SmallFile
         do throws(SmallFileError) {

@@ -29,6 +29,7 @@ public struct NamedGroup: Sendable {
 public struct SettingsGroup: Sendable {
     /// The word before the name.
     public let kind: String
+    /// The group's own name, such as `desk` of `[push desk]`.
     public let name: String
     /// The position for error messages, such as "/home/ann/.config/screenrelay/config:7: [push desk]".
     public let place: String
@@ -45,7 +46,8 @@ public struct SettingsGroup: Sendable {
     /// The text of a key, or nil if the group doesn't have it.
     public func value(_ key: String) -> String? { settings[key]?.values.last }
 
-    /// The value of a key as `format` reads it, or nil if the group doesn't have it.
+    /// The value of a key as `format` reads it, or nil if the group doesn't have it. Throws ``UsageError`` that names
+    /// the place of the key if `format` rejects the value.
     public func value<Value>(_ key: String, as format: ValueFormat<Value>) throws(UsageError) -> Value? {
         guard let text = value(key) else { return nil }
         return try format.read(text, option: place(of: key))

@@ -18,7 +18,8 @@ public final class SceneWindow {
     private let sheets: SheetPixmaps
     private let root: xcb_window_t
 
-    /// Opens the window on `display` (or on DISPLAY's, if nil), and shows the scene's tick 0.
+    /// Opens the window on `display` (or on DISPLAY's, if nil), and shows the scene's tick 0. Throws ``SceneError`` if
+    /// there is no such display, or if it has no 24-bit colours.
     public init(display: String?, kind: SceneKind, ticksPerSecond: Int = 30) throws(SceneError) {
         var number: Int32 = 0
         guard let connection = xcb_connect(display, &number) else { throw .noDisplay(display) }
@@ -72,7 +73,7 @@ public final class SceneWindow {
         return (reply?.pointee.all_event_masks ?? 0) & XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue != 0
     }
 
-    /// Shows the picture of `tick`, and returns when the X server has drawn it.
+    /// Shows the picture of `tick`, and returns when the X server has drawn it. Throws `connectionLost`.
     public func show(tick: Int) throws(SceneError) {
         var painter = RequestPainter(
             connection: connection, drawable: pixmap, context: context, colors: colors, sheets: sheets)
@@ -84,7 +85,7 @@ public final class SceneWindow {
         try settle()
     }
 
-    /// Repaints what has been uncovered; call it regularly while nothing moves.
+    /// Repaints what has been uncovered; call it regularly while nothing moves. Throws `connectionLost`.
     public func settle() throws(SceneError) {
         // The reply comes after everything sent before it was done.
         let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil)

@@ -13,7 +13,9 @@
 public struct PatchScene: Scene {
     /// A patch: its name and its colour.
     public struct Patch: Hashable, Sendable {
+        /// The name of the patch.
         public let name: String
+        /// The colour of the whole patch.
         public let color: SceneColor
     }
 

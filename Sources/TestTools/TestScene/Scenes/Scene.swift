@@ -72,9 +72,13 @@ public protocol ScenePainter {
 
 /// A rectangle of pixels; `x` and `y` count from the top left corner.
 public struct SceneRectangle: Hashable, Sendable {
+    /// The leftmost column.
     public var x: Int
+    /// The topmost row.
     public var y: Int
+    /// The number of columns.
     public var width: Int
+    /// The number of rows.
     public var height: Int
 
     /// Creates the rectangle whose top left corner is (`x`, `y`).
@@ -108,8 +112,11 @@ public struct SceneRectangle: Hashable, Sendable {
 
 /// A colour as red, green and blue parts, 0 to 255.
 public struct SceneColor: Hashable, Sendable {
+    /// The red part.
     public var red: UInt8
+    /// The green part.
     public var green: UInt8
+    /// The blue part.
     public var blue: UInt8
 
     /// Creates the colour with these parts.
@@ -119,7 +126,9 @@ public struct SceneColor: Hashable, Sendable {
         self.blue = blue
     }
 
+    /// All parts at 255.
     public static let white = SceneColor(255, 255, 255)
+    /// All parts at 0.
     public static let black = SceneColor(0, 0, 0)
 
     /// The mixture of this colour and `other`, of which `other` makes up `part` of `whole`.
