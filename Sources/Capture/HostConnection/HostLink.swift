@@ -160,7 +160,7 @@ public final class HostLink {
         case .end(let notice) where notice.reason == .unauthorised:
             refuse(now, .tokenRefused(text: Self.words(notice)))
         case .challenge:
-            // A legacy sender sends nothing but frames; the host decides whether it accepts them.
+            // A legacy sender sends only frames; the host decides whether it accepts them.
             if !configuration.isLegacy { refuse(now, .tokenRefused(text: HostCheck.refusal)) }
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log.info("\(Self.words(notice)); retrying") }

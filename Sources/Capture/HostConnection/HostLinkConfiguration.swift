@@ -5,7 +5,7 @@ public import MediaTypes
 public struct HostLinkConfiguration: Sendable {
     /// The address of the host.
     public var link: LinkAddress
-    /// The token shared with a host that is reached by TCP; without one, only a host on this machine is connected to.
+    /// The token shared with a host that is reached over TCP; without one, only a host on this machine is connected to.
     public var token: LinkToken?
     /// Whether to send only units, with the headers of the legacy sender.
     public var isLegacy = false

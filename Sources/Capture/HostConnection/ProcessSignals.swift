@@ -15,7 +15,7 @@ public struct ProcessSignals {
     /// ``takePauseToggle()`` is called.
     public let pauseDescriptor: Int32
 
-    /// The seconds allowed for an orderly end. Whoever sends the signal is promised two.
+    /// The seconds allowed for an orderly end. The sender of the signal is promised two.
     private static let grace: UInt32 = 1
 
     /// Takes over the signals; call it once. Nil with the reason in `errno` if eventfd(2) fails.

@@ -12,8 +12,8 @@ final class DriftCorrector {
     static let frameLimit = Slot.frameCount
     /// What comes out beyond that: what the filter had held back, and the compensation.
     private static let roomCount = frameLimit + 256
-    /// The compensation is set for so many frames, long before whose end it is set anew: 10 s. One frame of them is
-    /// 2 ppm.
+    /// The compensation is set for so many frames, long before whose end it is set again: 10 s. One frame of them is 2
+    /// ppm.
     static let distance: Int32 = 480_000
     /// The most that the length changes: 1000 ppm can't be heard.
     private static let limit = 1e-3

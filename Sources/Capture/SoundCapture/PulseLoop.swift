@@ -40,7 +40,7 @@ final class PulseLoop {
     /// handle what is its own. Sets the `revents` of `watched`.
     ///
     /// - Parameter restEnd: before this, libpulse's descriptors wake nobody. Then all that has come there is handled,
-    ///   and the wait ends also if that is nothing. Nil if they wake at any time.
+    ///   and the wait ends even if that is nothing. Nil if they wake at any time.
     func wait(
         _ watched: inout [pollfd], until deadline: MonotonicTime, restingUntil restEnd: MonotonicTime? = nil
     ) throws(SoundError) {

@@ -3,7 +3,7 @@ import MediaTypes
 /// Puts the samples of one device into the slots that they were captured in, and corrects the drift of its clock.
 ///
 /// A run begins at the beginning of a slot. From then on, the resampler is steered so that samples stay within 1 ms of
-/// their place, also if the device's clock differs by some hundred ppm from ours. It is left alone in between: each
+/// their place, even if the device's clock differs by some hundred ppm from ours. It is left alone in between: each
 /// change of its ratio is a change of pitch, far too small to hear, but not to measure. Not thread-safe.
 final class SlotFeeder {
     private let queue: SlotQueue
@@ -107,7 +107,7 @@ final class SlotFeeder {
         }
         isCorrecting = abs(error) > (isCorrecting ? Self.tolerance.end : Self.tolerance.begin)
         let time = abs(error) > Self.urgent.error ? Self.urgent.time : Self.correctionTime
-        // Also where the rate is as before: libswresample forgets it after `DriftCorrector.distance`.
+        // Even if the rate is as before: libswresample forgets it after `DriftCorrector.distance`.
         corrector.adjust(clock.rate + (isCorrecting ? error / time : 0))
     }
 }

@@ -29,7 +29,7 @@ public struct SoundConfiguration: Sendable {
 
     /// The address of the host.
     public var link: LinkAddress
-    /// The token shared with a host that is reached by TCP.
+    /// The token shared with a host that is reached over TCP.
     public var linkToken: LinkToken?
     /// What is mixed: one source of each kind at most.
     public var sources: [Source]

@@ -74,7 +74,7 @@ public final class SampleConverter {
         }
     }
 
-    /// The same for samples as a decoder stores them, `frameCount` of each channel.
+    /// Converts samples as a decoder stores them, `frameCount` of each channel.
     func convert(
         planes: UnsafePointer<UnsafePointer<UInt8>?>, frameCount: Int
     ) -> UnsafeBufferPointer<Float> {

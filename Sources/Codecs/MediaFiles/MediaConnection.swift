@@ -3,8 +3,8 @@ import Clocks
 public import MediaTypes
 import Synchronization
 
-/// Bounds how long libavformat waits for another machine, and ends its waiting from any thread. Whoever writes by it
-/// keeps it for as long.
+/// Bounds how long libavformat waits for another machine, and ends its waiting from any thread. Its owner keeps it for
+/// as long as libavformat uses it.
 public final class MediaConnection: Sendable {
     private let deadline = Atomic<Int64>(.max)
     private let isEnded = Atomic<Bool>(false)
@@ -16,7 +16,7 @@ public final class MediaConnection: Sendable {
     /// A connection that may take any time.
     public init() { clock = { MonotonicTime.now() } }
 
-    /// The same by another clock than CLOCK_MONOTONIC, which a test sets.
+    /// A connection with another clock than CLOCK_MONOTONIC, which a test sets.
     public init(clock: @escaping @Sendable () -> MonotonicTime) { self.clock = clock }
 
     /// The time on the connection's clock.

@@ -75,7 +75,7 @@ public final class MediaReader {
     ///
     /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown. Otherwise
     ///   what the source says of that counts.
-    /// - Throws: ``MediaFileError``, also if there are neither pictures nor sound.
+    /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     public init(
         address: String, connection: MediaConnection, patience: Patience = Patience(), reorders: Bool = false
     ) throws(MediaFileError) {
@@ -130,7 +130,7 @@ public final class MediaReader {
                         brokenPictures += 1
                         continue
                     }
-                    // A picture by RTSP has no end but the next one's beginning, and what libavformat takes for that.
+                    // Over RTSP, a picture ends only where the next one begins, or where libavformat assumes that.
                     guard media.isRTSP, case .frame(let frame) = picture.content else { return picture }
                     ready = Self.pieces(parts.add(frame, picture))
                     continue
@@ -176,7 +176,7 @@ public final class MediaReader {
 
     /// The picture in the packet; nil if it isn't one access unit.
     private func picture(of pictures: OpenedMedia.Pictures) throws(MediaFileError) -> Piece? {
-        // H.264 has them in its frames too; another decoder must begin anew.
+        // H.264 has them in its frames too; another decoder must be opened again.
         if pictures.otherCodec != nil, av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, nil) != nil {
             throw .rejected(reason: "its headers have changed")
         }

@@ -46,15 +46,15 @@ struct OpenedMedia {
         streamCount = Int(context.pointee.nb_streams)
     }
 
-    /// Whether the source is read by RTSP.
+    /// Whether the source is read over RTSP.
     var isRTSP: Bool { context.pointee.iformat?.pointee.name.map { String(cString: $0) } == "rtsp" }
-    /// Whether the format shows its streams by their packets alone, so that more may come later, as by RTMP.
+    /// Whether the format shows its streams by their packets alone, so that more may come later, as over RTMP.
     var mayHaveMore: Bool { context.pointee.ctx_flags & AVFMTCTX_NOHEADER != 0 }
 
-    /// Opens `address`. Whoever calls it closes the context and frees the filter.
+    /// Opens `address`. The caller closes the context and frees the filter.
     ///
     /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown.
-    /// - Throws: ``MediaFileError``, also if there are neither pictures nor sound.
+    /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     static func open(
         _ address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience, reorders: Bool
     ) throws(MediaFileError) -> OpenedMedia {

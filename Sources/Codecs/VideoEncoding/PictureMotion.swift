@@ -20,7 +20,7 @@ public struct PictureMotion {
     public var x: Int
     /// The vertical position in the previous picture, relative to the new position, in luma samples.
     public var y: Int
-    /// The same for what has moved differently, such as another column that scrolls; nil if nothing has.
+    /// The position of what has moved differently, such as another column that scrolls; nil if nothing has.
     public var second: (x: Int, y: Int)?
     /// The `State` of each macroblock, row by row.
     public var states: [UInt8]

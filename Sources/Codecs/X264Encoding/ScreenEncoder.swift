@@ -298,8 +298,8 @@ public final class ScreenEncoder: PictureEncoder {
         return try assembly.picture(isIDR: isIDR)
     }
 
-    /// The same picture with this encoder's frame number, which differs from x264's after pictures in bands or by
-    /// moving, and with what it refers to.
+    /// The picture with this encoder's frame number, which differs from x264's after pictures in bands or by moving,
+    /// and with what it refers to.
     private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(VideoEncodingError)
         -> EncodedPicture
     {

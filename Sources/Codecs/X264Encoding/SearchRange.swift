@@ -10,7 +10,7 @@ public struct SearchRange {
 
     /// For pictures that show 15 lines of a scrolled text more than those before.
     public static let farthest = 512
-    /// For text: twice as many samples save a twentieth of the bytes and take half as long again.
+    /// For text: twice as many samples save 5 % of the bytes and take half as long again.
     static let ofText = 128
     /// As far as x264's simple search goes.
     public static let far = 16

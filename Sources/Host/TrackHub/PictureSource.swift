@@ -22,7 +22,7 @@ public protocol PictureSource: AnyObject, Sendable {
     var obeys: SourceOrders { get }
     /// Sets how many pictures a second the source may make at most.
     func setFrameRate(_ rate: FrameRate)
-    /// Asks for the parts of the picture that stand still to be encoded once more, finer than usual.
+    /// Asks for the parts of the picture that stand still to be encoded again, finer than usual.
     func sharpen()
     /// Tells the source that the sharer pauses (true) or goes on (false).
     ///
@@ -127,7 +127,7 @@ extension PictureSource {
 public struct SourceTiming: Sendable, Hashable {
     /// How long the last ping and its answer took.
     public var roundTrip: Interval
-    /// How far the source's clock is ahead of ours.
+    /// How far the source's clock is ahead of this machine's.
     public var clockOffset: Interval
 
     /// Creates a timing with these values.

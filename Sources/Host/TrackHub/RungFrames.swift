@@ -4,8 +4,8 @@ import MediaTypes
 public enum Rung: Hashable, Sendable, CaseIterable {
     /// What the source sends.
     case full
-    /// What the host encodes once more, at a lower bit rate, for viewers whose network paths can't carry the source's
-    /// own frames. It is made only while somebody takes it.
+    /// What the host re-encodes, at a lower bit rate, for viewers whose network paths can't carry the source's own
+    /// frames. It is made only while somebody takes it.
     case narrow
 }
 

@@ -35,7 +35,7 @@ public struct Track: Sendable {
     private var announced = SourceState.waiting
     /// What it has told of its work; nil if it has told nothing.
     private(set) var workReport: SourceReport?
-    /// The same, also of a source that is gone.
+    /// The last source's report, even if that source is gone.
     private var lastReport: SourceReport?
     /// What the sources before that one have done.
     private var formerWork = SourceTotals()

@@ -229,7 +229,7 @@ public final class TrackHub: Sendable {
         return result
     }
 
-    /// Does the same as `update`, for a frame that goes to all readers of `rung`.
+    /// Changes the state like `update`, for a frame that goes to all readers of `rung`.
     private func publish(to rung: Rung = .full, _ body: (inout State) -> TrackFrame?) -> TrackFrame? {
         var wakes: [@Sendable () -> Void] = []
         let placed = update { state in

@@ -6,7 +6,7 @@ import MediaTypes
 /// A file may have sound long before the pictures that belong to it. Such sound waits, since pictures that waited for
 /// it would be late. A value without I/O; the time is an argument.
 struct FilePace {
-    /// The most packets of sound that wait; some seconds.
+    /// The most audio packets that wait; some seconds.
     private static let mostSound = 256
     /// Sound that is due so long after what came before has a wrong time, and is left out: all would wait for it.
     private static let longestGap = Interval.seconds(10)

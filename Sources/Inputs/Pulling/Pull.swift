@@ -32,7 +32,7 @@ public final class Pull: Sendable {
         public var longestWait = Interval.seconds(10)
         /// How long nobody must have watched or listened before the server is asked to pause.
         public var idle = Interval.seconds(5)
-        /// Whether to read by RTSPS, where nothing checks the server's certificate.
+        /// Whether to read over RTSPS, where nothing checks the server's certificate.
         public var acceptsAnyCertificate = false
 
         public init() {}

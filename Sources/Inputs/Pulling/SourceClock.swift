@@ -11,9 +11,10 @@ struct SourceClock {
     /// a clock 100 ppm off, in 200 s. Until then its packets keep their distances exactly.
     private static let soundTolerance = Interval.milliseconds(20)
     private static let window = Interval.seconds(10)
-    /// A source whose times go back by more than this has begun anew; pictures may be sent in another order than shown.
+    /// A source whose times go back by more than this has started again; pictures may be sent in another order than
+    /// shown.
     private static let longestStepBack = Interval.seconds(1)
-    /// The same for what seems to have been on its way for longer than this.
+    /// A source whose data seems to have been on its way for longer than this has started again too.
     private static let longestWay = Interval.seconds(10)
 
     /// The least difference in the last whole window, and in this one; nil before the first time.
@@ -34,7 +35,8 @@ struct SourceClock {
         return stamp + observe(arrival - stamp, arrival)
     }
 
-    /// The same for sound that is to be heard from `time` until `end`.
+    /// When sound was captured that is to be heard from `time` until `end` on the source's clock, and came at
+    /// `arrival`.
     mutating func place(sound time: Interval, until end: Interval, arrival: MonotonicTime) -> MonotonicTime {
         if let newestSound, newestSound - time > Self.longestStepBack { beginAnew() }
         newestSound = max(newestSound ?? time, time)

@@ -205,7 +205,7 @@ struct SourceRelay {
         return clock.place(picture: time, arrival: .now())
     }
 
-    /// Begins anew after a pause: neither what comes next nor its times follow what came before.
+    /// Starts again after a pause: neither what comes next nor its times follow what came before.
     mutating func skip() {
         decoded?.skipToKeyFrame()
         sound?.skip()

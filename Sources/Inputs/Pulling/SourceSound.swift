@@ -52,7 +52,7 @@ struct SourceSound {
             if let frame = CodedFrame(opus: packet.bytes, captureTime: packet.captureTime) { track.write(frame) }
             return
         }
-        // The decoder must know of other headers whoever listens.
+        // The decoder must know of other headers even if nobody listens.
         guard track.isHeard || !packet.headers.isEmpty else { return skip() }
         isDecoding = true
         do throws(AudioCodingError) {
@@ -65,7 +65,7 @@ struct SourceSound {
         }
     }
 
-    /// Begins anew with the next packet, which doesn't follow the last one.
+    /// Starts again with the next packet, which doesn't follow the last one.
     mutating func skip() {
         if isDecoding { decoder?.reset() }
         isDecoding = false

@@ -19,7 +19,7 @@ public struct Launch: Sendable {
     public var standardOutput: Output = .inherit
     /// The child's descriptor 2.
     public var standardError: Output = .inherit
-    /// More descriptors to pass on: the child's number (3 or more) for each of ours. The caller still has to close
+    /// More descriptors to pass on: the child's number (3 or more) for each number here. The caller still has to close
     /// ours.
     public var descriptors: [Int32: Int32] = [:]
     /// Whether the child leads its own process group, so that signals also reach the processes that it starts.

@@ -12,7 +12,7 @@ public enum ProcessError: Error, Equatable, CustomStringConvertible {
     case reservedDescriptor(Int32)
     /// An argument, a variable or a path contains a NUL character.
     case nulCharacter(String)
-    /// The child no longer reads its input, or its input is not a pipe of ours; `errno` says why.
+    /// The child no longer reads its input, or its input is not our pipe; `errno` says why.
     case inputClosed(errno: Int32)
 
     public var description: String {

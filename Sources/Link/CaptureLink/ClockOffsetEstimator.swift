@@ -17,7 +17,8 @@ public struct ClockEcho: Hashable, Sendable {
     }
 }
 
-/// Estimates how far the clock of a capture on another machine is ahead of ours, from pings and their answers.
+/// Estimates how far the clock of a capture on another machine is ahead of this machine's, from pings and their
+/// answers.
 ///
 /// Four time stamps make a sample (RFC 5905, section 8). Its error is at most half of the round trip, however different
 /// the two directions are. The sample with the smallest possible error counts; that error grows with the sample's age,
@@ -84,7 +85,7 @@ public struct ClockOffsetEstimator: Sendable {
         return true
     }
 
-    /// Returns how far the capture's clock is ahead of ours at `now`; nil while that isn't known.
+    /// Returns how far the capture's clock is ahead of this machine's at `now`; nil while that isn't known.
     ///
     /// If it is called with times that don't run backwards, the offset moves by at most a hundredth of the time that
     /// passes, or at once if it is off by more than 50 ms.

@@ -112,7 +112,7 @@ public struct FrameAssembler: Sendable {
         }
     }
 
-    /// Whether the message belongs to our stream. A message of a new epoch begins the stream anew.
+    /// Whether the message belongs to our stream. A message of a new epoch restarts the stream.
     private mutating func isOurs(_ header: MessageHeader) -> Bool {
         guard header.stream == stream else {
             otherStreamMessages &+= 1

@@ -156,14 +156,14 @@ public struct PictureNotice: Hashable, Sendable {
     public var sequenceNumber: UInt64
     /// The part of the picture that has changed since the previous one; coordinates and sizes are 0...65 535 pixels.
     public var damage: PixelRectangle
-    /// Whether the pointer is drawn in this picture; true also if that isn't known.
+    /// Whether the pointer is drawn in this picture, or this isn't known.
     public var isPointerDrawn: Bool
-    /// Whether more pictures are to follow that are finer, even if nothing changes; false also if that isn't known.
+    /// Whether more pictures are to follow that are finer, even if nothing changes; false if this isn't known.
     public var isToBeRefined: Bool
-    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false also
-    /// if that isn't known.
+    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false if
+    /// this isn't known.
     public var isOutdated = false
-    /// The quantizer of the picture, 0...51; 0 also if it isn't known.
+    /// The quantizer of the picture, 0...51; 0 if it isn't known.
     public var quantizer: UInt8
     /// How long the sender waited after the first change for the rest of the same repaint.
     public var settling: Interval
@@ -228,7 +228,7 @@ public struct RecentStatistics: Hashable, Sendable {
     public var pictures: UInt64 = 0
     /// Bytes written to the link, headers included.
     public var bytes: UInt64 = 0
-    /// Nanoseconds of processor time, of all threads.
+    /// Nanoseconds of CPU time, of all threads.
     public var processorNanoseconds: UInt64 = 0
     /// The median time to encode a picture, in nanoseconds.
     public var encodeMedianNanoseconds: UInt64 = 0

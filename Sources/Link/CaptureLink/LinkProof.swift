@@ -70,7 +70,7 @@ public struct CaptureCheck: Sendable {
 }
 
 /// The capture's part of the proof, for one connection. Until the host has proved that it has the token, the capture
-/// sends nothing but the answer.
+/// sends only the answer.
 public struct HostCheck: Sendable {
     /// What to do after a message of the host.
     public enum Step: Hashable, Sendable {

@@ -47,7 +47,7 @@ public struct ExportPlan: Sendable {
     public private(set) var parts: [Part] = []
     /// The number of pictures that are left out because the size changed too often.
     public private(set) var leftOut = 0
-    /// The number of packets of sound up to the last one that belongs to a file.
+    /// The number of audio packets up to the last one that belongs to a file.
     public private(set) var soundCount = 0
 
     /// The range of pictures from the first to the last requested one, including those that no file contains.

@@ -79,7 +79,7 @@ struct SoundTimes: Sendable {
     }
 }
 
-/// Places packets of sound by their arrival, and keeps the intervals between them as they were captured, as a host does
+/// Places audio packets by their arrival, and keeps the intervals between them as they were captured, as a host does
 /// with the sound of a replay.
 private struct ArrivalClock: Sendable {
     /// How much too early a packet may come.

@@ -73,7 +73,7 @@ public struct InspectedMessage: Sendable {
     public var isAnnexB = false
     /// Whether it was sent from the host to the capture.
     public var isToCapture = false
-    /// For a NAL unit, its type; nil also if its forbidden bit is set.
+    /// For a NAL unit, its type; nil if its forbidden bit is set.
     public var nalUnitType: NALUnitType?
     /// For a NAL unit, nal_ref_idc.
     public var referenceIDC: UInt8?

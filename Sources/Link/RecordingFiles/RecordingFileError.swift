@@ -102,7 +102,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    /// The same error for a file that has `written` complete bytes.
+    /// This error for a file that has `written` complete bytes.
     func after(_ written: UInt64) -> RecordingFileError {
         switch self {
         case .diskFull(let path, _): .diskFull(path: path, written: written)

@@ -90,7 +90,7 @@ public final class RecordingQueue: Sendable {
     /// closed. Doesn't wait for that.
     public func finish() { shared.close() }
 
-    /// Does the same as ``finish()``, and waits at most `limit` until it is done. Idempotent.
+    /// Closes the queue like ``finish()``, and waits at most `limit` until it is done. Idempotent.
     ///
     /// If the disk hangs, the thread is abandoned, and `failure` says how much is missing at the end; the handler isn't
     /// called for that.

@@ -18,9 +18,9 @@ public struct CodedFrame: Sendable {
     public let format: TrackFormat?
     /// A property that only some frames have; nil for all others.
     public var attachment: FrameAttachment?
-    /// Whether the source is about to send finer pictures, even if nothing changes; false also if that isn't known.
+    /// Whether the source is about to send finer pictures, even if nothing changes; false if this isn't known.
     public var isToBeRefined = false
-    /// Whether a newer picture than this one is overdue; false also if that isn't known.
+    /// Whether a newer picture than this one is overdue; false if this isn't known.
     public var isOutdated = false
     /// Whether the frame shows the same content as the one before, perhaps in higher quality; false if unknown.
     public var isUnchanged = false

@@ -84,7 +84,7 @@ public struct FrameCounters: Hashable, Sendable {
     public var oversizedFrames: UInt64 = 0
     /// Fault: frames without the mark that their sender should have set at the end.
     public var missingEnds: UInt64 = 0
-    /// Fault: frames dropped because the stream ended or began anew in the middle of them.
+    /// Fault: frames dropped because the stream ended or restarted in the middle of them.
     public var cutOff: UInt64 = 0
 
     /// The sum of all faults.

@@ -4,9 +4,10 @@ import Synchronization
 
 /// Limits the lines that peers can cause in a log, so that nobody can fill the disk or bury the lines of others.
 ///
-/// A line is cut at 200 characters. Each address may cause 5 lines a second, and 50 at once. All addresses together may
-/// cause ten times as many, since an attacker may have any number of addresses. Lines beyond these limits are counted,
-/// and reported in one line. The memory doesn't grow with the number of addresses. May be used from any thread.
+/// A line is cut at 200 characters. Each address may cause 5 lines per second, and 50 at once. All addresses together
+/// may cause ten times as many, since an attacker may have any number of addresses. Lines beyond these limits are
+/// counted, and reported in one line. The memory doesn't grow with the number of addresses. May be used from any
+/// thread.
 public final class LineBudget: Sendable {
     /// The longest line that a peer can cause, in Unicode scalars; a `Character` may have any number of them.
     private static let longestLine = 200

@@ -1,7 +1,7 @@
 import MediaTypes
 import Threading
 
-/// Sharpening on request: what stands still is coded once more, finer than refinement leaves it, within the rate limit.
+/// Sharpening on request: static areas are coded again, finer than refinement leaves it, within the rate limit.
 extension CaptureAgent {
     /// At this quantizer, text on a plain background can't be told from the screen any more, even when enlarged.
     static let sharpQuantizer = 10

@@ -71,7 +71,8 @@ public final class CaptureAgent {
         }
     }
 
-    /// Does the same; `openRecorder` opens the recording that the configuration names, if any.
+    /// Opens the screen with a recorder of the caller's: `openRecorder` opens the recording that the configuration
+    /// names, if any.
     init(
         _ configuration: CaptureConfiguration, signals: AgentSignals, session: LoginSession? = nil,
         log: EventLog,

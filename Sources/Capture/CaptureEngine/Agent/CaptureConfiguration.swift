@@ -5,7 +5,7 @@ public import MediaTypes
 public struct CaptureConfiguration: Sendable {
     /// The address of the host.
     public var link: LinkAddress
-    /// The token shared with a host that is reached by TCP; without one, capture only connects to a host on this
+    /// The token shared with a host that is reached over TCP; without one, capture only connects to a host on this
     /// machine.
     public var linkToken: LinkToken?
     /// The maximum number of pictures a second, 1...120, on average and to within 3 %.

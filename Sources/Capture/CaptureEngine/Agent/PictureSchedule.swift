@@ -30,8 +30,8 @@ struct PictureSchedule {
     /// menu or a scrolled page by several requests, which arrive within a fraction of this.
     static let settling = Interval(nanoseconds: 1_500_000)
 
-    /// The same in motion, so that a picture that a program draws in two or three pieces isn't shown with one of them
-    /// missing. It is short, because it delays every picture.
+    /// How long changes are collected in motion, so that a picture that a program draws in two or three pieces isn't
+    /// shown with one of them missing. It is short, because it delays every picture.
     static let settlingInMotion = Interval.microseconds(700)
 
     /// How long after a change the screen counts as moving.

@@ -158,7 +158,7 @@ final class PictureCoder {
     private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.activeCount }
 
     /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart`
-    /// demands that nothing but the active macroblocks is coded.
+    /// demands that only the active macroblocks are coded.
     func encode(
         _ decision: RateController.Decision,
         damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: PictureMotion? = nil,

@@ -187,7 +187,7 @@ final class PicturePipeline {
         return try coder.encode(decision, now, &rate, &statistics)
     }
 
-    /// Shows `words` in place of the screen, in a key frame, so that no viewer who joins later sees what was there
+    /// Shows `words` instead of the screen, in a key frame, so that no viewer who joins later sees what was there
     /// before.
     func takeSlate(
         _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics

@@ -90,8 +90,8 @@ final class CaptureRecorder {
         queue.add(message, at: .now())
     }
 
-    /// How long closing waits for the disk. Whoever ends the process with a signal waits for two seconds, and the host
-    /// is told first.
+    /// How long closing waits for the disk. A process that ends this one with a signal waits for two seconds, and the
+    /// host is told first.
     private static let patience = Interval.milliseconds(400)
 
     /// Finishes the file. Idempotent.

@@ -3,7 +3,7 @@ import MediaTypes
 
 /// Reports the pointer's position and shape to the host if viewers draw it; otherwise makes the pictures follow it.
 ///
-/// It sends at most 40 positions a second, or 30 if the server times them, and the latest wins: while the host hasn't
+/// It sends at most 40 positions per second, or 30 if the server times them, and the latest wins: while the host hasn't
 /// taken what was written, nothing is added.
 final class PointerReporter {
     private let screen: any ScreenSource

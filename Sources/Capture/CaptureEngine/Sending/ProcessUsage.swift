@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import MediaTypes
 
-/// The processor time that the process has used, all its threads together.
+/// The CPU time that the process has used, all its threads together.
 func processorTime() -> Interval {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -27,7 +27,7 @@ struct RecentWork {
         damagedMillionths += UInt64(min(damaged, pixels)) * 1_000_000 / UInt64(pixels)
     }
 
-    /// Returns what is new in `statistics` since the last call, and begins anew.
+    /// Returns what is new in `statistics` since the last call, and starts the next interval.
     mutating func take(
         _ statistics: CaptureStatistics, processorTime: Interval, now: MonotonicTime
     ) -> RecentStatistics {

@@ -7,7 +7,8 @@ enum PrintableText {
     /// to `mostCharacters`.
     static func harmless(_ text: String) -> String { plain(text.unicodeScalars.prefix(mostCharacters)) }
 
-    /// Does the same without truncating, so that what a person has read and types in is found again.
+    /// Returns `text` with these characters replaced, but not truncated, so that what a person has read and types in is
+    /// found again.
     static func plain(_ text: some Sequence<Unicode.Scalar>) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text {

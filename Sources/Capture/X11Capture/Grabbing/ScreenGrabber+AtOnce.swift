@@ -11,8 +11,8 @@ extension ScreenGrabber {
     /// Rectangles are taken in one request if that takes at most so many times their pixels.
     private static let mostAround = 2
 
-    /// Does the same as `grab`, with pixels that are all of the same time: they are taken in one request, which the X
-    /// server answers without interruption, or in several that are sent together and which the server carries out
+    /// Hands out pixels like `grab`, but pixels that are all of the same time: they are taken in one request, which the
+    /// X server answers without interruption, or in several that are sent together and which the server carries out
     /// without another client's between them.
     ///
     /// The segment grows to hold all of them. If there is no memory for that, they come through the connection.

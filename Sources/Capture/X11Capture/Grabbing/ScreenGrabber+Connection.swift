@@ -11,7 +11,7 @@ extension ScreenGrabber {
         var cookie = xcb_get_image_cookie_t()
     }
 
-    /// Does the same as `grab`, with one reply of at most `replyBytes` after the other.
+    /// Hands out pixels like `grab`, from one reply of at most `replyBytes` after the other.
     func grabThroughConnection(
         _ rectangles: [PixelRectangle], _ place: CapturePlace, _ layout: PixelLayout, replyBytes: Int, _ body: Body
     ) throws(X11CaptureError) {
@@ -21,7 +21,7 @@ extension ScreenGrabber {
         }
     }
 
-    /// Does the same as `grabAtOnce`. All replies pile up in memory.
+    /// Hands out pixels like `grabAtOnce`. All replies pile up in memory.
     func grabAtOnceThroughConnection(
         _ rectangles: [PixelRectangle], _ place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) {

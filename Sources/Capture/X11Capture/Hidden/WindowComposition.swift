@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 
 /// A picture of the screen that is put together from the windows' own pixmaps (Composite), as a compositing manager
-/// does it, with black in place of some windows.
+/// does it, with black instead of some windows.
 ///
 /// The pixels of those windows are never asked for. So no picture can have any, whatever the screen shows at the
 /// moment: a window that fades out or is being minimised, a compositor that repaints late, a program that doesn't

@@ -108,7 +108,7 @@ final class Pointer {
         }
     }
 
-    /// Reads the answers to `question`; returns true if the pointer has to be looked for once more.
+    /// Reads the answers to `question`; returns true if the pointer has to be queried again.
     func look(_ question: Question, _ now: MonotonicTime) throws(X11CaptureError) -> Bool {
         let moved = try collect(question)
         if timed == nil { return motion.looked(now, moved: moved) }

@@ -6,7 +6,7 @@ import MediaTypes
 /// regular intervals.
 ///
 /// A mouse sends hundreds of events a second, so the events are switched off after the first one. From then on the
-/// pointer is queried at most 40 times a second, until two queries in a row find that it hasn't moved.
+/// pointer is queried at most 40 times per second, until two queries in a row find that it hasn't moved.
 final class PointerMotion {
     /// Whether the pointer moved, or may have, since it was last found at rest.
     private(set) var isMoving = false
@@ -17,7 +17,7 @@ final class PointerMotion {
     private var looksAtRest = 0
     private var lastLook: MonotonicTime?
 
-    // With 30 pictures a second, a shorter period would not look smoother.
+    // With 30 fps, a shorter period would not look smoother.
     private static let movingPeriod = Interval.milliseconds(25)
     private static let pollingPeriod = Interval(nanoseconds: 33_333_333)
     /// XWarpPointer causes no raw event, so a look every second finds its effect.
@@ -64,8 +64,8 @@ final class PointerMotion {
         listen(false)
     }
 
-    /// Notes a look at the pointer. Returns true if the caller must look once more now: a move just before the events
-    /// were switched on again would otherwise go unnoticed.
+    /// Notes a look at the pointer. Returns true if the caller must look again now: a move just before the events were
+    /// switched on again would otherwise go unnoticed.
     func looked(_ now: MonotonicTime, moved: Bool) -> Bool {
         noteLook(now, moved: moved)
         if !isMoving || !seemsAtRest { return false }
@@ -84,8 +84,8 @@ final class PointerMotion {
         }
     }
 
-    /// Treats the pointer as at rest: from now on the server reports motion. The caller must look once more, to find a
-    /// move that happened just before.
+    /// Treats the pointer as at rest: from now on the server reports motion. The caller must look again, to find a move
+    /// that happened just before.
     func settle() {
         isMoving = false
         listen(true)

@@ -12,7 +12,7 @@ public final class LinkWatcher: Sendable {
         /// Its pictures have this size from now on.
         case size(PictureSize)
         /// It has sent nothing for this long although it should send a picture every 2.5 s while pictures are wanted,
-        /// or, as a capture of sound, has been asked for a sign of life: it hangs.
+        /// or, as a capture of sound, has not answered a ping: it hangs.
         case silent(Interval)
     }
 

@@ -28,9 +28,9 @@ final class LinkPeer {
     var reason = "capture closed the connection"
     var greeting = ""
     private(set) var silence: PeerSilence
-    /// The same for a live capture of sound alone; nil for all others.
+    /// The silence of a live capture of sound; nil for all others.
     var soundSilence: SoundSilence?
-    /// Told what happens to the connection, for whoever started the capture.
+    /// Told what happens to the connection, for the owner that started the capture.
     let watcher: LinkWatcher?
     /// The token check that must be passed before anything else; nil if none is needed or it has been passed.
     var check: CaptureCheck?
@@ -143,7 +143,7 @@ final class LinkPeer {
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
                 }
-                // A message of an unknown kind has come in place of the proof.
+                // A message of an unknown kind has come instead of the proof.
                 if check != nil, decoder.skippedCount > 0 { return refuse() }
                 deliver(now: now)
             }
@@ -210,8 +210,8 @@ final class LinkPeer {
         }
     }
 
-    /// Ends this capture of sound if it hangs, since another one has come. Asks it for a sign of life otherwise; the
-    /// other one comes again.
+    /// Ends this capture of sound if it hangs, since another one has come. Otherwise pings it; the other one connects
+    /// again.
     func makeRoomForSound(now: MonotonicTime) {
         if soundSilence?.isTooLong(now) == true {
             end(.other, "it didn't respond, and another audio capture has connected")

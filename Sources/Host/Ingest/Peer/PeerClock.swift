@@ -67,6 +67,6 @@ extension Interval {
         return "\(nanoseconds < 0 ? "-" : "")\(hundredths / 100).\(part < 10 ? "0" : "")\(part) ms"
     }
 
-    /// The same, with a plus sign in front unless it is negative.
+    /// The interval in milliseconds, with a plus sign in front unless it is negative.
     public var signed: String { (nanoseconds < 0 ? "" : "+") + inMilliseconds }
 }

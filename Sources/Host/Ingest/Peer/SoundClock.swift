@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// Puts packets of sound from another clock on ours, and keeps the intervals between them exactly as they were
-/// captured: a player that hears of 20.1 ms between two packets of 20 ms plays a gap.
+/// Puts audio packets from another clock on ours, and keeps the intervals between them exactly as they were captured: a
+/// player that hears of 20.1 ms between two packets of 20 ms plays a gap.
 ///
-/// It begins anew, with an audible break, only if the two clocks have gone too far apart for lips and sound to match.
+/// It starts again, with an audible break, only if the two clocks have gone too far apart for lips and sound to match.
 struct SoundClock {
     /// How far a packet may be from where the clock's measured offset puts it.
     private static let clockError = Interval.milliseconds(10)

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Detects a capture of sound that hangs.
 ///
-/// It may be silent for hours, so it is asked for a sign of life: seldom, so that silence costs next to nothing, and at
-/// once if another capture wants its place.
+/// It may be silent for hours, so it is pinged: seldom, so that silence costs next to nothing, and at once if another
+/// capture wants its place.
 struct SoundSilence {
     /// How long an answer may take. It is asked once it has been silent for six times as long.
     let patience: Interval

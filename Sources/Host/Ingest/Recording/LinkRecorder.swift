@@ -97,7 +97,7 @@ public final class LinkRecorder: Sendable {
     /// Stops recording, and has the rest of the file written without waiting for that. Idempotent.
     public func finish() { queue.finish() }
 
-    /// Does the same as ``finish()``, and waits for the disk for at most `limit`. Idempotent.
+    /// Stops recording like ``finish()``, and waits for the disk for at most `limit`. Idempotent.
     ///
     /// - Returns: false if something is missing at the end of the file; `status.failure` says why.
     @discardableResult

@@ -80,7 +80,7 @@ final class DecodeTap: Sendable {
         for request in inbox.withLock({ $0.snapshots }) { request.completion(nil, 0) }
     }
 
-    /// Starts the thread.
+    /// Starts the thread, on which all closures except `startThread` are called.
     ///
     /// - Throws: if the system has no thread left. Without the thread nobody would answer a snapshot, and a source
     ///   without key frames would wait for an inbox that is never emptied.
@@ -88,7 +88,8 @@ final class DecodeTap: Sendable {
     ///   - onFailure: called when a picture can't be decoded and a key frame is needed.
     ///   - onPicture: called with each picture that the host's own encoder makes, and with the epoch and number of the
     ///     delivery that it shows; returns whether the host's encoder carries the track now.
-    ///   - onNarrowPicture: called with each picture of the narrow rung, likewise.
+    ///   - onNarrowPicture: called with each picture of the narrow rung, and with the same numbers; returns whether the
+    ///     picture got a place on the track.
     ///   - startThread: starts the thread.
     func connect(
         onFailure: @escaping @Sendable () -> Void,

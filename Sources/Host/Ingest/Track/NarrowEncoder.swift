@@ -2,7 +2,7 @@ import ColorConversion
 import MediaTypes
 import X264Encoding
 
-/// Encodes a track's pictures once more, for viewers whose network paths can't carry the source's own frames.
+/// Re-encodes a track's pictures, for viewers whose network paths can't carry the source's own frames.
 ///
 /// It takes the newest picture as soon as the last one has had the time that the paths need for its bytes, so what
 /// these viewers see is never old: a slower path gets fewer pictures of a text, and no blurred ones. Once the picture
@@ -12,8 +12,8 @@ import X264Encoding
 struct NarrowEncoder {
     /// The finest quantizer, at which text looks as it does on the screen.
     static let finest = 22
-    /// The finest quantizer while the picture moves. A finer one would code what has only moved once more, and would
-    /// take half of the bytes of a scroll.
+    /// The finest quantizer while the picture moves. A finer one would code again what has only moved, and would take
+    /// half of the bytes of a scroll.
     static let finestInMotion = 30
     /// The coarsest quantizer of text that is still readable. Only key frames are coarser, and motion of the whole
     /// picture, which has no text to read.

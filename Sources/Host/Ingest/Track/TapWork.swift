@@ -111,7 +111,7 @@ final class TapWork {
             let headers = leadingHeaders(of: frame)
             let isNewStream = headers != self.headers || delivery.epoch != epoch
             if isNewStream || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
-            // The faults of another stream are reported anew.
+            // Each stream's faults are reported.
             if isNewStream { failures = 0 }
             (self.headers, epoch) = (headers, delivery.epoch)
         }

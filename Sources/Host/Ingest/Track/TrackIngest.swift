@@ -24,7 +24,7 @@ public final class TrackIngest: TrackObserver {
     ///
     /// - Parameters:
     ///   - onStateChange: called with the source's new state, on any thread, but on one at a time.
-    ///   - onPointer: called with each report about the pointer, likewise; must not block.
+    ///   - onPointer: called with each report about the pointer, on any thread, but on one at a time; must not block.
     /// - Throws: ``IngestError`` if the system has no thread or descriptor left.
     public init(
         hub: TrackHub, log: EventLog, onStateChange: @escaping @Sendable (SourceState) -> Void = { _ in },

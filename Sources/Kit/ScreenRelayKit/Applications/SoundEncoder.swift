@@ -9,7 +9,7 @@ struct SoundEncoder {
     /// How far from the end of the samples before others may be captured and still follow them. Seconds of a sound card
     /// are a little longer or shorter than ours, and a break is heard.
     private static let tolerance = Interval.milliseconds(20)
-    /// The same where it is only known when they were written.
+    /// The tolerance where it is only known when samples were written.
     private static let writingTolerance = Interval.milliseconds(200)
 
     private let encoder: OpusEncoder

@@ -4,7 +4,7 @@ import MediaTypes
 /// The recording of an application's pictures. While the sharer pauses, nothing is recorded that viewers don't see.
 struct SourceRecording {
     private var publication: PublicationRecording
-    /// Whether frames before the next key frame can't be decoded by whoever reads the recording.
+    /// Whether frames before the next key frame can't be decoded by a reader of the recording.
     private var needsKeyFrame = true
 
     init(_ recorder: LinkRecorder, epoch: UInt64, at time: MonotonicTime) {

@@ -6,7 +6,7 @@ import VideoDecoding
 import X264Encoding
 
 /// Encodes the pictures of a ``CustomVideoTrack`` while somebody watches: each on the thread that writes it, and the
-/// last one once more on a thread of its own where a viewer needs it, since whoever asks for that must not wait.
+/// last one again on its own thread if a viewer needs it, since the caller must not wait.
 ///
 /// Any thread may call any method. One thread encodes at a time; if other pictures come meanwhile, that thread goes on
 /// with the newest of them.

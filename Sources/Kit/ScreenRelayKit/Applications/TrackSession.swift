@@ -4,9 +4,9 @@ public import MediaTypes
 import TrackHub
 import WebRTC
 
-/// A peer that gets a track over WebRTC, for whoever does the signalling: the same packets as a viewer. For as long as
-/// it lives, it counts as a reader that can't draw the pointer; once the peer has answered, it is a viewer of the
-/// track.
+/// A peer that gets a track over WebRTC, for an application that does the signalling: the same packets as a viewer. For
+/// as long as it lives, it counts as a reader that can't draw the pointer; once the peer has answered, it is a viewer
+/// of the track.
 ///
 /// The session ends when this object is released. Methods may be called on any thread, and don't block.
 public final class TrackSession: Sendable {
@@ -30,7 +30,7 @@ public final class TrackSession: Sendable {
     /// Throws ``MediaRefusal`` with the reason.
     public func accept(answer: String) throws(MediaRefusal) { try server.accept(answer: answer, for: id) }
 
-    /// Asks the peer for a sign of life about once a second from now on. Called once, after the answer.
+    /// Sends the peer a check about once per second from now on. Called once, after the answer.
     ///
     /// - Parameters:
     ///   - patience: how long the peer may be silent once the session is connected.

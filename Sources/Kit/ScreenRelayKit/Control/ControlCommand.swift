@@ -146,7 +146,7 @@ extension ControlCommand {
         }
     }
 
-    /// The same for a log, which must not have a push's key.
+    /// The command's line for a log, which must not have a push's key.
     var lineWithoutSecrets: String {
         if case .push(.add) = self { return "push add ..." }
         return line

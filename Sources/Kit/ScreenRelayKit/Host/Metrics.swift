@@ -16,7 +16,8 @@ public struct Metrics: Sendable {
     public var tcpViewers = 0
     /// Captures that are connected and have reported on their work.
     public var captures = 0
-    /// Pictures encoded, also by captures that are gone; likewise the next three figures, and the first three stages.
+    /// Pictures encoded, including captures that are gone. The next three figures and the first three stages include
+    /// them too.
     public var capturedPictures: UInt64 = 0
     /// Key frames among them.
     public var capturedKeyFrames: UInt64 = 0

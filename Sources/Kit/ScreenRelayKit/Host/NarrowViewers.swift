@@ -7,7 +7,7 @@ public struct NarrowViewers: Sendable {
     /// How many there are.
     public let count: Int
     /// A description of them and of their paths for people, such as "1 viewer gets fewer pictures: 10.0.0.7, whose path
-    /// carries 480 kbit a second, with packets 120 ms in its queue". Nil if there are none.
+    /// carries 480 kbit/s, with packets 120 ms in its queue". Nil if there are none.
     public let words: String?
 
     /// The most viewers that are described.

@@ -2,8 +2,8 @@ import Ingest
 public import TrackHub
 
 extension ScreenRelayHost {
-    /// Makes every capture encode what stands still on its screen once more, with higher quality. Returns false if
-    /// no capture is connected.
+    /// Makes every capture encode the static parts of its screen again, with higher quality. Returns false if no
+    /// capture is connected.
     @discardableResult
     public func sharpen() -> Bool {
         // Ask all of them, even after the first true.

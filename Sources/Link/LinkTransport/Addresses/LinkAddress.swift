@@ -6,7 +6,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     /// `tcp:HOST:PORT`, where the host is a name or an address without brackets. A listener may use port 0 for any free
     /// port.
     case tcp(host: String, port: UInt16)
-    /// `tls:HOST:PORT`: the same, encrypted with a key from the link's token.
+    /// `tls:HOST:PORT`: the same, encrypted with a key from the capture key.
     case tls(host: String, port: UInt16)
     /// `fd:N`
     case descriptor(Int32)
@@ -73,7 +73,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     /// The maximum length of a DNS name in bytes (RFC 1035, section 2.3.4).
     private static let longestName = 255
 
-    /// The host and port of an address that is reached by TCP, encrypted or not; nil for other addresses.
+    /// The host and port of an address that is reached over TCP, encrypted or not; nil for other addresses.
     public var network: (host: String, port: UInt16)? {
         switch self {
         case .tcp(let host, let port), .tls(let host, let port): (host, port)

@@ -39,8 +39,8 @@ public final class LinkConnection {
         self.remote = remote
     }
 
-    /// The same for a socket whose bytes are encrypted; `end` is ours. Until the handshake is complete, `receive`
-    /// continues it, and everything that is written waits.
+    /// Adopts a connected socket whose bytes are encrypted; `end` is our end. Until the handshake is complete,
+    /// `receive` continues it, and everything that is written waits.
     init(
         adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String,
         _ encryption: LinkEncryption, _ end: EncryptedStream.End

@@ -21,8 +21,8 @@ public final class LinkListener {
     ///
     /// - Parameter hasToken: Whether captures have to prove a token. Without one, listening is allowed only on
     ///   addresses of this machine.
-    /// - Throws: `portTaken`, `notOurAddress`, `invalidAddress` for a descriptor, or `tokenRequired` if other machines can
-    ///   reach the address and captures have no token; the errors of ``init(path:)`` for a path.
+    /// - Throws: `portTaken`, `notOurAddress`, `invalidAddress` for a descriptor, or `tokenRequired` if other machines
+    ///   can reach the address and captures have no token; the errors of ``init(path:)`` for a path.
     public convenience init(
         at address: LinkAddress, hasToken: Bool = false
     ) throws(LinkTransportError) {

@@ -64,7 +64,7 @@ final class EncryptedStream {
         switch end {
         case .host: SSL_set_accept_state(session)
         case .capture:
-            // No certificate is accepted in place of the key.
+            // No certificate is accepted instead of the key.
             SSL_set_verify(session, SSL_VERIFY_PEER) { _, _ in 0 }
             SSL_set_connect_state(session)
         }
