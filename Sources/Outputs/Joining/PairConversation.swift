@@ -4,7 +4,7 @@ import Rooms
 import Signalling
 import SocketIORooms
 
-/// One side of a one-to-one room on a socket.io server: whoever is there first offers to the other, when that comes.
+/// One side of a one-to-one room on a socket.io server: the first member offers to the second when it joins.
 struct PairConversation: Conversation {
     /// The other side; there is only one, whatever its identifier is.
     private static let other = "other"

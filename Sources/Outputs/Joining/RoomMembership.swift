@@ -213,7 +213,7 @@ extension RoomMembership {
                 refusals[member] = nil
                 return [.send(conversation.answer(session.description, to: member))]
             } catch {
-                // What it can't decode is in an offer of ours, too, and it may not answer that beside its own.
+                // What it can't decode is in our offer, too, and it may not answer that beside its own.
                 if error == .unsupported(ChromaPolicy.exclusion) {
                     lost(member, error)
                     return []

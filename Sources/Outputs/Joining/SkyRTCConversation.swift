@@ -2,8 +2,8 @@ import ByteCoding
 import MediaTypes
 import Signalling
 
-/// A member of a room on a SkyRTC server: whoever joins offers to those who are there, and is offered to by those who
-/// join later.
+/// A member of a room on a SkyRTC server: it offers to the members that are there, and gets offers from those that join
+/// later.
 struct SkyRTCConversation: Conversation {
     /// Some clients call only one of those that they find. A newcomer that hasn't offered to us for so long is offered
     /// to.

@@ -26,7 +26,7 @@ public struct OutputLife: Sendable {
         case start
         /// The user stops it.
         case stop
-        /// The user starts it anew, in whatever state it is.
+        /// The user restarts it, in whatever state it is.
         case restart
         /// The machine's way to the network has changed; the user has been asked whether to go on.
         case networkChanged(goesOn: Bool)

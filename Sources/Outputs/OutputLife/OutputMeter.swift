@@ -25,7 +25,7 @@ public struct OutputMeter: Sendable {
     public struct Rates: Hashable, Sendable {
         /// Frames sent per second.
         public var picturesPerSecond = 0.0
-        /// Packets of sound sent per second.
+        /// Audio packets sent per second.
         public var soundPerSecond = 0.0
         /// Of pictures and sound together.
         public var bitRate = BitRate(bitsPerSecond: 0)
@@ -55,7 +55,7 @@ public struct OutputMeter: Sendable {
     public private(set) var sentPictures = 0
     /// The bytes of these pictures.
     public private(set) var sentPictureBytes: Int64 = 0
-    /// All packets of sound that were sent.
+    /// All audio packets that were sent.
     public private(set) var sentSound = 0
     private var sent = Counts()
     private var second = Counts()
@@ -93,7 +93,7 @@ public struct OutputMeter: Sendable {
         second.pictures += isPicture ? 1 : 0
     }
 
-    /// Returns what was sent since the last call, and begins anew.
+    /// Returns what was sent since the last call, and starts the next interval.
     public mutating func take(at now: MonotonicTime) -> Rates {
         let seconds = max((now - sent.since).seconds, 0.001)
         defer { sent = Counts(since: now) }

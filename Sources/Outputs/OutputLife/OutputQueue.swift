@@ -100,7 +100,7 @@ public struct OutputQueue<Element> {
 
     private var pictureCount: Int { entries[first...].count { $0.kind != .sound } }
 
-    /// The newest key frame; nil if there is none but the oldest picture.
+    /// The newest key frame; nil if only the oldest picture is one.
     private var newestStart: Int? {
         let waiting = entries[first...]
         guard let newest = waiting.lastIndex(where: { $0.kind == .keyFrame }) else { return nil }

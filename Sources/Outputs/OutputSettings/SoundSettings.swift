@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// How the sound of a track is encoded once more for an output: to AAC-LC (ISO/IEC 14496-3), which all services take.
+/// How the sound of a track is re-encoded for an output: to AAC-LC (ISO/IEC 14496-3), which all services take.
 public struct SoundSettings: Hashable, Sendable {
     /// 64 to 128 kbit/s.
     public var bitRate = BitRate(bitsPerSecond: 128_000)

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// How the pictures of a track are encoded once more for an output.
+/// How the pictures of a track are re-encoded for an output.
 public struct VideoSettings: Hashable, Sendable {
     /// What happens where the source has other proportions than the output.
     public enum Fitting: String, Hashable, Sendable {

@@ -6,7 +6,7 @@
 public struct RTSPConversation: Sendable {
     /// What a request asks for.
     public enum Step: Sendable {
-        /// Nothing but this answer.
+        /// Send only this answer.
         case answer(RTSPAnswer)
         /// The description of a place, with this sound if there is any; ``described(_:at:)`` is the answer.
         case describe(RTSPPlace, sound: [RTSPMedia])
@@ -35,7 +35,7 @@ public struct RTSPConversation: Sendable {
         fileprivate let url: String
     }
 
-    /// For how many seconds a session stays without a sign of life.
+    /// For how many seconds a session stays without a request or report.
     public static let timeout = 60
     static let realm = "screenrelay"
     private static let methods = [
@@ -68,7 +68,7 @@ public struct RTSPConversation: Sendable {
         switch request.method {
         case "OPTIONS": return .answer(RTSPAnswer(.ok, [("Public", Self.methods.joined(separator: ", "))]))
         case "GET_PARAMETER", "SET_PARAMETER":
-            // There is no parameter; clients send an empty request as a sign of life.
+            // There is no parameter; clients send an empty request to keep the session.
             return .answer(RTSPAnswer(.ok, state == .idle ? [] : [sessionHeader]))
         case "DESCRIBE":
             guard let url = RTSPURL(request.url) else { return .answer(RTSPAnswer(.notFound)) }

@@ -42,7 +42,7 @@ public struct RTSPRequest: Hashable, Sendable {
             guard let text = String(validating: line, as: UTF8.self), let colon = text.firstIndex(of: ":") else {
                 throw .malformed("a header has no colon")
             }
-            // The first one counts: a client of ours never repeats a header.
+            // The first one counts: our clients never repeat a header.
             let name = text[..<colon].trimmed.lowercased()
             if headers[name] == nil { headers[name] = text[text.index(after: colon)...].trimmed }
         }
@@ -100,7 +100,9 @@ public struct RTSPReader: Sendable {
         bytes.append(contentsOf: more)
     }
 
-    /// The next item; nil if it has not come whole. After a fault nothing more can be read.
+    /// The next item; nil if it has not come whole.
+    ///
+    /// - Throws: ``RTSPFault`` if a request is malformed or longer than a limit. Then nothing more can be read.
     public mutating func next() throws(RTSPFault) -> Item? {
         if let (request, rest) = waiting {
             let count = min(rest, bytes.count - start)

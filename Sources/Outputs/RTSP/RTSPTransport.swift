@@ -2,7 +2,7 @@
 public enum RTSPTransport: Hashable, Sendable {
     /// Over the connection of the requests, on these two channels.
     case interleaved(rtp: UInt8, rtcp: UInt8)
-    /// By UDP, to these two ports at the client's own address.
+    /// Over UDP, to these two ports at the client's own address.
     case udp(rtp: UInt16, rtcp: UInt16)
 
     /// Whether packets go over the connection of the requests.

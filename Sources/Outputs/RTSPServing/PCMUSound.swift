@@ -3,8 +3,8 @@ import AudioConversion
 import MediaTypes
 import TrackHub
 
-/// A track's sound as packets of PCMU (RFC 3551 section 4.5.14), made once for all players: whoever takes a packet of
-/// Opus first has it decoded, and the others get what it became.
+/// A track's sound as packets of PCMU (RFC 3551 section 4.5.14), made once for all players: the first that takes an
+/// Opus packet has it decoded, and the others get what it became.
 final class PCMUSound {
     /// 20 ms of mono at 8 kHz, one byte a sample.
     struct Packet {

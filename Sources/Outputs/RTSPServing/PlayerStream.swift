@@ -43,7 +43,7 @@ struct PlayerStream {
     /// - Parameters:
     ///   - origin: when the stream's clock is at zero. The streams of a player have the same, so that it can keep them
     ///     together.
-    ///   - clock: the clock of the reports, likewise.
+    ///   - clock: the clock of the reports, which the streams of a player share.
     init(_ media: RTSPMedia, _ way: Way, origin: MonotonicTime, clock: NTPClock, now: MonotonicTime) {
         (self.media, self.way, self.origin, self.clock) = (media, way, origin, clock)
         reports = ReportSchedule(start: now)

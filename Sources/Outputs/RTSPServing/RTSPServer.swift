@@ -21,10 +21,10 @@ public struct RTSPServerError: Error, Sendable, CustomStringConvertible {
 public struct RTSPServerLimits: Sendable {
     /// Simultaneous connections; further ones are closed at once.
     public var connections = 256
-    /// The same for one machine.
+    /// Simultaneous connections of one machine.
     public var connectionsOfAddress = 128
-    /// How long a session over UDP lasts without a sign of life, and a connection without a session without a request:
-    /// what the answers say, and a margin.
+    /// How long a session over UDP lasts without a request or report, and a connection without a session without a
+    /// request: what the answers say, and a margin.
     public var patience = Interval.seconds(70)
     /// How long a description waits for a track's first picture.
     public var firstPicture = Interval.seconds(5)
@@ -36,7 +36,7 @@ public struct RTSPServerLimits: Sendable {
     public init() {}
 }
 
-/// Serves the tracks of a host to players by RTSP 1.0 (RFC 2326), as `rtsp://HOST:PORT/ROOM/TRACK`, over UDP or over
+/// Serves the tracks of a host to players over RTSP 1.0 (RFC 2326), as `rtsp://HOST:PORT/ROOM/TRACK`, over UDP or over
 /// the players' connections: their pictures as H.264, and their sound as Opus or PCMU.
 ///
 /// A room that isn't open wants its token as the password of Basic or Digest authentication (RFC 2617). Each connection

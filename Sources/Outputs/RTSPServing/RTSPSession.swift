@@ -161,7 +161,7 @@ final class RTSPSession {
             }
             guard isRight == true else {
                 if isRight == false { wrongCredentials += 1 }
-                // The same for a room that doesn't exist, so that nobody learns which ones do.
+                // The answer is the same for a room that doesn't exist, so that nobody learns which ones do.
                 try send(RTSPConversation.challenge(nonce: nonce, offersDigest: !access.needsPassword), to: request)
                 return nil
             }
@@ -196,7 +196,7 @@ final class RTSPSession {
         return true
     }
 
-    /// The description of a track with the section of its pictures, if it has any, and those of its sound, likewise.
+    /// The description of a track with the sections of its pictures and of its sound, if it has any.
     private func description(of waiting: Waiting, with pictures: [String]?) -> RTSPAnswer {
         let track = waiting.track
         let hasSound = track.soundState != SoundState.none

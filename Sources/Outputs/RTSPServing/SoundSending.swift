@@ -6,7 +6,7 @@ import ScreenRelayKit
 import Threading
 import TrackHub
 
-/// Sends a track's sound to one player: the packets of Opus as they come, or what all players share of PCMU.
+/// Sends a track's sound to one player: the Opus packets as they come, or what all players share of PCMU.
 ///
 /// Where there is no room, sound waits for no more than the picture that is being sent.
 final class SoundSending: PlayerSending {
@@ -86,7 +86,7 @@ final class SoundSending: PlayerSending {
         if let last, frame.time <= last { return }
         let endsSilence = last.map { frame.time.ticks - $0.ticks > Self.longestPacket } ?? true
         last = frame.time
-        // Whole, also if it is too long for the datagrams of WebRTC: neither the connection nor UDP has their limit.
+        // Whole, even if it is too long for the datagrams of WebRTC: neither the connection nor UDP has their limit.
         let payloads = frame.coded.units.prefix(1).map { RTPPayload.part(RTPPayload.Part($0)) }
         try stream.send(
             payloads, of: frame.coded.bytes, at: frame.time, marked: endsSilence ? 0 : nil, over: connection)

@@ -52,7 +52,7 @@ public final class ServerConnection: Sendable {
     /// Ends the session as the server's protocol says.
     public func close() { attempt.close() }
 
-    /// The same, but nobody waits for it any more.
+    /// Ends the session; nobody waits for it any more.
     public func abandon() { attempt.abandon() }
 
     /// Waits until the server has been told of the end, but no longer than until `deadline`. Only the first call waits.

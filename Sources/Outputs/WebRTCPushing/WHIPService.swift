@@ -70,7 +70,7 @@ struct WHIPService: PublishingService {
         _ = try? client?.request("DELETE", session, token: token(for: session))
     }
 
-    /// The token, if it may be sent to `url`: only the server that the user has named gets it, also where that goes on
+    /// The token, if it may be sent to `url`: only the server that the user has named gets it, even if that goes on
     /// from HTTP to HTTPS.
     private func token(for url: String) -> String? {
         guard let place = Origin(url), let own = Origin(endpoint) else { return nil }
@@ -88,7 +88,7 @@ struct WHIPService: PublishingService {
         return url.absoluteString
     }
 
-    /// What a closed connection in place of an answer means: SRS gives no reason for a refusal.
+    /// What a closed connection instead of an answer means: SRS gives no reason for a refusal.
     static let noAnswer = OutputFailure(
         "the server has closed the connection without an answer; some do so while another publisher has the stream's "
             + "name, or if they can't take what is offered: check the stream's name, and the server's log",

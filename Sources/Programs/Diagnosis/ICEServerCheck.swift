@@ -98,7 +98,8 @@ struct ICEServerCheck {
         }
     }
 
-    /// Compares the clocks: credentials from a secret end at a time of ours, and the server judges that by its clock.
+    /// Compares the clocks: credentials from a secret end at a time on our clock, and the server judges that by its
+    /// clock.
     private func clock() throws(ServerChannel.Problem) -> [Finding] {
         guard case .secret = server.credentials else { return [] }
         let minutes = Self.tolerance / 60

@@ -2,7 +2,7 @@ import CGLib
 import STUN
 import Signalling
 
-/// A connection to a STUN or TURN server, by UDP, TCP or TLS (RFC 8489 section 6.2). Every call may block for a few
+/// A connection to a STUN or TURN server, over UDP, TCP or TLS (RFC 8489 section 6.2). Every call may block for a few
 /// seconds.
 final class ServerChannel {
     /// Why a server can't be asked.
@@ -18,7 +18,7 @@ final class ServerChannel {
     private let client: UnsafeMutablePointer<GSocketClient>
     private let connection: UnsafeMutablePointer<GSocketConnection>
     private let isDatagram: Bool
-    /// How often a request is sent by UDP, a second apart.
+    /// How often a request is sent over UDP, a second apart.
     private static let attempts = 3
 
     /// Connects to the server as a client would.

@@ -19,7 +19,7 @@ enum CaptureProgram {
         // the system.
         mallopt(M_MMAP_THRESHOLD, 128 * 1024)
         // x264 asks for huge pages, which keep 8 MB resident that it never touches: 1080p took 49 MB with them and
-        // takes 42 MB without. Huge pages saved a few percent of processor time at full motion, and cost as much while
+        // takes 42 MB without. Huge pages saved a few per cent of CPU time at full motion, and cost as much while
         // scrolling.
         shim_disable_huge_pages()
         exit(
@@ -67,7 +67,7 @@ enum CaptureProgram {
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success
         } catch {
-            // Whoever starts it again and again has been told once.
+            // A supervisor that restarts it again and again has been told once.
             if !isAgain || isOpen || error.kind != .unavailable {
                 StandardStreams.printError(line(for: error, options, configuration), program: CaptureCommand.program)
             }

@@ -23,11 +23,12 @@ struct DelayBasedRate {
         /// was measured. Without a measurement, both are 0.
         var busyRate: Double
         var busyTime: Double
-        /// The same from the last packets alone, however many were lost between them, and after a decrease too.
+        /// What the link delivered, from the last packets alone, however many were lost between them, and after a
+        /// decrease too.
         var presentRate: Double
         var presentTime: Double
-        /// The same from the packets that arrived since the last decrease, but were sent before it. Those sent after it
-        /// show the share of the link that is left to so few, if others use it too.
+        /// What the link delivered, from the packets that arrived since the last decrease, but were sent before it.
+        /// Those sent after it show the share of the link that is left to so few, if others use it too.
         var drainedRate: Double
         var drainedTime: Double
         /// What was received lately, in bits per second.

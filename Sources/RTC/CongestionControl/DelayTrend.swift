@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// Tells whether the delay of the path grows or shrinks (draft-ietf-rmcat-gcc-02 sections 5.2 to 5.4, with libwebrtc's
-/// line fit in place of the Kalman filter).
+/// line fit instead of the Kalman filter).
 ///
 /// Packets sent within 5 ms form a group, whose delay is the least of its packets' delays, so that a packet that was
 /// overtaken says nothing. A line is fitted to the smoothed delays of the last groups. Its slope is compared with a

@@ -8,8 +8,8 @@ struct LinkRates {
     private(set) var busy = RecentRate(span: 250_000_000)
     /// The time of those packets on the receiver's clock, added up.
     private var busyTime: Int64 = 0
-    /// The same from the packets that arrived since the last decrease, but were sent before it. Those sent after it
-    /// show the share of the link that is left to so few, if others use it too.
+    /// The rate of the packets that arrived since the last decrease, but were sent before it. Those sent after it show
+    /// the share of the link that is left to so few, if others use it too.
     private(set) var drained = RecentRate(span: 250_000_000)
     /// From all packets, with the time between those that others were lost between.
     private var whole = RecentRate(span: 250_000_000)

@@ -16,7 +16,7 @@ struct PathDelay {
     /// How much longer packets take than the fastest ones while there is no congestion, on average: jitter, and the
     /// bursts of single pictures.
     private(set) var spread = 4.0
-    /// The same for the standing queue.
+    /// The standing queue on average while there is no congestion.
     private(set) var usualStanding = 0.0
     private var learnt = 8.0
 

@@ -78,7 +78,7 @@ struct ReportedRate {
     /// What is wrong with the peer's reports; nil if nothing is known to be.
     private(set) var fault: String?
 
-    /// Whether a queue of ours drains.
+    /// Whether our queue on the path drains.
     var isDraining: Bool { lastQueue != nil }
 
     /// Takes a report about one stream. Returns false if it can't be true: then it says nothing, and is left out.

@@ -22,7 +22,7 @@ public struct PeerStatistics: Hashable, Sendable {
     public var isNarrow = false
     /// The number of pictures sent completely.
     public var sentUnits = 0
-    /// The number of packets of sound sent, each counted once.
+    /// The number of audio packets sent, each counted once.
     public var sentSoundPackets = 0
     /// The number of RTP packets of pictures and sound sent, including those sent again without RTX.
     public var sentPackets = 0

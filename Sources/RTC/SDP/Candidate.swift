@@ -16,7 +16,7 @@ public struct Candidate: Sendable, Equatable {
     public var type: String
     /// For TCP, who opens the connection: `active`, `passive` or `so` (RFC 6544 section 4.5); nil if it isn't said.
     public var tcpType: String?
-    /// The address that a reflexive candidate of ours was seen for; nil in others, and not read from peers.
+    /// The address that our reflexive candidate was seen for; nil in others, and not read from peers.
     private var base: HostAddress?
 
     /// Parses a candidate, with or without `a=` and `candidate:` in front: `candidate:1 1 udp 2130706431 192.0.2.1 8189
@@ -41,7 +41,7 @@ public struct Candidate: Sendable, Equatable {
         }
     }
 
-    /// A host candidate of ours for UDP; `index` is its position in the list, which begins with the preferred one.
+    /// One of our host candidates for UDP; `index` is its position in the list, which begins with the preferred one.
     init(host address: HostAddress, index: Int) {
         self.init(host: address, foundation: index + 1, transport: "udp", typePreference: 126)
         // RFC 8445 section 5.1.2.1: 2^24 x type preference + 2^8 x local preference + (256 - component).
@@ -67,7 +67,7 @@ public struct Candidate: Sendable, Equatable {
         type = "host"
     }
 
-    /// A server-reflexive candidate of ours; `index` is its position among all candidates.
+    /// One of our server-reflexive candidates; `index` is its position among all candidates.
     init(reflexive: ReflexiveAddress, index: Int) {
         self.init(host: reflexive.address, index: index)
         // RFC 8445 section 5.1.2.2: such candidates have a type preference of 100.
@@ -95,7 +95,7 @@ public struct Candidate: Sendable, Equatable {
     }
 }
 
-/// An address and a port at which we can be reached, by UDP and perhaps by TCP.
+/// An address and a port at which we can be reached, over UDP and perhaps over TCP.
 public struct HostAddress: Sendable, Hashable {
     /// An IPv4 or IPv6 address as text, without brackets.
     public var address: String
@@ -108,7 +108,7 @@ public struct HostAddress: Sendable, Hashable {
     }
 }
 
-/// An address of ours as a STUN server sees it, behind a NAT.
+/// One of our addresses as a STUN server sees it, behind a NAT.
 public struct ReflexiveAddress: Sendable, Hashable {
     /// The address that the NAT gave us.
     public var address: HostAddress

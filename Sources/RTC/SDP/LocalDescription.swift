@@ -63,7 +63,7 @@ public struct LocalDescription: Sendable, Equatable {
     /// The lines of the ICE credentials.
     var iceLines: [String] { ["a=ice-ufrag:\(iceUfrag)", "a=ice-pwd:\(icePassword)"] }
 
-    /// The candidate lines, complete. A peer without ICE would use the first address, by UDP.
+    /// The candidate lines, complete. A peer without ICE would use the first address, over UDP.
     var candidateLines: [String] {
         var candidates = addresses.enumerated().map { Candidate(host: $1, index: $0) }
         candidates += reflexive.enumerated().map { Candidate(reflexive: $1, index: addresses.count + $0) }

@@ -35,8 +35,8 @@ struct MediaNegotiation {
             remoteCandidates: section.candidates.isEmpty ? bundled?.candidates ?? [] : section.candidates)
     }
 
-    /// The same for `video` and, if `withSound` is true, for the first audio section in its bundle that can be agreed
-    /// on too. Without one, the video is agreed on alone.
+    /// Negotiates `video` and, if `withSound` is true, for the first audio section in its bundle that can be agreed on
+    /// too. Without one, the video is agreed on alone.
     func negotiate(
         _ video: MediaDescription, withSound: Bool,
         role: (DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole

@@ -51,7 +51,7 @@ public struct LiteAgent: Sendable {
         self.remotePassword = Array(remotePassword.utf8)
     }
 
-    /// The user name fragment of ours that `request` names, by which the agent is looked up.
+    /// Our user name fragment that `request` names, by which the agent is looked up.
     public static func localUfrag(of request: STUNMessage) -> String? {
         guard let username = request.username, let colon = username.firstIndex(of: ":") else { return nil }
         return String(username[..<colon])

@@ -8,7 +8,7 @@ extension ServerCertificate {
     /// Makes a self-signed ECDSA P-256 certificate for these DNS names and numeric addresses, with the key of an
     /// earlier one or a new key. Names that are none are left out.
     ///
-    /// It is no authority's certificate (`CA:FALSE`): whoever trusts it trusts only this machine.
+    /// It is no authority's certificate (`CA:FALSE`): a client that trusts it trusts only this machine.
     ///
     /// - Throws: `opensslFailed`.
     public static func made(

@@ -1,7 +1,7 @@
 import MediaFiles
 import WebRTCPushing
 
-/// Where a push goes: an address, or what names one anew for each connection, because signed URLs expire.
+/// Where a push goes: an address, or what names a new one for each connection, because signed URLs expire.
 public struct PushTarget: Sendable, CustomStringConvertible {
     /// For people, logs and lists: without what may be secret.
     public let description: String
@@ -27,7 +27,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Whether it gets the same packets as viewers, which nobody encodes once more.
+    /// Whether it gets the same packets as viewers, without re-encoding.
     public var takesWebRTC: Bool { server != nil }
 
     /// Whether what the path doesn't carry waits where we see it, or is counted. What only a connection tells is

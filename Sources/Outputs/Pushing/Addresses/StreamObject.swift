@@ -103,7 +103,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
         guard url.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw OutputError("its stream object has a URL with other characters than ASCII's")
         }
-        // Whoever answers must not choose what is written on this machine.
+        // The server must not choose what is written on this machine.
         guard !url.lowercased().hasPrefix("file:") else { throw OutputError("its stream object names a file") }
         // The reason may have a part of the URL.
         guard let address = try? PushAddress(url) else {

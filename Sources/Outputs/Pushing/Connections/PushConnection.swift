@@ -256,7 +256,7 @@ final class PushConnection: PushAttempt {
             shared.withLock { $0.meter = OutputMeter(at: MonotonicTime.now()) }
             report(.opened(attempt: attempt))
             if target.isListener {
-                // Whoever was waited for gets what is shown now.
+                // The receiver that was waited for gets what is shown now.
                 let source = shared.withLock { shared in
                     (shared.queue, shared.isWaiting) = (OutputQueue(), false)
                     shared.still.connected()

@@ -65,7 +65,7 @@ struct PushSound {
         return try silence(at: piece.time, length: piece.length)
     }
 
-    /// Silence is packets of Opus too: decoded behind what was heard last, they begin without a click.
+    /// Silence is Opus packets too: decoded behind what was heard last, they begin without a click.
     private func silence(at time: Int64, length: Int64) throws(AudioCodingError) -> [Packet] {
         let step = ClockRate.audio.ticks(in: OpusPacket.silentFrame)
         // Only what is decoded can be cut. Of a packet that is passed on, less than a frame is left out instead.
@@ -99,7 +99,7 @@ struct PushSound {
     }
 }
 
-/// Makes AAC of packets of Opus.
+/// Makes AAC from Opus packets.
 private struct SoundTranscoder {
     let clockRate: ClockRate
     let track: SoundTrack

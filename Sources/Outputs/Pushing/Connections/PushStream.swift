@@ -9,7 +9,7 @@ import TrackHub
 /// The stream of one connection: what is sent of the track, with times from 0.
 struct PushStream: ~Copyable {
     /// A stream doesn't begin earlier than this long ago: with an older picture of a screen that has stood still since,
-    /// whoever plays it would stay behind by the picture's age.
+    /// a player would stay behind by the picture's age.
     private static let oldestStart = Interval.seconds(2)
 
     private let writer: any MediaWriter

@@ -18,15 +18,15 @@ public struct PushSettings: Sendable {
     public var sendBuffer = 128 << 10
     /// How often a status comes.
     public var statusPeriod = Interval.seconds(3)
-    /// While pictures come, a key frame is asked for as often as this: whoever watches by the other service can begin
-    /// only with one. It is asked of the source, so all viewers of the track get it. While the screen stands still, a
-    /// push by RTMP asks every 2 s. A source that makes none when asked keeps to its own key frames, except for HLS,
-    /// whose segments begin with one.
+    /// While pictures come, a key frame is asked for as often as this: viewers of the other service can begin only with
+    /// one. It is asked of the source, so all viewers of the track get it. While the screen stands still, a push over
+    /// RTMP asks every 2 s. A source that makes none when asked keeps to its own key frames, except for HLS, whose
+    /// segments begin with one.
     public var keyFrameInterval = Interval.seconds(3)
     /// What a push sends of its track.
     public enum Content: String, CaseIterable, Hashable, Sendable {
-        /// The pictures, and the sound if the track has any. If that comes later than the pictures, the push begins
-        /// anew with it.
+        /// The pictures, and the sound if the track has any. If that comes later than the pictures, the push restarts
+        /// with it.
         case both
         /// The pictures alone. The push doesn't count as a listener.
         case pictures
@@ -36,16 +36,16 @@ public struct PushSettings: Sendable {
 
     /// What is sent.
     public var content = Content.both
-    /// How the pictures are encoded once more; nil passes the source's frames on as they are, unless there is a filter.
+    /// How the pictures are re-encoded; nil passes the source's frames on as they are, unless there is a filter.
     public var video: VideoSettings?
-    /// How the sound is encoded once more; nil passes its Opus on as it is. RTMP and HLS take AAC alone, which then is
-    /// as `SoundSettings()` says.
+    /// How the sound is re-encoded; nil passes its Opus on as it is. RTMP and HLS take AAC alone, which then is as
+    /// `SoundSettings()` says.
     public var sound: SoundSettings?
     /// Is asked for each connection for the address of a host's name, as text of IPv4 or IPv6; nil leaves the name to
     /// the system, which also looks up all names if this is nil.
     ///
     /// It is called on a thread of the connection alone, and may block: after ``connectTimeout``, or when the push is
-    /// stopped, nobody waits for it any more. It isn't asked by RTMPS: libavformat would tell the server no name, and
+    /// stopped, nobody waits for it any more. It isn't asked for RTMPS: libavformat would tell the server no name, and
     /// many servers have no certificate to show then. An RTMP server is told the host's name as ever; an RTSP server
     /// sees the address in the requests' URL. Nor is it asked for a server of WebRTC.
     public var resolve: (@Sendable (String) -> String?)?
@@ -99,7 +99,7 @@ public struct PushSettings: Sendable {
 /// What a push tells its user.
 public enum PushEvent: Sendable {
     /// It is in another state; ``OutputState/error`` and ``OutputState/autoReconnecting`` come with their reason, and
-    /// the latter once more if another try fails for another reason.
+    /// the latter again if another try fails for another reason.
     case changed(OutputState, because: OutputFailure?)
     /// What it does, at regular times while it is connected.
     case status(PushStatus)
@@ -119,7 +119,7 @@ public struct PushStatus: Hashable, Sendable {
     public var sentPictures = 0
     /// The pictures that this connection has left out.
     public var droppedPictures = 0
-    /// The packets of sound that this connection has sent, including packets of silence.
+    /// The audio packets that this connection has sent, including packets of silence.
     public var sentSound = 0
     /// The packets of the track's sound that this connection has left out.
     public var droppedSound = 0
@@ -158,7 +158,7 @@ public final class Push: Sendable {
             onEvent: onEvent)
     }
 
-    /// The same with the changes of this machine's network, of which it is told. `changes` is called on the push's own
+    /// Prepares a push that is told of the changes of this machine's network. `changes` is called on the push's own
     /// thread, since the kernel's answer may take a while.
     init(
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings,
@@ -199,7 +199,7 @@ public final class Push: Sendable {
     public func start() { mailbox.post(.event(.start)) }
     /// Sends what waits, for three seconds at most, and ends.
     public func stop() { mailbox.post(.event(.stop)) }
-    /// Begins anew at once, whatever it does.
+    /// Reconnects at once, whatever it does.
     public func restart() { mailbox.post(.event(.restart)) }
 
     /// Takes other settings. If it isn't running, they are for its next start or try.

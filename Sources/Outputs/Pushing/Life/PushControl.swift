@@ -47,7 +47,7 @@ struct PushControl {
                 case .event(.closed(let attempt))
                 where life.state == .connected && attempt == connection?.attempt && connection?.isOutdated == true:
                     handle(.restart)
-                // Whoever received has left: the next one is waited for.
+                // The receiver has left: the next one is waited for.
                 case .event(.failed(let attempt, _))
                 where target.isListener && life.state == .connected && attempt == connection?.attempt:
                     handle(.restart)
@@ -233,7 +233,7 @@ extension PushSettings {
 }
 
 extension VideoSettings {
-    /// The same, without what an encoder that adapts its rate can change while it runs.
+    /// The settings without what an encoder that adapts its rate can change while it runs.
     fileprivate var withoutRates: VideoSettings {
         var settings = self
         settings.bitRate = VideoSettings().bitRate

@@ -24,7 +24,7 @@ final class PushListeners: Sendable {
     var status: PushStatus? { shared.withLock { $0.status } }
 
     func makeStream() -> AsyncStream<PushEvent> {
-        // Whoever doesn't listen for long misses the oldest events.
+        // A listener that doesn't read for long misses the oldest events.
         let (stream, continuation) = AsyncStream.makeStream(of: PushEvent.self, bufferingPolicy: .bufferingNewest(256))
         let key: Int? = shared.withLock { state in
             if state.isOver { return nil }

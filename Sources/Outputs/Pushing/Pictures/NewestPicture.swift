@@ -42,7 +42,7 @@ struct NewestPicture {
     }
 }
 
-/// The times of pictures that are encoded once more, on the track's timeline.
+/// The times of pictures that are encoded again, on the track's timeline.
 struct PictureTimes {
     /// Nothing has changed since an older picture was captured, so it shows the present as well.
     private static let oldest = Interval.seconds(1)

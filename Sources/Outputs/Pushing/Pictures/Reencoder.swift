@@ -11,7 +11,7 @@ import VideoDecoding
 import VideoEncoding
 import X264Encoding
 
-/// Encodes a track's pictures once more, once for all outputs that want the same and have no filter.
+/// Re-encodes a track's pictures, once for all outputs that want the same and have no filter.
 ///
 /// A thread of its own decodes the track, and encodes the newest picture as often as the settings ask for. While
 /// nothing changes, the last picture is repeated once a second, which takes a few bytes, so that players go on.

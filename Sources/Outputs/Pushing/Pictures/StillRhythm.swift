@@ -3,9 +3,9 @@ import MediaTypes
 
 /// When a push asks for one more picture of a screen that stands still, and when that is to be a key frame.
 ///
-/// Whoever starts to watch at the other end shows nothing before it has looked at some twenty pictures behind a key
-/// frame, and nobody tells when somebody starts. So these are sent close together behind each key frame, and few until
-/// the next one: a player starts as soon as at 25 pictures a second, for a third of them.
+/// A player that starts at the other end shows nothing before it has analysed some twenty pictures behind a key frame,
+/// and nobody tells when somebody starts. So these are sent close together behind each key frame, and few until the
+/// next one: a player starts as soon as at 25 fps, for a third of them.
 struct StillRhythm {
     /// Most players look at 21 pictures.
     private static let beginning = (length: Interval.milliseconds(1200), spacing: Interval.milliseconds(40))

@@ -28,7 +28,8 @@ extension ValueFormat where Value == ListenArgument {
     /// An address and a port, or a port alone (`8080`, `:8080`); `localhost` means 127.0.0.1.
     public static var listenAddress: ValueFormat<ListenArgument> { listenAddress(example: 8080) }
 
-    /// The same, for an option with another usual port, which is the one in its error's examples.
+    /// An address and a port, or only a port, for an option with another usual port, which is the one in its error's
+    /// examples.
     public static func listenAddress(example: UInt16) -> ValueFormat<ListenArgument> {
         let examples = "127.0.0.1:\(example), [::1]:\(example) or \(example)"
         return ValueFormat(orProblem: "not an address to listen on; write it like \(examples)") { text in

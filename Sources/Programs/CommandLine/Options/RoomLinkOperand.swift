@@ -1,6 +1,6 @@
 import Glibc
 
-/// A room's link as an operand: the link itself, `-` for standard input, or `@FILE`. The last two keep the link's token
+/// A room's link as an operand: the link itself, `-` for standard input, or `@FILE`. The last two keep the room token
 /// off the command line, which every user of the machine can read.
 public enum RoomLinkOperand {
     /// The operand's text in `--help`.

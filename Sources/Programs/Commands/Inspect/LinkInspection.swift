@@ -9,7 +9,7 @@ import MediaTypes
 import Recording
 import Threading
 
-/// Inspects what comes over a link, in place of a host. Accepts one connection after the other until SIGINT or SIGTERM.
+/// Inspects what comes over a link, instead of a host. Accepts one connection after the other until SIGINT or SIGTERM.
 ///
 /// Has no thread of its own; `run` blocks the calling thread.
 final class LinkInspection {
@@ -169,7 +169,7 @@ final class LinkInspection {
         }
     }
 
-    /// Returns false while the proof has not come, and also if something else came, which ends the connection.
+    /// Returns false while the proof has not come; if something else came, ends the connection and returns false too.
     private func takeProof(_ check: CaptureCheck) -> Bool {
         let message = splitter.next()
         if message == nil, splitter.fault == nil { return false }

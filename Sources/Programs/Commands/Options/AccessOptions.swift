@@ -110,7 +110,7 @@ enum AccessOptions {
         }
     }
 
-    /// The presenting token of the first room: from the named file, or the one kept beside the link's token, or a new
+    /// The presenting token of the first room: from the named file, or the one kept next to the room token, or a new
     /// one.
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration

@@ -200,7 +200,7 @@ enum HostOptions {
     static func networkLines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
         guard options.has("lan") else { return [] }
         let addresses = host.reachableAddresses
-        // Whoever has opened the usual port in a firewall has to know.
+        // A user who has opened the usual port in a firewall has to know.
         let port = host.usesOtherMediaPort ? ["The usual UDP port is in use: viewers use port \(host.mediaPort)."] : []
         if addresses.isEmpty {
             return ["This machine is on no network: no other machine can open the link. Connect it, then try again."]

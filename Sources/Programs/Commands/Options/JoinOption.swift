@@ -15,7 +15,7 @@ struct JoinOption {
     private static let most = 16
 
     let targets: [JoinTarget]
-    /// A line for whoever joins a server on another machine without letting other machines in.
+    /// A line for a user who joins a server on another machine without letting other machines in.
     let warning: String?
 
     /// Reads the options, and hides the rooms from those who list processes.

@@ -44,7 +44,7 @@ struct RTSPOption {
     /// The line for an error of `start`.
     func words(for error: RTSPServerError) -> String { "\(label): \(error)" }
 
-    /// What to tell whoever shares: how to watch the first room.
+    /// What to tell the sharer: how to watch the first room.
     static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
         guard let server else { return [] }
         let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)

@@ -9,8 +9,8 @@ enum SettingsLookup {
         return options.completed(by: try Program.commands.settings(in: document, for: command))
     }
 
-    /// Does the same for `doctor`, which reports a wrong mode or owner of the file as it does those of other files.
-    /// Returns the error of `complete` about that, with the options of the file all the same if it can be read.
+    /// Adds these options for `doctor`, which reports a wrong mode or owner of the file as it does those of other
+    /// files. Returns the error of `complete` about that, with the options of the file all the same if it can be read.
     static func examine(
         _ options: ParsedOptions, of command: String
     ) throws(UsageError) -> (options: ParsedOptions, problem: UsageError?) {

@@ -33,7 +33,7 @@ extension TrackFormat.Codec {
         }
     }
 
-    /// Whether each packet holds a whole frame, so that nothing but its own bytes ends it (RFC 7587 section 4.2).
+    /// Whether each packet holds a whole frame, so that only its own bytes end it (RFC 7587 section 4.2).
     var hasFrameInEachPacket: Bool {
         switch self {
         case .h264: false

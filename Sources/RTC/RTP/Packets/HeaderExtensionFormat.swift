@@ -66,7 +66,7 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///     abs-capture-time:  NTP time of the capture (64 bits) [| the capture clock's offset from ours (64 bits)]
 ///     sdes:mid:          the media section's identification, UTF-8
 ///     transport-wide-cc: the packet's number among all that the transport sends (16 bits)
-///     corruption-detection: samples of the picture (``PictureSamples``), in place of the capture time, beside which
+///     corruption-detection: samples of the picture (``PictureSamples``), instead of the capture time, beside which
 ///                        there is no room
 ///
 /// Nothing here depends on the time of sending, and a packet keeps its transport-wide number and its playout delay, so
@@ -149,8 +149,8 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - playoutDelay: the value of playout-delay; must be the same each time the packet is written.
-    ///   - captureTime: the time at which the picture was captured; likewise.
-    ///   - transportNumber: the packet's transport-wide number; likewise.
+    ///   - captureTime: the time at which the picture was captured; must be the same each time the packet is written.
+    ///   - transportNumber: the packet's transport-wide number; must be the same each time the packet is written.
     ///   - samples: the picture's samples; must be the same each time the packet is written.
     public func write(
         _ set: HeaderExtensionSet, playoutDelay: PlayoutDelay = .none, captureTime: NTPTime,

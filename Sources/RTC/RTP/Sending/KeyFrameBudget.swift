@@ -59,7 +59,7 @@ public struct KeyFrameBudget: Sendable {
         return true
     }
 
-    /// Notes that the session sent a key frame, whoever asked for it. This answers a deferred request and does not use
+    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request and does not use
     /// up the budget.
     public mutating func keyFrameSent() {
         deadline = nil

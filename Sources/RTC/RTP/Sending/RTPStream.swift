@@ -65,7 +65,7 @@ public struct RTPStream: Sendable {
     public internal(set) var sent = SentMap()
     /// The statistics for the stream's sender reports.
     public private(set) var statistics = SenderStatistics()
-    /// The same for the retransmission stream.
+    /// The statistics of the retransmission stream.
     public private(set) var retransmissionStatistics = SenderStatistics()
     /// The sequence number of the last packet sent; nil before the first.
     public var lastSequenceNumber: SequenceNumber? { last?.sequenceNumber }
@@ -89,8 +89,8 @@ public struct RTPStream: Sendable {
     ///
     /// - Parameters:
     ///   - number: the frame's number in the track's history.
-    ///   - previous: the frame with the number before, to be sent once more with this one; nil if it isn't. It is left
-    ///     out if the peer does not support that, or if the two don't fit into one packet (``RedundancyFormat``).
+    ///   - previous: the frame with the number before, to be sent again with this one; nil if it isn't. It is left out
+    ///     if the peer does not support that, or if the two don't fit into one packet (``RedundancyFormat``).
     ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so

@@ -34,7 +34,7 @@ public struct TailProbe: Sendable {
     /// picture, and padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes
     /// more pictures.
     static let packetsInMotion = 12
-    /// libwebrtc counts a stream's packets from its last key frame, and begins anew with the first one after so many
+    /// libwebrtc counts a stream's packets from its last key frame, and starts again with the first one after so many
     /// (`RtpSeqNumOnlyRefFinder`). If that is padding, and a picture before it is still missing, that picture comes to
     /// be older than the key frame, and nothing is shown until there is another one. So none is sent around that
     /// number: not before a picture has come that can be the first, nor until that should have been repaired if it was
@@ -89,8 +89,8 @@ public struct TailProbe: Sendable {
     ///
     /// - Parameters:
     ///   - isKeyFrame: whether the picture is a key frame.
-    ///   - paddingRoom: how many packets of padding the path has room for in a second; 0 if it is full, so that
-    ///     losses in bursts are those of its queue.
+    ///   - paddingRoom: how many padding packets the path has room for in a second; 0 if it is full, so that losses in
+    ///     bursts are those of its queue.
     public mutating func pictureSent(
         lastSequenceNumber: SequenceNumber, packetCount: Int, isKeyFrame: Bool = false, roundTripTime: Interval?,
         paddingRoom: Int = 10_000, at now: MonotonicTime
@@ -129,7 +129,7 @@ public struct TailProbe: Sendable {
         paddingLeft = 0
         if now - lastRequestAt > Self.burst.isRecentFor { (requests, lastCounted) = ((0, 0), nil) }
         lastRequestAt = now
-        // What is requested once more isn't lost once more.
+        // What is requested again isn't lost again.
         let new = numbers.filter { number in lastCounted.map { $0.distance(to: number) > 0 } ?? true }
         let pairs = zip(new, new.dropFirst()).count { $0.next == $1 }
         requests = (requests.packets + new.count, requests.pairs + pairs)

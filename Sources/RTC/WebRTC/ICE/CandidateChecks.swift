@@ -64,7 +64,7 @@ struct CandidateChecks {
         schedule()
     }
 
-    /// Checks the address that one of the peer's checks came from, soon and if necessary once more (RFC 8445 section
+    /// Checks the address that one of the peer's checks came from, soon and if necessary again (RFC 8445 section
     /// 7.3.1.4).
     mutating func trigger(_ candidate: RemoteCandidate, now: MonotonicTime) {
         add([candidate], now: now)
@@ -166,7 +166,7 @@ struct CandidateChecks {
 /// Bounds the requests to the candidates of all viewers together: somebody who opens many sessions must not have the
 /// host flood a stranger whom their candidates name. A request beyond it is not sent, as if it were lost.
 struct CheckBudget {
-    /// The time for which one request counts: 500 in a second are about 0.5 Mbit/s.
+    /// The time for which one request counts: 500 per second are about 0.5 Mbit/s.
     static let share = Interval.milliseconds(2)
     /// The requests of this time may be sent at once.
     static let burst = Interval.seconds(1)

@@ -101,7 +101,7 @@ struct STUNQueries {
         return servers.map(\.name)
     }
 
-    /// Takes the addresses of the servers. Those that are asked already are not asked anew.
+    /// Takes the addresses of the servers. Servers that are being asked already are not asked again.
     mutating func resolved(_ addresses: [STUNServerName: [TransportAddress]], now: MonotonicTime) {
         for index in servers.indices {
             guard let found = addresses[servers[index].name] else { continue }

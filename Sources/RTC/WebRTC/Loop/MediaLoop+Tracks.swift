@@ -48,7 +48,7 @@ extension MediaLoop {
         for id in frameViewers(at: feed) { endFrames(id, ChromaPolicy.exclusion) }
     }
 
-    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough, also if no session
+    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough, even if no session
     /// watches it any more.
     func pollChroma(now: MonotonicTime) {
         chromaDeadline = .distantFuture
@@ -59,7 +59,7 @@ extension MediaLoop {
     }
 
     /// Whether to adapt rates now: at most five times a second after peers have sent something, and once a second where
-    /// only frames have come, such as the packets of sound.
+    /// only frames have come, such as audio packets.
     func isRateDecisionDue(_ now: MonotonicTime) -> Bool {
         guard now >= nextRateDecision else { return false }
         // What viewers of whole pictures confirm comes as commands.

@@ -41,7 +41,7 @@ struct SessionTable {
     }
 
     /// Whether other sessions' peers are at all addresses of a server's that the user chose. A server with one UDP port
-    /// for all its sessions can't tell two of ours apart either: they come from one port as well.
+    /// for all its sessions can't tell two of our sessions apart either: they come from one port as well.
     func isShutOut(_ session: PeerSession, now: MonotonicTime) -> Bool {
         session.ice.isShutOut { byPeer.claim($0, for: session, now: now) == .refused }
     }

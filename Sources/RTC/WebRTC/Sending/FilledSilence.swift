@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Decides when a server gets silence in place of missing audio, and where on the track's timeline.
+/// Decides when a server gets silence instead of missing audio, and where on the track's timeline.
 ///
 /// A source sends nothing while it is silent, muted or paused. Browsers accept that, but some servers wait for the
 /// first packet of each stream that they were offered, and drop the stream or end the session without one, and players

@@ -17,7 +17,7 @@ struct PathControl {
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
     /// A link with a longer queue is full.
     private static let fullQueue = Interval.milliseconds(50)
-    /// Packets of sound have transport-wide numbers for this long after a picture.
+    /// Audio packets have transport-wide numbers for this long after a picture.
     private static let soundMeasuringTime = Interval.milliseconds(250)
     /// They go on having them while the queue is longer than this, so that feedback says when it has drained.
     private static let shortQueue = Interval.milliseconds(10)
@@ -125,8 +125,9 @@ struct PathControl {
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
     var nextNumber: UInt16? { isNumbered ? controller.nextSequenceNumber : nil }
 
-    /// The same for the next packet of sound: nil also while the screen stands still. A peer sends feedback some 17
-    /// times a second as long as numbered packets come, and that of sound alone tells nothing of what the path carries.
+    /// The transport-wide sequence number for the next packet of sound; nil as well while the screen stands still. A
+    /// peer sends feedback some 17 times per second as long as numbered packets come, and that of sound alone tells
+    /// nothing of what the path carries.
     ///
     /// A peer that has sent none so far may never do so. It is judged by its reception reports, for which the
     /// controller must know all packets.
@@ -163,7 +164,7 @@ struct PathControl {
     /// make worse. Only transport-wide feedback tells of a queue.
     var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueDelay < Self.fullQueue }
 
-    /// How many packets of padding may be sent in a second: together they take a tenth of the path.
+    /// How many padding packets may be sent in a second: together they take a tenth of the path.
     var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 10 / (8 * Self.paddingByteCount) : 0 }
 
     // MARK: Feedback

@@ -3,7 +3,7 @@ import TrackHub
 
 /// Decides which rung of a track a session gets: what the source sends, or what the host encodes for narrow paths.
 ///
-/// Pure: belongs to whoever calls it.
+/// Pure: belongs to its caller.
 struct RungChoice {
     /// Frames that wait for the path no longer than this are on time.
     static let onTime = Interval.milliseconds(300)

@@ -77,15 +77,15 @@ extension RungFollower {
         }
     }
 
-    /// Begins anew at a key frame if what waits on the narrow rung would be more than a second old when it arrives,
-    /// because the path has become slower still. A single large picture is not left out: no newer one waits. The other
-    /// viewers of the rung may get the key frame too, so this is seldom done, however slow the path is.
+    /// Skips to a key frame if what waits on the narrow rung would be more than a second old when it arrives, because
+    /// the path has become slower still. A single large picture is not left out: no newer one waits. The other viewers
+    /// of the rung may get the key frame too, so this is seldom done, however slow the path is.
     private mutating func skipOld(_ plan: PathRates, now: MonotonicTime) {
         guard let number = nextFrame, feed.history.next.rawValue &- number.rawValue > 1,
             waitingBytes * 8 > plan.target.bitsPerSecond, waitingBytes > feed.keyFrameByteCount * 2,
             skippedAt.map({ now - $0 >= .seconds(10) }) ?? true
         else { return }
-        // From a key frame that is being sent already, it would all be sent once more.
+        // From a key frame that is being sent already, it would all be sent again.
         if let start = start(of: feed), start <= number, !isLate(start, of: feed, at: plan.estimate) { return }
         skippedAt = now
         feed.lowerRate(to: max(plan.estimate, WatchedTracks.leastNarrow), now: now)

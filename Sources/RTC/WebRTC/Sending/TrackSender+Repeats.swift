@@ -35,7 +35,7 @@ extension TrackSender {
     /// Sends packets of no other use, as many as the pace allows now: they show whether the path carries more.
     ///
     /// A large probe is made of a packet that was sent a moment ago, on the retransmission stream: a few hundred
-    /// packets of padding would be more than libwebrtc forgives (see ``TailProbe``).
+    /// padding packets would be more than libwebrtc forgives (see ``TailProbe``).
     mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         let isLarge = path.plan.probe.map { $0.minimumByteCount >= Self.largeProbe } ?? false
         let again = isLarge && stream.hasRetransmission ? lastLargePacket : nil

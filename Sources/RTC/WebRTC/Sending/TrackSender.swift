@@ -238,7 +238,7 @@ struct TrackSender: RungFollower {
 
     // MARK: Reports
 
-    /// Whether reports wait for the first packet. Servers that pass pictures on by RTMP or HLS drop all that come
+    /// Whether reports wait for the first packet. Servers that pass pictures on over RTMP or HLS drop all that come
     /// before two reports have told them the time, also the first key frame.
     private var holdsReports: Bool { isForServer && stream.lastSequenceNumber == nil }
 

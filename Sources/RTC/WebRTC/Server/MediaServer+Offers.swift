@@ -7,7 +7,7 @@ import Synchronization
 import Threading
 public import TrackHub
 
-/// An offer of ours that waits for its answer.
+/// One of our offers, which waits for its answer.
 struct PendingOffer: Sendable {
     let offer: Offer
     let local: LocalDescription
@@ -22,7 +22,7 @@ struct PendingOffer: Sendable {
 }
 
 extension MediaServer {
-    /// How long an offer of ours waits for an answer.
+    /// How long our offer waits for an answer.
     static let answerPatience = Interval.seconds(30)
 
     /// Offers a session that watches `source` to a viewer that expects an offer: in 4:2:0 and, unless `controlling`, in
@@ -41,7 +41,7 @@ extension MediaServer {
         try offer(watching: source, controlling: controlling, within: Self.answerPatience, onEnd: onEnd)
     }
 
-    /// The same, with another time limit for the answer.
+    /// Offers a session with another time limit for the answer.
     func offer(
         watching source: WatchedSource, controlling: Bool = false, within patience: Interval,
         onEnd: @escaping @Sendable (String) -> Void

@@ -246,7 +246,7 @@ public final class MediaServer: SessionServer {
     /// The statistics of every viewer's session, at most about a second old. Doesn't wait for the media thread.
     public var statistics: [PeerStatistics] { published.sessions }
 
-    /// What was sent to all viewers so far, likewise.
+    /// What was sent to all viewers so far, at most about a second old.
     public var totals: MediaTotals { published.totals }
 
     public func statistics(of session: MediaSessionID) -> PeerStatistics? {

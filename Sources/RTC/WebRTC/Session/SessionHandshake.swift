@@ -85,8 +85,8 @@ struct SessionHandshake {
         return flight
     }
 
-    /// Sends our first flight once more, byte for byte, unless the peer has answered it: it may have dropped it because
-    /// its ICE wasn't ready. If it hasn't, it takes this for a datagram that the network has doubled.
+    /// Sends our first flight again, byte for byte, unless the peer has answered it: it may have dropped it because its
+    /// ICE wasn't ready. If it hasn't, it takes this for a datagram that the network has doubled.
     mutating func repeatFirstFlight() {
         guard let flight = firstFlight, !flight.isEmpty else { return }
         firstFlight = []

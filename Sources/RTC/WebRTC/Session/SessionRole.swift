@@ -46,7 +46,7 @@ final class WatchedTracks: TrackViewer {
     /// One for each track of pictures; empty until the keys are established, because a sender takes far more memory
     /// than an unanswered offer should cost.
     private var senders: [TrackSender] = []
-    /// The sender of the sound, likewise; nil for good if the session has none.
+    /// The sender of the sound; nil until the keys are established, and for good if the session has no sound.
     private var sound: SoundSender?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var hasToldFault = false

@@ -159,7 +159,7 @@ struct ConfirmedRate {
         return true
     }
 
-    /// Short delays count at once. A longer round trip is believed if the delay stays long although nothing of ours
+    /// Short delays count at once. A longer round trip is believed if the delay stays long although none of our packets
     /// waits: two pictures that were alone on the path show that, when a queue seems to stand for long.
     private mutating func noteRoundTrip(_ delay: Interval, isAlone: Bool, byteCount: Int, now: MonotonicTime) {
         roundTripTime = min(roundTripTime ?? delay, delay)

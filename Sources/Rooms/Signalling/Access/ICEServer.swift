@@ -17,7 +17,7 @@ public struct ICEServer: Sendable, Equatable {
     /// What a client shows to a TURN server.
     public enum Credentials: Sendable, Equatable {
         case none
-        /// The same for all clients: printable ASCII.
+        /// One user name and password for all clients: printable ASCII.
         case fixed(user: String, password: String)
         /// Each client gets a password that expires, which the server checks by this secret (coturn's
         /// `use-auth-secret`). Clients never get the secret.
@@ -83,7 +83,7 @@ public struct ICEServer: Sendable, Equatable {
         "\(scheme.rawValue):\(host):\(port)" + (transport.map { "?transport=\($0.rawValue)" } ?? "")
     }
 
-    /// `HOST:PORT`, where the server answers STUN's questions over UDP; nil if it is reached by TCP or TLS only.
+    /// `HOST:PORT`, where the server answers STUN's questions over UDP; nil if it is reached only over TCP or TLS.
     public var stunAddress: String? {
         scheme == .turns || transport == .tcp ? nil : "\(host):\(port)"
     }
@@ -157,6 +157,6 @@ extension [ICEServer] {
         return filter(\.isComplete).map { ClientICEServer($0, now: now) }
     }
 
-    /// The same as headers of an answer.
+    /// What one client is given, as headers of an answer.
     func links() -> HTTPHeaders { forClient().map { ("Link", $0.link) } }
 }

@@ -1,12 +1,12 @@
 import CGLib
 import Foundation
 
-/// Where a WebSocket of ours goes.
+/// Where one of our WebSockets connects to.
 package struct WebSocketAddress: Hashable, Sendable {
     /// A name or an address, as in a URL: an IPv6 address has brackets.
     package var host: String
     package var port: UInt16
-    /// Whether it goes by TLS.
+    /// Whether it goes over TLS.
     package var isSecure: Bool
     /// The path and the query, percent-encoded; it begins with a slash.
     package var target: String
@@ -91,7 +91,7 @@ struct ClientHandshake {
     }
 }
 
-/// Why a WebSocket of ours has ended, in one line without a full stop.
+/// Why one of our WebSockets has ended, in one line without a full stop.
 package enum WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no connection, or its TLS isn't to be trusted.
     case unreachable(String)

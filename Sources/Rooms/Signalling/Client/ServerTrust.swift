@@ -31,7 +31,7 @@ package final class ServerTrust {
         if let database { soup_session_set_tls_database(session, database) }
     }
 
-    /// The same for one connection before its handshake.
+    /// Makes one connection accept only these certificates; called before its handshake.
     package func check(_ connection: UnsafeMutablePointer<GTlsConnection>) {
         if let database { g_tls_connection_set_database(connection, database) }
     }
@@ -50,7 +50,7 @@ package final class ServerTrust {
 
 /// A server's numeric address, which our clients give to GLib as such.
 ///
-/// To a host in text, GLib before 2.80 sends its name by TLS (SNI), also if it is an address, which it must not be
+/// To a host in text, GLib before 2.80 sends its name over TLS (SNI), even if it is an address, which it must not be
 /// (RFC 6066 section 3): servers with GnuTLS refuse IPv6 addresses. Certificates are checked for the address.
 package final class NumericPlace {
     package let pointer: OpaquePointer

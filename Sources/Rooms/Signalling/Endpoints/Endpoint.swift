@@ -88,7 +88,7 @@ final class Endpoint {
     }
 
     /// Handles a request to a session. Only the client that created the session knows its URL, so the URL is accepted
-    /// in place of a token if the request has none (MediaMTX's reader sends none here).
+    /// instead of a token if the request has none (MediaMTX's reader sends none here).
     func handle(_ exchange: HTTPExchange, room: String, session name: String) {
         if exchange.method == "OPTIONS" { return options(exchange, Self.sessionMethods, accept: Self.acceptPatch) }
         let session = sessions[name].flatMap { $0.address.room == room ? $0 : nil }

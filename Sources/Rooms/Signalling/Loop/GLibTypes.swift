@@ -15,7 +15,7 @@ package enum GLibTypes {
             g_socket_client_get_type(), g_socket_get_type(), g_inet_socket_address_get_type(),
             g_tcp_connection_get_type(), soup_server_get_type(), soup_session_get_type(), soup_message_get_type(),
         ] {
-            // Never released, so that it isn't made anew.
+            // Never released, so that it isn't made again.
             _ = g_type_class_ref(type)
         }
         // Asking loads the modules, which have types too.

@@ -178,7 +178,7 @@ extension Attendance {
     /// The minimum time between two lists for a room, in microseconds.
     private static let rosterPause = 1_000_000
     /// If a room has many viewers, the minimum time is this long for each of them instead, in microseconds, so that at
-    /// most 200 messages a second are sent.
+    /// most 200 messages per second are sent.
     private static let rosterPausePerViewer = 5000
     /// How long a change waits for others that can be sent with it, in microseconds.
     private static let rosterDelay = 100_000

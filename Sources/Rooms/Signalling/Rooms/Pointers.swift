@@ -47,8 +47,8 @@ private struct PointerToldSoFar: Equatable {
     var place: UInt64 = 0
 }
 
-/// The pointer: each page is sent the latest shape and position, at most 60 times a second, and never more while it has
-/// unread data.
+/// The pointer: each page is sent the latest shape and position, at most 60 times per second, and never more while it
+/// has unread data.
 ///
 /// In a room that has had several tracks, a page is told only about the pointers of the tracks that it watches.
 final class Pointers {

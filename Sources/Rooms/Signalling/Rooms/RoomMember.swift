@@ -28,7 +28,7 @@ final class RoomMember {
         (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
     }
 
-    /// Goes on by the WebSocket of `other`, whose callbacks the caller sets. Ends the one so far without a call.
+    /// Continues over the WebSocket of `other`, whose callbacks the caller sets. Ends the one so far without a call.
     func goOn(by other: RoomMember) {
         socket.onMessage = { _ in }
         socket.onEnd = {}

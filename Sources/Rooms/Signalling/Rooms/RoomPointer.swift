@@ -55,7 +55,7 @@ final class PointerBoard: Sendable {
 }
 
 /// The pointer's events as JSON. They are written by hand, because they have no text to escape and a position is sent
-/// 60 times a second. `track` is nil if the room has never had more than one.
+/// 60 times per second. `track` is nil if the room has never had more than one.
 enum PointerEvent {
     /// `_pointer_shape`: the pixels with straight alpha, as base64 of RGBA bytes, which is the format of a canvas.
     static func shape(_ shape: PointerImage, track: TrackName? = nil) -> String {

@@ -40,7 +40,7 @@ public struct SignallingConfiguration: Sendable {
     /// Takes one line for the log, on the signalling thread. No line contains the part of a room's name after its
     /// comma.
     public var log: @Sendable (String) -> Void = { _ in }
-    /// Takes one line that whoever runs the host should know, likewise.
+    /// Receives one line that the host's operator should know, on the signalling thread.
     public var warn: @Sendable (String) -> Void = { _ in }
     /// Called when somebody has joined or left a room, on the signalling thread. It must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
@@ -138,7 +138,7 @@ public struct SignallingLimits: Sendable {
     /// Simultaneous connections of all kinds. Beyond that, a new connection replaces the oldest whose client hasn't
     /// been admitted. If there is none, the new one is closed at once.
     public var connections = 1024
-    /// The same limit for one address that isn't loopback.
+    /// Simultaneous connections of one address that isn't loopback.
     public var connectionsPerAddress = 256
     /// Simultaneous visitors in rooms from one address that isn't loopback.
     public var visitorsPerAddress = 256

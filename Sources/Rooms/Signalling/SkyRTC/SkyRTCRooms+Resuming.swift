@@ -39,10 +39,10 @@ extension SkyRTCRooms {
         return true
     }
 
-    /// Lets the viewer with the secret `resumption` go on by the WebSocket of `newcomer`, if `key` still opens its
+    /// Lets the viewer with the secret `resumption` continue over the WebSocket of `newcomer`, if `key` still opens its
     /// room. Returns whether there is such a viewer.
     ///
-    /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins anew.
+    /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins again.
     /// One who was sent away while its WebSocket was dead hears of it now.
     func resume(_ resumption: String, with key: RoomKey, by newcomer: RoomMember) -> Bool {
         guard newcomer.room == nil, let room = rooms.directory.grant(to: key).room?.name,

@@ -3,7 +3,7 @@
 ///
 /// The round trip is the shortest one seen. One that has grown looks like a slow path. If sound has been left out for
 /// ``patience``, none is sent until all is confirmed: the next packet, which no other holds up, then tells the round
-/// trip anew.
+/// trip again.
 ///
 /// Pure; times are in microseconds of one clock.
 struct SoundFlow {

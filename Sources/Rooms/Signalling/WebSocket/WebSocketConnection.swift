@@ -37,7 +37,7 @@ final class WebSocketConnection {
     var onMessage: (String) -> Void = { _ in }
     /// Called when the connection has ended.
     var onEnd: () -> Void = {}
-    /// Called after that, for whoever keeps the connection.
+    /// Called after that, for the owner of the connection.
     var onGone: () -> Void = {}
 
     /// The burst that a client may send after a quiet time, in microseconds of the allowed rate.

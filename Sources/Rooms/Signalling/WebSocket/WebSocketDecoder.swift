@@ -143,7 +143,7 @@ struct WebSocketDecoder {
     }
 }
 
-/// Frames of ours, which are unfragmented. As a server's they are unmasked; `masked` makes them a client's.
+/// Our frames, which are unfragmented. As a server's they are unmasked; `masked` makes them a client's.
 enum WebSocketFrame {
     static func text(_ text: String) -> [UInt8] { frame(0x1, Array(text.utf8)) }
     static func ping() -> [UInt8] { frame(0x9, []) }
