@@ -22,8 +22,8 @@ public struct EventLog: Sendable {
     private let level: Level
     private let output: @Sendable (Level, String) -> Void
 
-    /// A log that hands each line to `output`. Less important lines than those of `level` are neither written nor
-    /// built.
+    /// A log that hands each line to `output`, on the thread that writes it. Less important lines than those of `level`
+    /// are neither written nor built.
     public init(upTo level: Level = .debug, _ output: @escaping @Sendable (Level, String) -> Void) {
         self.level = level
         self.output = output

@@ -25,7 +25,7 @@ public final class HandOver<Value: Sendable>: Sendable {
         wake.signal()
     }
 
-    /// Waits for the value until `deadline`; nil if it hasn't been given by then.
+    /// Blocks until the value is given; nil if it hasn't been given by `deadline`. One thread at a time may wait.
     public func wait(until deadline: MonotonicTime) -> Value? {
         while true {
             if let given { return given }

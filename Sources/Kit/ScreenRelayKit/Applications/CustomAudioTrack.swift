@@ -11,7 +11,9 @@ public import TrackHub
 /// track of samples encodes what ``write(samples:captured:)`` gets to Opus, while somebody listens. Which one it is, is
 /// chosen when it is made. May be used on any thread.
 public final class CustomAudioTrack: PictureSource {
-    /// What a track tells its application. The closure is called on the host's threads and must not block.
+    /// What a track tells its application.
+    ///
+    /// The closure is called on any thread, the writing one included, but one call at a time. It must not block.
     public struct Feedback: Sendable {
         /// Whether anyone listens now. While no one does, sound need not be written.
         public var watchedChanged: @Sendable (Bool) -> Void

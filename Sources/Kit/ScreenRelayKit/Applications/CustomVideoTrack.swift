@@ -12,7 +12,9 @@ public import TrackHub
 /// `Feedback` tells the application when a key frame is needed, what bit rate the viewers' connections can take, and
 /// whether anyone watches. May be used on any thread.
 public final class CustomVideoTrack: PictureSource {
-    /// What a track tells its application. The closures are called on the host's threads and must not block.
+    /// What a track tells its application.
+    ///
+    /// The closures are called on any thread, the writing one included, but one at a time. They must not block.
     public struct Feedback: Sendable {
         /// A viewer needs a key frame to continue: encode the next picture as one. Called at most once in 500 ms, and
         /// never for a track of pictures.

@@ -55,7 +55,8 @@ public struct PushSettings: Sendable {
     /// allows. False ends the push. Called on the push's own thread; it must not block.
     public var goesOnAfterNetworkChange: @Sendable (NetworkChange) -> Bool = { _ in true }
 
-    /// Changes a picture before it is encoded, as a watermark does. It must keep the picture's size.
+    /// Changes a picture before it is encoded, as a watermark does. It must keep the picture's size. Called on the
+    /// encoder's thread.
     public typealias Filter = @Sendable (inout I420Picture) -> Void
 
     /// Gets each picture between its scaling and the encoder, which no other push shares then. Without `video`, the
