@@ -58,8 +58,8 @@ public final class CaptureAgent {
 
     /// Opens the screen; `run` opens the link.
     ///
-    /// - Throws: `screen` and whatever else `openScreen` throws, `link` if the folder of the link's socket isn't safe,
-    ///   or `recording` if the recording can't be created.
+    /// - Throws: `link` if the folder of the link's socket doesn't exist, `recording` if the recording can't be
+    ///   created, or the error of `openScreen`.
     public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals, session: LoginSession? = nil,
         log: EventLog,

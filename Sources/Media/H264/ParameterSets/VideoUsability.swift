@@ -23,9 +23,9 @@ public struct VideoUsability: Hashable, Sendable {
 
     /// A frame lasts 2 x `unitsInTick` / `timeScale` seconds.
     public struct Timing: Hashable, Sendable {
-        /// num_units_in_tick.
+        /// num_units_in_tick: the time units that a clock tick takes.
         public let unitsInTick: UInt32
-        /// time_scale: the ticks' units in a second.
+        /// time_scale: the time units in a second.
         public let timeScale: UInt32
         /// fixed_frame_rate_flag.
         public let isFixedFrameRate: Bool
