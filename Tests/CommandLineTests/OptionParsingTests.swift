@@ -16,7 +16,8 @@ private let share = Command(
 
 private let relay = CommandSet(
     program: "screenrelay", summary: "Shows this screen to browsers.", version: "1.2",
-    commands: [share, Command(name: "host", summary: "Serves viewers."), Command(name: "snapshot", summary: "Saves.")])
+    commands: [share, Command(name: "host", summary: "Serves viewers."), Command(name: "snapshot", summary: "Saves.")],
+    firstCommands: ["share"])
 
 private func parse(_ arguments: String...) throws(UsageError) -> ParsedOptions {
     try share.parse(arguments, program: "screenrelay share")
@@ -170,9 +171,29 @@ struct CommandSetTests {
         #expect(
             complaint("shrae")?.description
                 == "unknown command 'shrae'; did you mean share? the commands are share, host, snapshot, help")
-        #expect(complaint()?.description.hasPrefix("a command is missing: share, host, snapshot") == true)
         #expect(complaint("--frob")?.description.hasPrefix("unknown option --frob") == true)
         #expect(complaint("nonsense")?.exitCode == .usage)
+    }
+
+    @Test("an empty command line explains the commands to start with, with the first example of each")
+    func usage() throws {
+        guard case .explain(let text) = try relay.select([]) else {
+            Issue.record("not explained")
+            return
+        }
+        #expect(
+            text == """
+                Usage: screenrelay COMMAND [OPTION]...
+
+                Shows this screen to browsers.
+
+                Commands to start with:
+                  screenrelay share --room demo  Shares the screen in the room demo.
+
+                'screenrelay --help' lists all commands.
+                'screenrelay COMMAND --help' shows a command's options.
+
+                """)
     }
 
     @Test("help and version are printed for the program and for each command")

@@ -11,7 +11,9 @@ public enum Program {
         summary: "Shares an X screen with web browsers: everyone who has the invite link can watch it.",
         version: screenRelayVersion,
         commands: commandsWithSettings + [DoctorCommand.command.withSettings] + Control.commands
-            + SetupCommands.commands, namedGroups: [PushOption.group])
+            + SetupCommands.commands,
+        namedGroups: [PushOption.group],
+        firstCommands: ["share", "link", "status", "pause", "doctor"])
 
     /// The commands that read settings files.
     static let commandsWithSettings = [

@@ -25,6 +25,20 @@ extension EndToEnd {
             for code in ["64", "65", "69", "70", "71", "77"] { #expect(run.output.contains("\n  \(code)  ")) }
         }
 
+        @Test("without arguments, five commands to start with are printed on standard error, one line each, exit 64")
+        func usage() throws {
+            let run = try CommandLineRun(["screenrelay"])
+            #expect(run.status == .exited(64))
+            #expect(run.output.isEmpty)
+            let lines = run.errorOutput.split(separator: "\n")
+            #expect(lines.first == "Usage: screenrelay COMMAND [OPTION]...")
+            for line in lines { #expect(line.count <= 80, "\(line)") }
+            let examples = lines.filter { $0.hasPrefix("  screenrelay ") }
+            #expect(
+                examples.map { $0.split(separator: " ")[1] } == ["share", "link", "status", "pause", "doctor"])
+            #expect(run.errorOutput.contains("'screenrelay --help'"))
+        }
+
         @Test("--version is one line on standard output", arguments: commands)
         func version(_ command: [String]) throws {
             let run = try CommandLineRun(command + ["--version"])

@@ -11,7 +11,6 @@ extension EndToEnd {
         private static let longName = String(repeating: "n", count: 108)
 
         static let mistakes = [
-            Mistake("screenrelay", 64, says: "command", "share", "host", "capture", "snapshot"),
             Mistake("screenrelay shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),
             Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),

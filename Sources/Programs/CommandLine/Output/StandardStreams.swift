@@ -33,6 +33,9 @@ public enum StandardStreams {
     /// Waits at most 1 s until everything for standard error is written. Call it before ending the process by a signal.
     public static func flushErrors() { LineWriter.standardError.flush() }
 
+    /// Writes the usage of a program to standard error.
+    static func printUsage(_ text: String) { printPrompt(text) }
+
     /// Writes a prompt to standard error, without a line feed.
     static func printPrompt(_ text: String) {
         flushErrors()

@@ -10,35 +10,39 @@ public struct CommandSet: Sendable {
     public var commands: [Command]
     /// The kinds of groups in its settings files that have names of their own.
     public var namedGroups: [NamedGroup]
+    /// The names of the commands that people start with. Without arguments, the program prints an example of each.
+    public var firstCommands: [String]
 
     /// A program with these properties.
     public init(
-        program: String, summary: String, version: String, commands: [Command], namedGroups: [NamedGroup] = []
+        program: String, summary: String, version: String, commands: [Command], namedGroups: [NamedGroup] = [],
+        firstCommands: [String] = []
     ) {
         self.program = program
         self.summary = summary
         self.version = version
         self.commands = commands
         self.namedGroups = namedGroups
+        self.firstCommands = firstCommands
     }
 
     /// What a command line asks for.
     public enum Invocation: Sendable {
         /// Print this text (help or the version) to standard output and exit with 0.
         case print(String)
+        /// Print this text to standard error and exit with 64, because the command line is empty.
+        case explain(String)
         /// Run the command of this name.
         case run(name: String, options: ParsedOptions)
     }
 
     /// Parses a command line without the program's own name.
     ///
-    /// `help COMMAND` means `COMMAND --help`. An empty command line is a usage error.
+    /// `help COMMAND` means `COMMAND --help`. An empty command line asks for ``usageText``.
     ///
     /// - Throws: ``UsageError``, with the right way to write it.
     public func select(_ arguments: [String]) throws(UsageError) -> Invocation {
-        guard let first = arguments.first else {
-            throw UsageError("a command is missing: \(names); see '\(program) --help'")
-        }
+        guard let first = arguments.first else { return .explain(usageText) }
         var rest = Array(arguments.dropFirst())
         var name = first
         if first == "help" {
@@ -61,19 +65,30 @@ public struct CommandSet: Sendable {
 
     /// The text of the program's own `--help`.
     public var helpText: String {
-        var lines = ["Usage: \(program) COMMAND [OPTION]...", ""] + wrapped(summary) + ["", "Commands:"]
-        let column = 4 + (commands.map(\.name.count).max() ?? 0)
-        for (name, summary) in commands.map({ ($0.name, $0.summary) }) + [Self.help] {
-            var text = wrapped(summary, indent: column)
-            let head = "  \(name)"
-            if let first = text.first {
-                text[0] = head + String(repeating: " ", count: column - head.count) + first.dropFirst(column)
-            }
-            lines += text
-        }
-        lines += ["", "'\(program) COMMAND --help' shows a command's options."] + exitStatusLines()
+        let entries: [(String, String)] =
+            commands.map { ($0.name, $0.summary) } + [(Self.help.name, Self.help.summary)]
+        let lines =
+            introduction + ["", "Commands:"] + columns(entries)
+            + ["", optionsHint] + exitStatusLines()
         return lines.joined(separator: "\n") + "\n"
     }
+
+    /// The short text that the program prints without arguments: the first example of each command that people start
+    /// with.
+    public var usageText: String {
+        let examples: [(String, String)] = firstCommands.compactMap { name in
+            let example = commands.first { $0.name == name }?.examples.first
+            return example.map { ($0.line, $0.meaning) }
+        }
+        let lines =
+            introduction + (examples.isEmpty ? [] : ["", "Commands to start with:"] + columns(examples))
+            + ["", "'\(program) --help' lists all commands.", optionsHint]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var optionsHint: String { "'\(program) COMMAND --help' shows a command's options." }
+
+    private var introduction: [String] { ["Usage: \(program) COMMAND [OPTION]...", ""] + wrapped(summary) }
 
     /// The command `help`, which every program with commands has in addition.
     static let help = (name: "help", summary: "Shows this help, or the options of a command.")

@@ -31,9 +31,14 @@ private func help(for option: Option) -> [String] {
         option.help + (option.default.map { " (default: \($0))" } ?? ""))
 }
 
+/// Names and their meanings in two columns, of which the first is as wide as the longest name.
+func columns(_ entries: [(String, String)]) -> [String] {
+    let column = 4 + (entries.map(\.0.count).max() ?? 0)
+    return entries.flatMap { entry("  \($0.0)", $0.1, column: column) }
+}
+
 /// A name and its meaning, in two columns.
-private func entry(_ head: String, _ text: String) -> [String] {
-    let column = 26
+private func entry(_ head: String, _ text: String, column: Int = 26) -> [String] {
     var lines = wrapped(text, indent: column)
     if head.count > column - 2 { return [head] + lines }
     if let first = lines.first {

@@ -41,6 +41,9 @@ private func runProgram(
     do {
         switch try select() {
         case .print(let text): return StandardStreams.answer(text, program: program).rawValue
+        case .explain(let text):
+            StandardStreams.printUsage(text)
+            return ExitCode.usage.rawValue
         case .run(let command, let options): return try work(command, options)
         }
     } catch {

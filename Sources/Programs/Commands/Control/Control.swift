@@ -13,7 +13,8 @@ import TrackHub
 enum Control {
     static let commands = [
         command(
-            "pause", "Pauses sharing: viewers see a notice instead of the screen, until 'screenrelay resume'."),
+            "pause", "Pauses sharing: viewers see a notice instead of the screen, until 'screenrelay resume'.",
+            examples: [Example("screenrelay pause", "Hides the screen until 'screenrelay resume'.")]),
         command("resume", "Resumes sharing after a pause."),
         command(
             "mute", "Mutes the sound; video continues. 'screenrelay unmute' turns it on again.",
@@ -46,7 +47,8 @@ enum Control {
         command("stop", "Stops a running share or host; viewers see that sharing has ended."),
         command(
             "status", "Shows the state of a running share or host, and the number of viewers.",
-            [Option(long: "json", help: "for programs: one JSON object per line, with the capture's statistics")]),
+            [Option(long: "json", help: "for programs: one JSON object per line, with the capture's statistics")],
+            examples: [Example("screenrelay status", "Shows what is shared, and the number of viewers.")]),
         command(
             "rooms", "Lists the people in the rooms of a running share or host, and the tracks that they watch.",
             [
@@ -64,7 +66,10 @@ enum Control {
                 Option(
                     long: "json",
                     help: "for programs: one JSON object per line, as described in Protocol/openapi.yaml"),
-            ], examples: [Example("screenrelay link --qr", "Shows the link as a QR code for a phone's camera.")]),
+            ], examples: [
+                Example("screenrelay link", "Prints the invite link of the running share again."),
+                Example("screenrelay link --qr", "Shows it as a QR code for a phone's camera."),
+            ]),
         command(
             "kick", "Removes a viewer from the rooms of a running share or host. The invite link still works.",
             operands: Operands(
