@@ -39,6 +39,35 @@ extension EndToEnd {
             #expect(run.errorOutput.contains("'screenrelay --help'"))
         }
 
+        @Test("the help of commands with many options has them under headings, the most used first")
+        func headings() throws {
+            func outline(_ command: String) throws -> [String: [String]] {
+                var heading = ""
+                var options: [String: [String]] = [:]
+                for line in try CommandLineRun(["screenrelay", command, "--help"]).output.split(separator: "\n") {
+                    if line.hasSuffix(":"), !line.hasPrefix(" ") { heading = String(line.dropLast()) }
+                    guard let option = line.firstRange(of: "--"), line.prefix(6).allSatisfy({ !$0.isUppercase }),
+                        line.distance(from: line.startIndex, to: option.lowerBound) == 6
+                    else { continue }
+                    options[heading, default: []].append(
+                        String(line[option.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "-" }))
+                }
+                return options
+            }
+            let common = ["Access", "Network", "Recording", "Pushing and joining", "Output", "Other options"]
+            let share = try outline("share")
+            #expect(Set(share.keys) == Set(["What to share", "Quality", "Sound", "Capture process"] + common))
+            #expect(share["What to share"]?.first == "display" && share["Quality"]?.first == "fps")
+            #expect(share["Access"]?.first == "lan" && share["Network"]?.first == "listen")
+            let host = try outline("host")
+            #expect(Set(host.keys) == Set(["Capture link", "What to share"] + common))
+            #expect(host["Capture link"]?.first == "link")
+            // Every option has its place.
+            for options in [share, host] {
+                #expect(options["Other options"] == ["config", "no-config", "help", "version"])
+            }
+        }
+
         @Test("--version is one line on standard output", arguments: commands)
         func version(_ command: [String]) throws {
             let run = try CommandLineRun(command + ["--version"])

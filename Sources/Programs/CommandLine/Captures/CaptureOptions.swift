@@ -102,11 +102,12 @@ extension CaptureOptions {
     public static let alternatives = [["monitor", "window", "region", "pick"], ["scale", "size"]]
 
     /// The options for a command's table.
-    public static let options = [
+    public static let options = source.under(.source) + quality.under(.quality)
+
+    private static let source = [
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
             help: "the X display, for example :0 (default: the variable DISPLAY)"),
-        Option(long: "list", help: "list the displays, monitors and windows that can be shared, and exit"),
         Option(
             long: "monitor", value: .required("NAME"),
             help: "share only this monitor, for example DP-1; --list names them"),
@@ -128,28 +129,11 @@ extension CaptureOptions {
                 "hide this window and all others of its program, such as menus and dialogs, which appear black; "
                 + "named as for --window, may be repeated",
             repeats: true),
-        Option(
-            long: "scale", value: .required("WxH|N%"),
-            help:
-                "scale frames down, with the same aspect ratio: to fit a size, for example 1920x1080, or to a share "
-                + "such as 50%"),
-        Option(
-            long: "size", value: .required("WxH"),
-            help:
-                "send frames of exactly this size, for example 1280x720: the source is scaled up or down, with black "
-                + "bars if its aspect ratio differs"),
-        Option(
-            long: "key-frames", value: .required("TIME|N"),
-            help:
-                "send a key frame at least once in this time (10s) or every N frames (300), for receivers that can't "
-                + "request one: the original ReplayKit receiver, recorders; without it, only on request"),
-        Option(
-            long: "chroma", value: .required("FORMAT"),
-            help:
-                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser "
-                + "can decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
-            default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
+        Option(long: "list", help: "list the displays, monitors and windows that can be shared, and exit"),
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
+    ]
+
+    private static let quality = [
         Option(
             long: "fps", short: "f", value: .required("NUMBER"),
             help:
@@ -162,6 +146,27 @@ extension CaptureOptions {
                 "maximum bit rate, 10k to 1G bits per second, for example 4M, 600k or 2500000; with 1M-8M, start at "
                 + "1M, and up to 8M if the viewers' connections carry it; without it, 4M, and more if they carry it: "
                 + "up to 12M for 1920x1080 at 30 fps"),
+        Option(
+            long: "scale", value: .required("WxH|N%"),
+            help:
+                "scale frames down, with the same aspect ratio: to fit a size, for example 1920x1080, or to a share "
+                + "such as 50%"),
+        Option(
+            long: "size", value: .required("WxH"),
+            help:
+                "send frames of exactly this size, for example 1280x720: the source is scaled up or down, with black "
+                + "bars if its aspect ratio differs"),
+        Option(
+            long: "chroma", value: .required("FORMAT"),
+            help:
+                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser "
+                + "can decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
+            default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
+        Option(
+            long: "key-frames", value: .required("TIME|N"),
+            help:
+                "send a key frame at least once in this time (10s) or every N frames (300), for receivers that can't "
+                + "request one: the original ReplayKit receiver, recorders; without it, only on request"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every frame with this quantizer, 0 to 51, whatever the bit rate",

@@ -11,7 +11,8 @@ extension Command {
             Option(
                 long: "legacy",
                 help: "send only NAL units, with the headers of the original ReplayKit sender, regardless of what the "
-                    + "host requests"),
+                    + "host requests"
+            ).under(.captureLink),
             Option(
                 long: "check",
                 help: "for 'screenrelay doctor': report the size of the source and the extensions that the display "

@@ -16,6 +16,7 @@ public enum CaptureVerbosity: String, CaseIterable, Sendable {
             help:
                 "the log level on standard error: error, warning, info or debug; or rate, which is info and every "
                 + "decision of the rate control",
-            default: level.rawValue, choices: allCases.map(\.rawValue))
+            default: level.rawValue, choices: allCases.map(\.rawValue)
+        ).under(.output)
     }
 }

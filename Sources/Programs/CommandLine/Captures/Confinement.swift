@@ -13,7 +13,7 @@ public enum Confinement {
         Option(
             long: "user", value: .required("NAME"),
             help: "run as this user, and only in its own group; only root can do this"),
-    ]
+    ].under(.captureProcess)
 
     /// Applies the options.
     ///

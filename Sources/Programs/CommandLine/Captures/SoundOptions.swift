@@ -69,7 +69,7 @@ public struct SoundOptions: Sendable, Equatable {
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
             help: "maximum average bit rate, 16k to 128k bits per second", default: "96k"),
-    ]
+    ].under(.sound)
 }
 
 extension ValueFormat where Value == Int {

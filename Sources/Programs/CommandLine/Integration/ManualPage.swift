@@ -31,7 +31,11 @@ extension CommandSet {
         page.paragraph(command.summary)
         if !operand.help.isEmpty { page.item("\\fI\(page.escaped(operand.name))\\fR", operand.help) }
         page.heading("OPTIONS")
-        for option in command.shownOptions { page.item(page.head(of: option), page.help(for: option)) }
+        let groups = command.optionGroups
+        for group in groups {
+            if groups.count > 1 { page.subheading(group.heading) }
+            for option in group.options { page.item(page.head(of: option), page.help(for: option)) }
+        }
         if !command.examples.isEmpty {
             page.heading("EXAMPLES")
             for example in command.examples { page.item("\\fB\(page.escaped(example.line))\\fR", example.meaning) }
@@ -63,6 +67,8 @@ private struct ManualPage {
     }
 
     mutating func heading(_ words: String) { raw(".SH \(words)") }
+
+    mutating func subheading(_ words: String) { raw(".SS \(words)") }
 
     mutating func usage(_ words: [String], _ rest: String) {
         let bold = words.map { "\\fB\(escaped($0))\\fR" }.joined(separator: " ")

@@ -35,14 +35,16 @@ extension Option {
     public static let hostLink = Option(
         long: "link", short: "l", value: .required("LINK"),
         help: "where the host is: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT (encrypted), or fd:NUMBER for an inherited "
-            + "socket; without it, the socket where this user's host listens by default")
+            + "socket; without it, the socket where this user's host listens by default"
+    ).under(.captureLink)
 
     /// `--link-token`, for programs that take `--link tcp:` or `--link tls:`.
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),
         help: "the capture key: a file of 16 to 4096 bytes that host and capture share and other users can't read; "
             + "needed for tcp: between machines, and for tls:, whose key is derived from it. Each end proves to the "
-            + "other that it has the file, which is never sent")
+            + "other that it has the file, which is never sent"
+    ).under(.captureLink)
 }
 
 extension ParsedOptions {

@@ -28,13 +28,15 @@ extension Option {
         long: "record", value: .required("FILE"),
         help:
             "record the messages and their times in this file, which must not exist yet, for 'screenrelay replay', "
-            + "'inspect' and 'export'")
+            + "'inspect' and 'export'"
+    ).under(.recording)
 
     /// `--record-limit SIZE`, used with `--record`.
     public static let recordLimit = Option(
         long: "record-limit", value: .required("SIZE"),
         help: "stop recording (sharing continues) before the file exceeds this size, for example 500M or 2G "
-            + "(default: no limit)")
+            + "(default: no limit)"
+    ).under(.recording)
 }
 
 extension ExitCode {

@@ -18,6 +18,7 @@ extension EventLog {
         Option(
             long: "log", value: .required("LEVEL"),
             help: "how much to log to standard error: error, warning, info or debug", default: level.rawValue,
-            choices: Level.allCases.map(\.rawValue))
+            choices: Level.allCases.map(\.rawValue)
+        ).under(.output)
     }
 }

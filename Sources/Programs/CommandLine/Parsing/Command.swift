@@ -64,6 +64,8 @@ public struct Option: Sendable {
     public var isHidden: Bool
     /// Whether its values may have secrets. A settings file that has it must be readable by its owner alone.
     public var isSecret: Bool
+    /// The heading over it in `--help` and manual pages, or nil for the last group. Set by ``under(_:)``.
+    public internal(set) var heading: OptionHeading?
 
     /// An option with these properties.
     public init(

@@ -3,8 +3,7 @@ extension Command {
     public func helpText(program: String) -> String {
         var lines = ["Usage: \(program) \(argumentUsage)", ""] + wrapped(summary, width: 80)
         if !operands.help.isEmpty { lines += [""] + entry("  \(operands.name)", operands.help) }
-        lines += ["", "Options:"]
-        for option in shownOptions { lines += help(for: option) }
+        for group in optionGroups { lines += ["", "\(group.heading):"] + group.options.flatMap(help) }
         if !examples.isEmpty {
             lines += ["", "Examples:"]
             for example in examples {

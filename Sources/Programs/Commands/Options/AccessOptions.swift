@@ -9,13 +9,6 @@ import Threading
 enum AccessOptions {
     static let options = [
         Option(
-            long: "presenters",
-            help: "also print a second token, with which people can present and not only watch"),
-        Option(
-            long: "present-token-file", value: .required("FILE"),
-            help: "keep the presenters' token in this file, which only this user can read (default: next to the "
-                + "room token)"),
-        Option(
             long: "password",
             help: "also require a password, which is typed on the terminal, or read from the first line of "
                 + "standard input"),
@@ -27,6 +20,14 @@ enum AccessOptions {
             help:
                 "let the invite links expire after this time, 1s to 365d, for example 30m, 2h or 1d, and remove the "
                 + "viewers who used them; without --token-file, they have a new token that isn't kept"),
+        Option(long: "open", help: "require no token: anyone who can reach the port may watch"),
+        Option(long: "new-token", help: "create a new room token: existing invite links stop working"),
+        Option(
+            long: "token-file", value: .required("FILE"),
+            help:
+                "keep the room token in this file, which only this user can read, so that invite links are still "
+                + "valid the next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
+                + "~/.local/state/screenrelay, one for each room and address"),
         Option(
             long: "tls", value: .required("HOW"),
             help: "self-signed: serve https and wss with a self-signed certificate, which is kept in "
@@ -39,6 +40,13 @@ enum AccessOptions {
                 "serve https and wss with this certificate: PEM, followed by any intermediate certificates; SIGHUP "
                 + "reloads it"),
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
+        Option(
+            long: "presenters",
+            help: "also print a second token, with which people can present and not only watch"),
+        Option(
+            long: "present-token-file", value: .required("FILE"),
+            help: "keep the presenters' token in this file, which only this user can read (default: next to the "
+                + "room token)"),
     ]
 
     static let alternatives = [["password", "password-file"], ["tls", "tls-cert"], ["tls", "tls-key"]]

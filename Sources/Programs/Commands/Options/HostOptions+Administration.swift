@@ -3,21 +3,6 @@ import ScreenRelayKit
 import Signalling
 
 extension HostOptions {
-    /// All options that `share` and `host` have in common.
-    static let all = options + administrationOptions + SharingNews.options
-
-    static let administrationOptions = [
-        Option(
-            long: "admin-token-file", value: .required("FILE"),
-            help:
-                "keep the token of the HTTP interface for administration, /api, in this file; without it, the token is "
-                + "kept next to the rooms' tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as "
-                + "api-ADDRESS.token. If it can't be kept, there is no /api"),
-        Option(
-            long: "api-lan", help: "allow other machines to use /api, with its token; without it, only this machine can"
-        ),
-    ]
-
     /// Who may use `/api`: anyone who can read the file with its token. The file is created if it doesn't exist. Nil if
     /// there can be none.
     static func administration(

@@ -13,56 +13,6 @@ enum HostOptions {
     static let alternatives =
         [["open", "token-file"], ["open", "new-token"]] + AccessOptions.alternatives + SharingNews.alternatives
 
-    static let options =
-        [
-            Option(
-                long: "room", short: "r", value: .required("NAME"), help: "the room's name in invite links",
-                default: "screen"),
-            Option(
-                long: "listen", value: .required("ADDR:PORT"),
-                help:
-                    "the address for the page and everything else over HTTP (WebSocket, socket.io, WHEP, WHIP, /api); "
-                    + "a port is enough, and 0 uses any free one",
-                default: "127.0.0.1:8080", alsoSoughtAs: ["port", "bind", "address"]),
-            Option(
-                long: "udp-port", value: .required("PORT"),
-                help:
-                    "the UDP port for all viewers, and the TCP port for viewers who can't use UDP; 0 uses any free "
-                    + "one, and so does the default if it is in use",
-                default: "8189"),
-            Option(
-                long: "lan",
-                help: "allow other machines: listen on all of this machine's addresses, not only on loopback"),
-            Option(long: "open", help: "require no token: anyone who can reach the port may watch"),
-            Option(
-                long: "token-file", value: .required("FILE"),
-                help:
-                    "keep the room token in this file, which only this user can read, so that invite links are still "
-                    + "valid the next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
-                    + "~/.local/state/screenrelay, one for each room and address"),
-            Option(long: "new-token", help: "create a new room token: existing invite links stop working"),
-            AdvertiseOption.option,
-            .record, .recordLimit,
-            Option(
-                long: "allow-origin", value: .required("ORIGIN"),
-                help: "allow web pages of this origin, for example https://example.org, to use the host; may be "
-                    + "repeated",
-                repeats: true),
-            Option(
-                long: "trusted-proxy", value: .required("CIDR"),
-                help:
-                    "trust Forwarded and X-Forwarded-For from reverse proxies at these addresses, for example "
-                    + "127.0.0.1 or 10.0.0.0/8; may be repeated", repeats: true),
-            Option(
-                long: "other-joined",
-                help: "also send 'other_joined' next to 'otherjoin', for socket.io clients that expect that name"),
-            Option(
-                long: "pair-rooms",
-                help: "also allow socket.io clients to call each other: two of them in each room that isn't this "
-                    + "host's, named NAME,TOKEN with the room token",
-                alsoSoughtAs: ["call"]),
-        ] + AccessOptions.options + ICEOptions.options
-
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()
         configuration.room = try options.required("room", as: .roomName)

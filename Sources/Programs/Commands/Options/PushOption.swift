@@ -29,7 +29,7 @@ struct PushOption {
             help:
                 "number of automatic retries after a push fails, 0 to 3; one whose name is in use at the server is tried "
                 + "again for 45 s in any case", default: "0"),
-    ]
+    ].under(.pushing)
 
     /// The groups of a settings file that are pushes.
     static let group = NamedGroup(

@@ -14,7 +14,7 @@ struct ShareConfinement {
         Option(
             long: "capture-user", value: .required("NAME"),
             help: "run capture as this user, with a copy of the display's credentials; only root can do this"),
-    ]
+    ].under(.captureProcess)
 
     /// The confinement that the supervisor starts the capture in.
     private(set) var confinement: CaptureConfinement

@@ -15,7 +15,7 @@ struct TagOption {
             help:
                 "data for programs about a track: a JSON value of up to 1024 bytes, for example 'screen={\"seat\":4}'; "
                 + "may be repeated", repeats: true),
-    ]
+    ].under(.source)
 
     private var tags: [(room: String, track: String, tag: TrackTag, label: String)] = []
 

@@ -20,7 +20,7 @@ enum DoctorCommand {
                 long: "link-token", value: .required("FILE"),
                 help: "also check this file, the capture key of a host and a capture on two machines"),
             Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
-        ] + sharedOptions,
+        ].under(.checks) + sharedOptions,
         examples: [
             Example("screenrelay doctor", "Checks this machine for sharing $DISPLAY."),
             Example("screenrelay doctor --lan --browser", "Checks it for sharing with others, and the browser."),

@@ -19,17 +19,17 @@ enum HostCommand {
                     "where captures connect: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT (encrypted), or fd:NUMBER for an "
                     + "inherited connected socket; without it, this user's own socket, to which 'screenrelay capture' "
                     + "connects by default"
-            ),
+            ).under(.captureLink),
             .linkToken,
             Option(
                 long: "legacy-from", value: .required("CIDR"),
                 help:
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, "
-                    + "for example 192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
-        ] + TagOption.options + HostOptions.all.map(recordingOne) + PushOption.options + [
-            JoinOption.option, RTSPOption.option, SourceOption.option, SourceOption.anyCertificate,
-            EventLog.option(default: .warning),
-        ],
+                    + "for example 192.0.2.0/24; may be repeated", repeats: true
+            ).under(.captureLink),
+        ] + [TrackOption.option, SourceOption.option, SourceOption.anyCertificate].under(.source) + TagOption.options
+            + HostOptions.all.map(recordingOne) + PushOption.options
+            + [JoinOption.option.under(.pushing), EventLog.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(

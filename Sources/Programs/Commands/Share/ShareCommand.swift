@@ -14,10 +14,9 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display in a room and prints the invite link that opens it in a browser.",
-        options: CaptureOptions.options + [SoundOption.option] + ShareConfinement.options + HostOptions.all
-            + TagOption.options + PushOption.options + [
-                JoinOption.option, RTSPOption.option, CaptureVerbosity.option(default: .warning),
-            ],
+        options: CaptureOptions.options + TagOption.options + [SoundOption.option.under(.sound)] + HostOptions.all
+            + PushOption.options + [JoinOption.option.under(.pushing)] + ShareConfinement.options
+            + [CaptureVerbosity.option(default: .warning)],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
             Example("screenrelay share --lan --room demo", "Shares it with anyone on the network who has the link."),
