@@ -2,7 +2,7 @@ import CaptureLink
 import TestSupport
 import Testing
 
-@Suite("The proof of the link's token")
+@Suite("The proof of the capture key")
 struct LinkProofTests {
     private static let token = Array("a token of some length".utf8)
     private static let hostNonce = Array(UInt8(0)..<32)

@@ -16,7 +16,7 @@ struct ServiceUnitTests {
     @Test("has no link on its command line, and says where it is")
     func link() {
         let unit = ServiceUnit.text(program: "/bin/true")
-        #expect(unit.contains("'screenrelay link' prints the link, which is not in the journal"))
+        #expect(unit.contains("'screenrelay link' prints the invite link, which is not in the journal"))
     }
 
     @Test("isn't started again where the same would happen again")

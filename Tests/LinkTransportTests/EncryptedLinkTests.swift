@@ -180,13 +180,13 @@ struct EncryptedLinkTests {
     @Test("with another token both ends say so, for good, and without one neither begins")
     func tokens() throws {
         let (capture, host) = try refusal(LinkDial(to: address(), token: other))
-        #expect(capture == .tokenRefused(text: "the host there doesn't have the same --link-token file"))
+        #expect(capture == .tokenRefused(text: "the host there doesn't have the same --capture-key file"))
         #expect(capture.kind == .permission && !capture.isRetryable)
-        #expect(host?.description == "127.0.0.1 is refused: it has not proved that it has the token")
+        #expect(host?.description == "127.0.0.1 is refused: it has not proved that it has the capture key")
         let place = try address()
         let dialling = failure { () throws(LinkTransportError) in try LinkDial(to: place) }
         #expect(dialling == .tokenRequired(address: "\(place)"))
-        #expect(dialling?.description.contains("--link-token FILE") == true)
+        #expect(dialling?.description.contains("--capture-key FILE") == true)
         let listening = failure { () throws(LinkTransportError) in
             try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: nil)
         }

@@ -162,7 +162,7 @@ struct TCPTests {
         let connecting = failure { () throws(LinkTransportError) in try LinkDial(to: address) }
         #expect(connecting == .tokenRequired(address: "\(address)"))
         #expect(connecting?.kind == .usage)
-        #expect(connecting?.description.contains("--link-token") == true)
+        #expect(connecting?.description.contains("--capture-key") == true)
     }
 
     @Test("with a token it listens on all addresses, and on a machine's own ones in other clothes without")

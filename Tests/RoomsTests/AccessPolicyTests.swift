@@ -106,7 +106,7 @@ struct GuardedRoomTests {
         #expect(rooms.grant(to: RoomKey("desk,view")).room == nil)
     }
 
-    @Test("when its time is over those inside are sent away, once, and nobody comes in any more")
+    @Test("when its time is over those inside are removed, once, and nobody comes in any more")
     func expiry() {
         var rooms = directory()
         #expect(rooms.advance(to: 10) == [])

@@ -30,7 +30,7 @@ def words_here(stage, text):
     """A command's words: our display, our ports, and a server of the tests where a TURN server is named."""
     if "turn.example.org" in text:
         text = text.replace("turn.example.org", "127.0.0.1:%d" % _turn(stage))
-    for name in ("--link-token " + SECRET, "--ice-secret-file " + SECRET):
+    for name in ("--capture-key " + SECRET, "--ice-secret-file " + SECRET):
         path = os.path.join(stage.folder, SECRET)
         if name in text and not os.path.exists(path):
             with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:

@@ -38,13 +38,13 @@ def steer(stage, command, limit):
     """A command for a share that runs; those of a block have the same one."""
     shared = steered(stage)
     begun = time.monotonic()
-    kicked = re.search(r"^screenrelay kick (\w+)", command.text)
-    if kicked:
-        guest = peers.client(stage, "rtc", "guest", [shared.link, kicked[1]])
+    removed = re.search(r"^screenrelay remove (\w+)", command.text)
+    if removed:
+        guest = peers.client(stage, "rtc", "guest", [shared.link, removed[1]])
         guest.event("joined", begun + limit)
         begun = time.monotonic()
     said = run(stage, command.text, limit, stage.block.environment)
-    if kicked:
+    if removed:
         guest.event("closed", begun + limit)
     if command.text == "screenrelay stop" and shared.talker.child.wait(limit) != 0:
         raise Failure("the share ended with %d: %s" % (shared.talker.child.returncode, shared.talker.last_words()))

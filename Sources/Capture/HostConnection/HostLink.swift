@@ -97,7 +97,7 @@ public final class HostLink {
                 case .bytes(let count): decoder.push(buffer[..<count])
                 case .wouldBlock: break reading
                 case .closed:
-                    lose(now, "the host has closed the link")
+                    lose(now, "the host has closed the capture link")
                     break reading
                 }
                 while self.connection != nil, let message = try decoder.next() {
@@ -166,7 +166,7 @@ public final class HostLink {
             if !isTurnedAway { log.info("\(Self.words(notice)); retrying") }
             isTurnedAway = true
             lose(now, Self.words(notice))
-        case .end(let notice): lose(now, "the host ends the link: \(Self.words(notice))")
+        case .end(let notice): lose(now, "the host ends the capture link: \(Self.words(notice))")
         case .unit, .format, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
             .proof:
             log.debug("the host sent a message that is not expected of it: \(message.kind)")
@@ -236,7 +236,7 @@ public final class HostLink {
             return lose(now, line)
         }
         let reason = "the host has read nothing for \(Int64(configuration.readPatience.seconds.rounded())) s"
-        log.warning("\(reason); the link is given up")
+        log.warning("\(reason); the capture link is given up")
         lose(now, reason)
     }
 
@@ -269,7 +269,7 @@ public final class HostLink {
                     if notice.reason == .unauthorised {
                         return refuse(now, .tokenRefused(text: Self.words(notice)))
                     }
-                    text = "the host ends the link: \(Self.words(notice))"
+                    text = "the host ends the capture link: \(Self.words(notice))"
                 }
             } catch {
                 if error.isTLS { return refuse(now, .hostEncrypts) }
@@ -284,7 +284,7 @@ public final class HostLink {
         connection.close()
         self.connection = nil
         outgoing.forgetWaiting()
-        log.write(isTurnedAway ? .debug : .info, "link lost: \(reason)")
+        log.write(isTurnedAway ? .debug : .info, "capture link lost: \(reason)")
         if case .descriptor = configuration.link {
             hasEnded = true
         } else {

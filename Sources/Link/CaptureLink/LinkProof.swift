@@ -95,8 +95,8 @@ public struct HostCheck: Sendable {
         public var words: String {
             switch self {
             case .notChallenged:
-                "the host there doesn't ask for the --link-token: it was started without one, or is of another version"
-            case .wrongCode: "the host there doesn't have the same --link-token file"
+                "the host there doesn't ask for the --capture-key: it was started without one, or is of another version"
+            case .wrongCode: "the host there doesn't have the same --capture-key file"
             }
         }
     }
@@ -104,7 +104,7 @@ public struct HostCheck: Sendable {
     /// What a capture without a token reports if a host asks for one, and what that host tells a capture that can't
     /// prove that it has it.
     public static let refusal =
-        "this host takes only captures that were given its --link-token file, and that are of its version"
+        "this host takes only captures that were given its --capture-key file, and that are of its version"
 
     private let token: [UInt8]
     private let nonce: [UInt8]

@@ -39,7 +39,7 @@ public struct BrowserCheck {
             return [
                 Finding(
                     "browser", "no browser was opened: \(error)",
-                    todo: "open the link yourself with --browser=none, or name a browser with --browser=PROGRAM")
+                    todo: "open the page yourself with --browser=none, or name a browser with --browser=PROGRAM")
             ]
         }
     }
@@ -48,7 +48,9 @@ public struct BrowserCheck {
         Finding(
             "browser",
             "no browser reported its abilities within \(patience.nanoseconds / 1_000_000_000) s",
-            todo: "open the printed link in it, and look whether it runs scripts and reaches 127.0.0.1 without a proxy")
+            todo:
+                "open the printed address in it, and look whether it runs scripts and reaches 127.0.0.1 without a proxy"
+        )
     }
 
     /// What a report lacks: words such as `webrtc h264`.

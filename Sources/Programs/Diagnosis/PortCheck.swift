@@ -120,7 +120,7 @@ struct PortCheck {
         if addresses.isEmpty {
             return [
                 Finding(
-                    "network", "this machine is on no network: no other machine can open the link",
+                    "network", "this machine is on no network: no other machine can open the invite link",
                     todo: "connect it, or leave --lan out")
             ]
         }

@@ -11,9 +11,10 @@ enum CaptureCommand {
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> CaptureConfiguration {
         let link = try options.link() ?? .standard()
-        let token = try options.linkToken(for: link)
+        let token = try options.captureKey(for: link)
         if token != nil, options.has("legacy") {
-            throw UsageError("--legacy and --link-token can't go together: a legacy sender can't prove it has a token")
+            throw UsageError(
+                "--legacy and --capture-key can't go together: a legacy sender can't prove that it has a key")
         }
         if link.network?.port == 0 { throw UsageError("--link \(link): only a host can use port 0") }
         let capture = try CaptureOptions(options)

@@ -34,7 +34,7 @@ enum SoundProgram {
 
     private static func settings(_ options: ParsedOptions) throws(UsageError) -> SoundConfiguration {
         let link = try options.link() ?? .standard()
-        let token = try options.linkToken(for: link)
+        let token = try options.captureKey(for: link)
         if link.network?.port == 0 { throw UsageError("--link \(link): only a host can use port 0") }
         let sound = try SoundOptions(options)
         let desktop = SoundConfiguration.Source(.desktop, device: sound.desktopDevice, gain: sound.desktopGain)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CaptureEngine
 
-@Suite("capture that has a link token", .enabled(if: VirtualScreen.isAvailable), .serialized)
+@Suite("capture that has a capture key", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct HostProofTests {
     private static let token = Array("a token of some length".utf8)
     private static let nonce = [UInt8](repeating: 9, count: LinkProof.nonceCount)
@@ -64,7 +64,7 @@ struct HostProofTests {
     func notAsked() throws {
         let (capture, host) = try pair()
         try host.sendHello()
-        #expect(try refusal(capture)?.contains("doesn't ask for the --link-token") == true)
+        #expect(try refusal(capture)?.contains("doesn't ask for the --capture-key") == true)
         try host.wait(for: "the end") { host.hasEnded }
         #expect(host.messages.isEmpty)
     }
@@ -84,7 +84,7 @@ struct HostProofTests {
             let code = LinkProof.code(of: .host, token: Self.token, hostNonce: Self.nonce, captureNonce: Self.nonce)
             try host.send(.proof(code: code))
         }
-        #expect(try refusal(capture)?.contains("doesn't have the same --link-token file") == true)
+        #expect(try refusal(capture)?.contains("doesn't have the same --capture-key file") == true)
         try host.wait(for: "the end") { host.hasEnded }
         #expect(host.messages.count == 1)
     }

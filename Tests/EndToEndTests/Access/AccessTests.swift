@@ -100,7 +100,7 @@ extension EndToEndBesideBrowser {
             }
             let empty = try snapshot("@\(file)")
             #expect(empty.status == .exited(65))
-            #expect(empty.errorLine?.contains("@\(file): there is no link") == true, "\(empty.errorOutput)")
+            #expect(empty.errorLine?.contains("@\(file): there is no invite link") == true, "\(empty.errorOutput)")
             let missing = try snapshot("@\(folder.file("none"))")
             #expect(missing.status == .exited(66))
             #expect(missing.errorLine?.hasSuffix("No such file or directory") == true, "\(missing.errorOutput)")
@@ -186,10 +186,10 @@ extension EndToEndBesideBrowser {
                 try page.waitUntil("window.screenRelay && window.screenRelay.phase !== 'connecting'")
                 let wasInTheRoom = try page.evaluate("window.screenRelay.phase !== 'failed'").bool == true
                 let wasGood = try status(link) == 200
-                try host.waitForLog("its links have expired", within: .seconds(Int64(seconds) + 10))
+                try host.waitForLog("its invite links have expired", within: .seconds(Int64(seconds) + 10))
                 guard wasInTheRoom, wasGood else { continue }
                 try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(10))
-                #expect(try page.evaluate("screenRelay.error").string == "This link has expired.")
+                #expect(try page.evaluate("screenRelay.error").string == "This invite link has expired.")
                 #expect(try status(link) == 401)
                 return
             }
@@ -203,7 +203,7 @@ extension EndToEndBesideBrowser {
             let link = try host.printedLink()
             let token = String(decoding: try fileBytes(file), as: UTF8.self).dropLast()
             let line = try eventually("what presenters need") {
-                host.output.split(separator: "\n").first { $0.hasPrefix("To present: ") }
+                host.output.split(separator: "\n").first { $0.hasPrefix("To publish: ") }
             }
             #expect(line.hasSuffix("/whip/screen with the bearer token \(token)"))
             #expect(!link.contains(token))
@@ -213,7 +213,7 @@ extension EndToEndBesideBrowser {
 
             let next = try self.host(["--token-file", folder.file("token")])
             #expect(try next.printedLink().split(separator: ",").last == link.split(separator: ",").last)
-            #expect(!next.output.contains("To present"))
+            #expect(!next.output.contains("To publish"))
             var status = stat()
             #expect(stat(folder.file("token.present"), &status) == 0)
             #expect(status.st_mode & 0o7777 == 0o600)

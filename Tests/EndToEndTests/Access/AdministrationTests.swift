@@ -248,7 +248,7 @@ extension EndToEnd {
                     "unix:" + folder.file("s.sock"), ["--expires", "\(seconds)s", "--admin-token-file", file])
                 defer { host.stop() }
                 let client = try client(of: try host.printedLink())
-                #expect(host.output.contains("\nThe links end at 20"))
+                #expect(host.output.contains("\nThe invite links end at 20"))
                 try tell(["method": "EVENTS", "path": "/api/events", "headers": try token(in: file)], client)
                 try client.event("open")
                 if host.output.contains("have expired") { continue }
@@ -258,17 +258,17 @@ extension EndToEnd {
                 #expect(told["problems"] as? [String] == [], "\(told)")
                 try eventually(
                     "a line that says so",
-                    holds: { host.output.contains(" the links of the room screen have expired\n") })
+                    holds: { host.output.contains(" the invite links of the room screen have expired\n") })
                 let words = ["screenrelay", "status", "--pid", "\(host.child.processID)"]
-                #expect(try CommandLineRun(words).output.contains("; links ended at 20"))
+                #expect(try CommandLineRun(words).output.contains("; invite links ended at 20"))
                 let json = try CommandLineRun(words + ["--json"]).output
                 #expect(json.firstMatch(of: /"expires":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"/) != nil, "\(json)")
                 // Nobody is led to a link that no longer works.
                 let process = "\(host.child.processID)"
                 let rooms = try CommandLineRun(["screenrelay", "rooms", "--pid", process])
-                #expect(rooms.output.contains("\nThe links ended at 20"), "\(rooms.output)\(rooms.errorOutput)")
+                #expect(rooms.output.contains("\nThe invite links ended at 20"), "\(rooms.output)\(rooms.errorOutput)")
                 let link = try CommandLineRun(["screenrelay", "link", "--qr", "--pid", process])
-                #expect(link.output.contains("\nThe links ended at 20"), "\(link.output)")
+                #expect(link.output.contains("\nThe invite links ended at 20"), "\(link.output)")
                 #expect(!link.output.contains("▀▀"))
                 return
             }

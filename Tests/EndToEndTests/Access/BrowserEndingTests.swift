@@ -79,15 +79,15 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
-        @Test("who is sent away is told so, and is not asked to try again", .timeLimit(.minutes(1)))
-        func kick() throws {
+        @Test("who is removed is told so, and is not asked to try again", .timeLimit(.minutes(1)))
+        func removed() throws {
             let desktop = try SharedDesktop()
             let viewer = try playing(desktop, in: Browser.launch())
             let process = "\(desktop.host.child.processID)"
             let listed = try CommandLineRun(["screenrelay", "rooms", "--json", "--pid", process])
             let rooms = try JSONDecoder().decode(JSONValue.self, from: Data(listed.output.utf8))
             let id = try #require(rooms["rooms"][0]["members"][0]["id"].string)
-            let run = try CommandLineRun(["screenrelay", "kick", id, "--pid", process])
+            let run = try CommandLineRun(["screenrelay", "remove", id, "--pid", process])
             #expect(run.status == .exited(0), "\(run.errorOutput)")
             try viewer.page.waitUntil("screenRelay.phase === 'failed'")
             #expect(
@@ -109,14 +109,15 @@ extension EndToEndInBrowser {
                 try viewer.page.waitUntil("screenRelay.phase === 'failed'", within: .seconds(seconds + 10))
                 #expect(
                     try viewer.page.evaluate(Self.card).string
-                        == "This link has expired.|Ask the person sharing for a new link.|")
+                        == "This invite link has expired.|Ask the person sharing for a new invite link.|")
                 #expect(try viewer.page.evaluate(Self.hasPicture).bool == false)
 
                 // A viewer who comes now learns no more than anybody with a wrong link.
                 let late = try ViewerPage(desktop.link, in: browser)
                 try late.page.waitUntil("window.screenRelay?.phase === 'failed'")
                 let words = try late.page.evaluate(Self.card).string
-                #expect(words?.hasPrefix("This link does not work.|It may have expired") == true, "\(words ?? "")")
+                #expect(
+                    words?.hasPrefix("This invite link does not work.|It may have expired") == true, "\(words ?? "")")
                 return
             }
             Issue.record("no link was good for a picture, not even for 40 s")

@@ -163,7 +163,7 @@ extension EndToEndBesideBrowser {
             for file in [files[0], files[31], files[63]] { #expect(try frames(of: file) >= 10) }
         }
 
-        @Test("when links expire, publishers and callers are sent away")
+        @Test("when links expire, publishers and callers are removed")
         func expiry() throws {
             let host = try host(["--presenters", "--expires", "8s", "--log", "info"])
             let link = try host.printedLink()

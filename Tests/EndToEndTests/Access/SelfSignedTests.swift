@@ -161,7 +161,7 @@ extension EndToEnd {
             let host = try host()
             let link = try host.printedLink()
             #expect(try shownFingerprint(of: link) == printedFingerprint(host))
-            #expect(host.log.contains("a new one is made; the certificate is good until this ends"))
+            #expect(host.log.contains("a new one is made; the certificate is valid for this run only"))
         }
     }
 }

@@ -80,7 +80,7 @@ extension EndToEndBesideBrowser {
             #expect(most < before.resident + Self.growth)
             try viewer.expectMotion()
             #expect(desktop.capture?.child.poll() == nil)
-            #expect(desktop.capture?.log.contains("link lost") == false)
+            #expect(desktop.capture?.log.contains("capture link lost") == false)
             // Nothing unusable came over the link.
             #expect(!desktop.host.log.contains("could not be used") && !desktop.host.log.contains("link: byte"))
         }

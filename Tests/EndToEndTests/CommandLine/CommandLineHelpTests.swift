@@ -9,7 +9,7 @@ extension EndToEnd {
             ["screenrelay"], ["screenrelay", "share"], ["screenrelay", "host"], ["screenrelay", "capture"],
             ["screenrelay", "snapshot"], ["screenrelay", "pause"], ["screenrelay", "resume"], ["screenrelay", "stop"],
             ["screenrelay", "status"], ["screenrelay", "rate"], ["screenrelay", "sharpen"], ["screenrelay", "inspect"],
-            ["screenrelay", "export"], ["screenrelay", "rooms"], ["screenrelay", "kick"], ["screenrelay", "config"],
+            ["screenrelay", "export"], ["screenrelay", "rooms"], ["screenrelay", "remove"], ["screenrelay", "config"],
             ["screenrelay", "man"], ["screenrelay", "completion"], ["screenrelay", "systemd-unit"],
             ["screenrelay-capture"], ["screenrelay", "sound"], ["screenrelay", "mute"], ["screenrelay", "unmute"],
             ["screenrelay-sound"], ["screenrelay", "doctor"],

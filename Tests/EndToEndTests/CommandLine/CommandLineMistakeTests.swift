@@ -69,7 +69,7 @@ extension EndToEnd {
                 says: "--track c: --track b/a has that"),
             Mistake(
                 "screenrelay host --link unix:a.sock --track x=tcp:0.0.0.0:0 \(anyPorts)", 64, says: "--track x: ",
-                "--link-token FILE"),
+                "--capture-key FILE"),
             Mistake("screenrelay host --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
             Mistake("screenrelay capture --display :0 --link unix:/nowhere/s.sock", 69, says: "--link", "'/nowhere'"),
             Mistake("screenrelay capture --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
@@ -78,7 +78,11 @@ extension EndToEnd {
             Mistake("screenrelay capture --record r.srr --record-limit much", 64, says: "--record-limit much", "200M"),
             Mistake(
                 "screenrelay host --link unix:s.sock --legacy-from 192.0.2.0/24", 64,
-                says: "--legacy-from 192.0.2.0/24", "--link-token"),
+                says: "--legacy-from 192.0.2.0/24", "--capture-key"),
+            Mistake(
+                "screenrelay host --link unix:s.sock --capture-key f", 64,
+                says: "--capture-key f: only a capture link over TCP has a key"),
+            Mistake("screenrelay host --link unix:s.sock --link-token f", 64, says: "--capture-key f: only a capture"),
             Mistake(
                 "screenrelay host --legacy-from 192.0.2.0/33", 64, says: "--legacy-from 192.0.2.0/33", "2001:db8::/32"),
             Mistake("screenrelay capture --bitrate 4X", 64, says: "--bitrate 4X", "4M"),
@@ -146,7 +150,8 @@ extension EndToEnd {
             Mistake("screenrelay capture --config none", 66, says: "--config none", "no such file"),
             Mistake("screenrelay share --config none --no-config", 64, says: "--config none", "--no-config"),
             Mistake("screenrelay stop --config none", 64, says: "--config", "screenrelay stop --help"),
-            Mistake("screenrelay kick", 64, says: "WHO", "screenrelay kick --help"),
+            Mistake("screenrelay remove", 64, says: "WHO", "screenrelay remove --help"),
+            Mistake("screenrelay kick", 64, says: "WHO", "screenrelay remove --help"),
             Mistake("screenrelay rooms all", 64, says: "'all'"),
             Mistake("screenrelay config shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay config stop", 64, says: "'stop'", "no settings file"),
@@ -216,7 +221,7 @@ extension EndToEnd {
             #expect(run.status == .exited(69))
             let line = try #require(run.errorLine, "one line, not: \(run.errorOutput)")
             let running = "running already: process \(first.child.processID) "
-            #expect(line.contains(running + "('screenrelay link' prints its link); for another"), "\(line)")
+            #expect(line.contains(running + "('screenrelay link' prints its invite link); for another"), "\(line)")
             #expect(line.contains("add --listen 0, or") && line.contains("'screenrelay stop'"))
             // On a terminal, which no journal keeps, the link itself is printed.
             let program = try #require(builtProgram(words[0]))
@@ -232,58 +237,6 @@ extension EndToEnd {
             #expect(try both.printedLink().hasPrefix("http://127.0.0.1:"))
         }
 
-        @Test("in a Wayland session share, capture and --list warn of it, unless another display is named")
-        func wayland() throws {
-            let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
-            let wayland = ["WAYLAND_DISPLAY": "wayland-0"]
-            for (display, environment, isWarned) in [
-                (["--display", ":9998"], wayland, false), ([], wayland, true), (["--display", ":9999"], wayland, true),
-                ([], ["WAYLAND_DISPLAY": ""], false), ([], [:], false),
-            ] as [([String], [String: String], Bool)] {
-                let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
-                #expect(run.status == .exited(69))
-                #expect(run.errorOutput.contains("this is a Wayland session") == isWarned, "\(run.errorOutput)")
-                for words in [["capture"], ["capture", "--list"], ["share", "--list"]] {
-                    let run = try CommandLineRun(
-                        ["screenrelay"] + words + display, display: ":9999", environment: environment)
-                    #expect(run.status == .exited(69))
-                    let lines = run.errorOutput.split(separator: "\n")
-                    let warnings = lines.count { $0.contains("this is a Wayland session") }
-                    #expect(warnings == (isWarned ? 1 : 0), "\(words): \(run.errorOutput)")
-                }
-            }
-        }
-
-        @Test("--open and --lan together warn that anyone on the network can watch; alone neither does")
-        func openToAll() throws {
-            for options in [["--open"], ["--lan"], ["--open", "--lan"]] {
-                let words = [
-                    "screenrelay", "host", "--link", "unix:/nowhere/s.sock", "--listen", "0", "--udp-port", "0",
-                ]
-                let run = try CommandLineRun(words + options)
-                #expect(run.status == .exited(69))
-                #expect(run.errorOutput.contains("anyone on the network can watch") == (options.count == 2))
-            }
-        }
-
-        @Test(
-            "a port that isn't permitted is named with its option and what would be right, whichever of the two it is",
-            .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
-        func privilegedPorts() throws {
-            // Take away root's right to such ports first.
-            let prefix = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-net_bind_service"] : []
-            for (ports, option) in [
-                (["--listen", "127.0.0.1:80", "--udp-port", "0"], "--listen: can't listen on 127.0.0.1:80"),
-                (["--listen", "127.0.0.1:0", "--udp-port", "80"], "--udp-port 80: can't be used on 127.0.0.1"),
-            ] {
-                let host = try RunningProgram("screenrelay", ["host"] + ports, prefix: prefix)
-                let status = try eventually("the end of the host") { host.child.poll() }
-                host.child.errorOutput?.waitForEnd(within: .seconds(1))
-                #expect(status == .exited(77))
-                #expect(host.log == "screenrelay: \(option): not permitted; choose a port from 1024 on\n")
-            }
-        }
-
         @Test("a snapshot that is refused, or has nowhere to go, leaves no file")
         func snapshots() throws {
             let folder = try TemporaryFolder()
@@ -292,7 +245,7 @@ extension EndToEnd {
 
             var run = try CommandLineRun(["screenrelay", "snapshot", link + "x", "-o", folder.file("s.png")])
             #expect(run.status == .exited(77))
-            #expect(run.errorLine?.contains("doesn't let this link in") == true)
+            #expect(run.errorLine?.contains("doesn't accept this invite link") == true)
 
             // Nothing has been captured yet.
             run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])

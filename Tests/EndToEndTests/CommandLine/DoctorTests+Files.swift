@@ -13,7 +13,7 @@ extension EndToEnd.DoctorTests {
         let certificate = try folder.write("certificate", Array("none\n".utf8))
         for options in [
             ["--token-file", secret], ["--present-token-file", secret], ["--admin-token-file", secret],
-            ["--password-file", secret], ["--link-token", secret], ["--push", "object:\(secret)"],
+            ["--password-file", secret], ["--capture-key", secret], ["--push", "object:\(secret)"],
         ] {
             chmod(secret, 0o644)
             try expectFault(

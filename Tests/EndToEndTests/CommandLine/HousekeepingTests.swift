@@ -26,7 +26,7 @@ extension EndToEnd {
             let folder = try TemporaryFolder()
             #expect(try CommandLineRun(["screenrelay", "man", "-o", folder.path]).status == .exited(0))
             let names = [
-                "screenrelay", "screenrelay-share", "screenrelay-host", "screenrelay-capture", "screenrelay-kick",
+                "screenrelay", "screenrelay-share", "screenrelay-host", "screenrelay-capture", "screenrelay-remove",
                 "screenrelay-sound", "screenrelay-mute",
             ]
             for name in names { #expect(access(folder.file("\(name).1"), R_OK) == 0, "\(name)") }
@@ -48,7 +48,7 @@ extension EndToEnd {
             let asked = """
                 source \(path)
                 COMP_WORDS=(screenrelay share --chroma ''); COMP_CWORD=3; _screenrelay; echo "${COMPREPLY[*]}"
-                COMP_WORDS=(screenrelay k); COMP_CWORD=1; _screenrelay; echo "${COMPREPLY[*]}"
+                COMP_WORDS=(screenrelay rem); COMP_CWORD=1; _screenrelay; echo "${COMPREPLY[*]}"
                 COMP_WORDS=(screenrelay config ''); COMP_CWORD=2; _screenrelay; echo "${COMPREPLY[*]//--*/}"
                 COMP_WORDS=(screenrelay capture --pause); COMP_CWORD=2; _screenrelay; echo "${COMPREPLY[*]}"
                 """
@@ -56,7 +56,7 @@ extension EndToEnd {
             let lines = answer.text.split(separator: "\n").map { $0.drop { $0 == " " } }
             #expect(
                 lines == [
-                    "420 444 444,420", "kick", "share host capture sound replay snapshot inspect export",
+                    "420 444 444,420", "remove", "share host capture sound replay snapshot inspect export",
                     "--pause-when-locked",
                 ], "\(answer.text) \(answer.errors)")
         }

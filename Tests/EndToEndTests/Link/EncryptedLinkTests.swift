@@ -17,8 +17,8 @@ extension EndToEnd {
             for name in ["token", "other"] {
                 try folder.write(name, Array("a token for \(name), of some length\n".utf8))
             }
-            token = ["--link-token", folder.file("token")]
-            other = ["--link-token", folder.file("other")]
+            token = ["--capture-key", folder.file("token")]
+            other = ["--capture-key", folder.file("other")]
         }
 
         @Test("pictures come, whatever strangers send, and the status says how far away capture is")
@@ -37,7 +37,7 @@ extension EndToEnd {
                 if bytes.count > 3 { try stranger.readToEnd("what is no handshake") }
             }
             try host.program.waitForLog("127.0.0.1 is refused: it doesn't encrypt its link")
-            try host.program.waitForLog("127.0.0.1 is refused: it has not proved that it has the token")
+            try host.program.waitForLog("127.0.0.1 is refused: it has not proved that it has the capture key")
             let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(host.program.child.processID)"])
             #expect(status.output.contains("live; hosting tls:0.0.0.0:\(host.port) to the room screen"))
             #expect(status.output.contains(" ms there and back, clock "))
@@ -58,8 +58,8 @@ extension EndToEnd {
             let plain = try NetworkHost(token)
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             for (address, options, code, words) in [
-                (host.address, other, Int32(77), "the host there doesn't have the same --link-token file"),
-                (host.address, [], 64, "host and capture need the same --link-token FILE"),
+                (host.address, other, Int32(77), "the host there doesn't have the same --capture-key file"),
+                (host.address, [], 64, "host and capture need the same --capture-key FILE"),
                 ("tls:127.0.0.1:\(plain.port)", token, 77, "the host there doesn't encrypt its link"),
                 ("tcp:127.0.0.1:\(host.port)", token, 77, "the host there encrypts its link: use tls:"),
                 ("tcp:127.0.0.1:\(host.port)", [], 77, "the host there encrypts its link: use tls:"),
@@ -71,7 +71,7 @@ extension EndToEnd {
             }
             #expect(host.program.occurrences(of: "link: capture") == 0)
             // A wrong token isn't tried twice.
-            let refusal = "127.0.0.1 is refused: it has not proved that it has the token"
+            let refusal = "127.0.0.1 is refused: it has not proved that it has the capture key"
             try host.program.waitForLog(refusal)
             #expect(host.program.occurrences(of: refusal) == 1)
             try host.program.waitForLog("127.0.0.1 is a capture, it was started with tcp:, and this host with tls:")

@@ -52,7 +52,8 @@ extension EndToEnd {
             host = try start("t.sock")
             #expect(try host.printedLink().hasPrefix("http://localhost:"))
             try eventually("the news in \(host.output)") {
-                host.output.contains("This machine is on no network: no other machine can open the link.") ? () : nil
+                host.output.contains("This machine is on no network: no other machine can open the invite link.")
+                    ? () : nil
             }
         }
     }

@@ -83,7 +83,7 @@ extension EndToEnd {
             #expect(host.stop(within: .seconds(20)) == .exited(0))
             #expect(capture.wait(within: .seconds(20)) == .exited(0))
             capture.errorOutput?.waitForEnd(within: .seconds(5))
-            #expect(capture.errorOutput?.text.contains("the host ends the link: the host is ending") == true)
+            #expect(capture.errorOutput?.text.contains("the host ends the capture link: the host is ending") == true)
         }
     }
 }

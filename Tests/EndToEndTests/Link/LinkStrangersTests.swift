@@ -112,7 +112,7 @@ extension EndToEndBesideBrowser {
                 within: .seconds(10))
             #expect(asked.status == .exited(0))
             try host.waitForLog(
-                "the process on the other end belongs to user 65534; only user 0 and root may use this link")
+                "the process on the other end belongs to user 65534; only user 0 and root may use this capture link")
             let capture = try RunningProgram(
                 "screenrelay-capture", ["--link", "unix:" + path, "--display", screen.name])
             defer { capture.stop() }

@@ -42,12 +42,12 @@ extension EndToEnd {
         @Test("they come together, and the status says how far away capture is")
         func together() throws {
             let folder = try tokens()
-            let host = try NetworkHost(["--link-token", folder.file("token")], listen: "0.0.0.0")
+            let host = try NetworkHost(["--capture-key", folder.file("token")], listen: "0.0.0.0")
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             let capture = try RunningProgram(
                 "screenrelay",
                 [
-                    "capture", "--link", "tcp:localhost:\(host.port)", "--link-token", folder.file("token"),
+                    "capture", "--link", "tcp:localhost:\(host.port)", "--capture-key", folder.file("token"),
                     "--display",
                     screen.name,
                 ])
@@ -64,7 +64,7 @@ extension EndToEnd {
             #expect(host.program.stop() == .exited(0))
             let next = try RunningProgram(
                 "screenrelay",
-                ["host", "--link", "tcp:127.0.0.1:\(port)", "--link-token", folder.file("token")]
+                ["host", "--link", "tcp:127.0.0.1:\(port)", "--capture-key", folder.file("token")]
                     + LinkSocket.hostOptions)
             defer { next.stop() }
             _ = try next.printedLink()
@@ -100,9 +100,9 @@ extension EndToEnd {
         @Test("a capture without the token, or with another, is told so and ends for good")
         func wrongToken() throws {
             let folder = try tokens()
-            let host = try NetworkHost(["--link-token", folder.file("token")])
+            let host = try NetworkHost(["--capture-key", folder.file("token")])
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
-            for options in [[], ["--link-token", folder.file("other")]] {
+            for options in [[], ["--capture-key", folder.file("other")]] {
                 let run = try CommandLineRun(
                     ["screenrelay-capture", "--link", host.address, "--display", screen.name] + options)
                 #expect(run.status == .exited(77))
@@ -110,7 +110,7 @@ extension EndToEnd {
                     run.errorOutput.contains("--link \(host.address): this host takes only captures that were given"))
             }
             let legacy = try CommandLineRun(
-                ["screenrelay-capture", "--link", host.address, "--legacy", "--link-token", folder.file("token")])
+                ["screenrelay-capture", "--link", host.address, "--legacy", "--capture-key", folder.file("token")])
             #expect(legacy.status == .exited(64))
             #expect(host.program.occurrences(of: "link: capture") == 0)
         }
@@ -122,11 +122,11 @@ extension EndToEnd {
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             let run = try CommandLineRun(
                 [
-                    "screenrelay-capture", "--link", host.address, "--display", screen.name, "--link-token",
+                    "screenrelay-capture", "--link", host.address, "--display", screen.name, "--capture-key",
                     folder.file("token"),
                 ])
             #expect(run.status == .exited(77))
-            #expect(run.errorOutput.contains("the host there doesn't ask for the --link-token"), "\(run.errorOutput)")
+            #expect(run.errorOutput.contains("the host there doesn't ask for the --capture-key"), "\(run.errorOutput)")
             #expect(host.program.occurrences(of: "link: capture") == 0)
         }
 
@@ -136,7 +136,7 @@ extension EndToEnd {
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             for (range, isTaken) in [("127.0.0.0/8", true), ("192.0.2.0/24", false)] {
                 let host = try NetworkHost([
-                    "--link-token", folder.file("token"), "--legacy-from", "2001:db8::1", "--legacy-from", range,
+                    "--capture-key", folder.file("token"), "--legacy-from", "2001:db8::1", "--legacy-from", range,
                 ])
                 let capture = try RunningProgram(
                     "screenrelay-capture", ["--legacy", "--link", host.address, "--display", screen.name])
@@ -161,21 +161,21 @@ extension EndToEnd {
                 #expect(run.errorOutput.contains(text), "\(words): \(run.errorOutput)")
             }
             try expectEnd(
-                ["screenrelay", "host", "--link", "tcp:0.0.0.0:0"] + options, 64, "the same --link-token FILE")
+                ["screenrelay", "host", "--link", "tcp:0.0.0.0:0"] + options, 64, "the same --capture-key FILE")
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             try expectEnd(
                 ["screenrelay-capture", "--link", "tcp:192.0.2.1:7300", "--display", screen.name], 64,
-                "the same --link-token FILE")
+                "the same --capture-key FILE")
             try expectEnd(["screenrelay-capture", "--link", "tcp:127.0.0.1:0"], 64, "only a host can use port 0")
             try expectEnd(
-                ["screenrelay", "host", "--link", "unix:s.sock", "--link-token", folder.file("token")] + options, 64,
-                "only a TCP link has a token")
+                ["screenrelay", "host", "--link", "unix:s.sock", "--capture-key", folder.file("token")] + options, 64,
+                "only a capture link over TCP has a key")
             chmod(folder.file("token"), 0o644)
             try expectEnd(
-                ["screenrelay", "host", "--link", "tcp:0.0.0.0:0", "--link-token", folder.file("token")] + options, 77,
+                ["screenrelay", "host", "--link", "tcp:0.0.0.0:0", "--capture-key", folder.file("token")] + options, 77,
                 "other users may read or write it")
             try expectEnd(
-                ["screenrelay", "host", "--link", "tcp:192.0.2.1:0", "--link-token", folder.file("other")] + options,
+                ["screenrelay", "host", "--link", "tcp:192.0.2.1:0", "--capture-key", folder.file("other")] + options,
                 64, "is not an address of this machine")
             let socket = try RawSocket.occupying(.tcp)
             try expectEnd(

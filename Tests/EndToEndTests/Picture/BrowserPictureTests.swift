@@ -96,7 +96,7 @@ extension EndToEndInBrowser {
             try viewer.page.settle(for: .seconds(2))
             #expect(try viewer.page.evaluate("window.screenRelay.phase").string == "failed")
             let words = try viewer.page.evaluate("window.screenRelay.error").string
-            #expect(words == "This link does not work.")
+            #expect(words == "This invite link does not work.")
             #expect(try viewer.page.evaluate("document.body.innerText").string?.contains(words ?? "?") == true)
             #expect(try viewer.reconnects() == 0)
             #expect(

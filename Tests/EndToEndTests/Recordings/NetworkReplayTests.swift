@@ -25,13 +25,13 @@ extension EndToEnd {
 
         @Test("a replay with the host's token is taken; without it or with another it ends with 77, as capture does")
         func token() throws {
-            let host = try NetworkHost(["--link-token", folder.file("token"), "--record", folder.file("r.srr")])
-            for options in [[], ["--link-token", folder.file("other")]] {
+            let host = try NetworkHost(["--capture-key", folder.file("token"), "--record", folder.file("r.srr")])
+            for options in [[], ["--capture-key", folder.file("other")]] {
                 let run = try replay(to: host.address, options)
                 #expect(run.status == .exited(77))
                 #expect(run.errorOutput.contains("this host takes only captures that were given"), "\(run.errorOutput)")
             }
-            let run = try replay(to: host.address, ["--link-token", folder.file("token")])
+            let run = try replay(to: host.address, ["--capture-key", folder.file("token")])
             #expect(run.status == .exited(0), "\(run.errorOutput)")
             #expect(host.program.stop() == .exited(0))
             let arrived = try RecordedConnection.all(of: folder.file("r.srr"))
@@ -41,10 +41,10 @@ extension EndToEnd {
         @Test("a token's file that is not there, or holds no token, is told as any other input is")
         func noToken() throws {
             try folder.write("short", [1, 2, 3])
-            let missing = try replay(to: "tcp:127.0.0.1:1", ["--link-token", folder.file("none")])
+            let missing = try replay(to: "tcp:127.0.0.1:1", ["--capture-key", folder.file("none")])
             #expect(missing.status == .exited(66))
             #expect(missing.errorLine?.contains("No such file") == true)
-            #expect(try replay(to: "tcp:127.0.0.1:1", ["--link-token", folder.file("short")]).status == .exited(65))
+            #expect(try replay(to: "tcp:127.0.0.1:1", ["--capture-key", folder.file("short")]).status == .exited(65))
         }
 
         /// Starts `inspect` at a port of its own, and returns its address.
@@ -60,18 +60,18 @@ extension EndToEnd {
         func inspected() throws {
             let open = try CommandLineRun(["screenrelay", "inspect", "--link", "tcp:0.0.0.0:0"])
             #expect(open.status == .exited(64))
-            #expect(open.errorLine?.contains("the same --link-token FILE") == true)
+            #expect(open.errorLine?.contains("the same --capture-key FILE") == true)
 
-            let (program, port) = try inspect(["--link-token", folder.file("token")])
+            let (program, port) = try inspect(["--capture-key", folder.file("token")])
             let address = "tcp:127.0.0.1:\(port)"
             #expect(port != 0)
-            let refused = try replay(to: address, ["--link-token", folder.file("other")])
+            let refused = try replay(to: address, ["--capture-key", folder.file("other")])
             #expect(refused.status == .exited(77))
-            #expect(refused.errorLine?.contains("were given the --link-token file") == true, "\(refused.errorOutput)")
+            #expect(refused.errorLine?.contains("were given the --capture-key file") == true, "\(refused.errorOutput)")
             let garbage = try RawSocket.connected(to: port, .tcp)
             try garbage.send([UInt8](repeating: 0x26, count: 4000))
             try garbage.readToEnd("bytes that show no token")
-            let taken = try replay(to: address, ["--link-token", folder.file("token")])
+            let taken = try replay(to: address, ["--capture-key", folder.file("token")])
             #expect(taken.status == .exited(0), "\(taken.errorOutput)")
             program.child.terminate(SIGINT)
             #expect(program.child.wait(within: .seconds(10)) == .exited(0))
@@ -83,13 +83,13 @@ extension EndToEnd {
 
         @Test("one that is silent keeps inspect from others for a few seconds, and no longer")
         func silent() throws {
-            let (program, port) = try inspect(["--link-token", folder.file("token")])
+            let (program, port) = try inspect(["--capture-key", folder.file("token")])
             let silent = try RawSocket.connected(to: port, .tcp)
-            let taken = try replay(to: "tcp:127.0.0.1:\(port)", ["--link-token", folder.file("token")])
+            let taken = try replay(to: "tcp:127.0.0.1:\(port)", ["--capture-key", folder.file("token")])
             // A replay waits five seconds for a host's hello.
             #expect(taken.status == .exited(69))
             try silent.readToEnd("silence")
-            let again = try replay(to: "tcp:127.0.0.1:\(port)", ["--link-token", folder.file("token")])
+            let again = try replay(to: "tcp:127.0.0.1:\(port)", ["--capture-key", folder.file("token")])
             #expect(again.status == .exited(0), "\(again.errorOutput)")
             #expect(program.occurrences(of: "closed a connection that sent no message") >= 1)
             #expect(program.stop() == .exited(0))

@@ -35,7 +35,7 @@ extension EndToEndInBrowser {
                 #expect(page.page.consoleErrors.isEmpty, "\(page.page.consoleErrors)")
             }
             for page in pages.dropLast() {
-                // One has no name, but the beginning of the ID by which rooms and kick know it.
+                // One has no name, but the beginning of the ID by which rooms and remove know it.
                 let names = try page.names()
                 #expect(names.count == 2 && names.contains(markup))
                 let guest = try #require(names.first { $0 != markup })

@@ -68,26 +68,26 @@ extension EndToEnd {
             #expect(listed["rooms"][0]["members"][0]["id"].string == ann.id)
             #expect(listed["rooms"][0]["members"][2]["id"].string == bo[1].id)
 
-            run = try ask(["kick", "aN"], of: host)
+            run = try ask(["remove", "aN"], of: host)
             #expect(run.status == .exited(0) && run.output == "viewer Ann (127.0.0.1) was removed from the room desk\n")
             #expect(try ann.client.event("closed")["code"] as? Int == 4410)
             let left = try event("left", of: host)
             #expect(left["id"].string == ann.id && left["watching"].int == 2)
 
-            run = try ask(["kick", "Ann"], of: host)
+            run = try ask(["remove", "Ann"], of: host)
             #expect(run.status == .exited(69) && run.errorLine?.contains("'Ann': no one in the rooms") == true)
             let name = try #require(listed["rooms"][0]["members"][1]["name"].string)
-            run = try ask(["kick", name], of: host)
+            run = try ask(["remove", name], of: host)
             #expect(run.status == .exited(64) && run.errorLine?.contains("matches 2 people") == true)
             // The beginning of the name, in capitals, means the same two, who are listed.
-            run = try ask(["kick", "BO "], of: host)
+            run = try ask(["remove", "BO "], of: host)
             let line = try #require(run.errorLine)
             #expect(run.status == .exited(64) && bo.allSatisfy { line.contains("\($0.id) is viewer Bo ") }, "\(line)")
             // This is the shortest beginning that only one of the two identifiers has, and no name: names may begin
             // with "b".
             let other = bo[1].id
             let same = zip(bo[0].id, other).prefix { $0 == $1 }.count
-            run = try ask(["kick", String(bo[0].id.prefix(max(same + 1, 2)))], of: host)
+            run = try ask(["remove", String(bo[0].id.prefix(max(same + 1, 2)))], of: host)
             #expect(run.status == .exited(0), "\(run.errorOutput)")
             #expect(try bo[0].client.event("closed")["code"] as? Int == 4410)
 
@@ -107,12 +107,12 @@ extension EndToEnd {
                 try PythonClient("whip_publisher", in: .rtc, ["\(parts.base)/whip/\(parts.room)", token])
             }
             /// Removes who is there as `kind`.
-            func kick(_ kind: String) throws {
+            func remove(_ kind: String) throws {
                 let listed = try JSONDecoder().decode(
                     JSONValue.self, from: Data(try ask(["rooms", "--json"], of: host).output.utf8))
                 let members = listed["rooms"][0]["members"].array ?? []
                 let id = try #require(members.first { $0["kind"].string == kind }?["id"].string, "\(members)")
-                let run = try ask(["kick", id], of: host)
+                let run = try ask(["remove", id], of: host)
                 #expect(run.status == .exited(0) && run.output.hasPrefix(kind), "\(run.output) \(run.errorOutput)")
                 #expect(try !ask(["rooms"], of: host).output.contains(id))
             }
@@ -125,11 +125,11 @@ extension EndToEnd {
             try caller.event("frame")
             let member = try PythonClient("skyrtc_client", in: .rtc, ["ws" + parts.base.dropFirst(4) + "/ws", room])
             try member.event("video")
-            try kick("caller")
+            try remove("caller")
             try caller.event("leaved")
-            try kick("client")
+            try remove("client")
             #expect(try member.event("closed")["code"] as? Int == 4410)
-            try kick("publisher")
+            try remove("publisher")
             try sender.event("closed")
             let other = try publisher()
             try other.event("connected")
@@ -149,7 +149,7 @@ extension EndToEnd {
             let lines = run.output.split(separator: "\n").map(String.init)
             #expect(run.status == .exited(0) && lines.count == 4)
             #expect(lines.prefix(2) == [links[0], "The room attic: \(links[1])"])
-            #expect(lines[2].hasPrefix("To present: WHIP to ") && lines[2].hasSuffix(token))
+            #expect(lines[2].hasPrefix("To publish: WHIP to ") && lines[2].hasSuffix(token))
             run = try ask(["link", "--qr"], of: host)
             #expect(run.output.hasPrefix(links[0] + "\n") && run.output.contains("▀▀"))
             #expect(try ask(["link", "--qr", "--json"], of: host).status == .exited(64))
@@ -169,7 +169,7 @@ extension EndToEnd {
             let evil = try guest(link, "A\u{202E}nn\u{7}\n")
             let ann = try guest(link, "Ann")
             _ = try eventually("both in \(host.output)") { host.output.contains("2 watch\n") ? () : nil }
-            #expect(try ask(["kick", ann.id], of: host).status == .exited(0))
+            #expect(try ask(["remove", ann.id], of: host).status == .exited(0))
             let lines = try eventually("the end in \(host.output)") { () -> [Substring]? in
                 let lines = host.output.split(separator: "\n").dropFirst(2)
                 return lines.count == 3 ? Array(lines) : nil

@@ -195,7 +195,7 @@ final class RunningProgram {
     func presentersToken() throws -> String {
         try eventually("the presenters' token") {
             let line = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first {
-                $0.hasPrefix("To present: ")
+                $0.hasPrefix("To publish: ")
             }
             return line?.split(separator: " ").last.map(String.init)
         }

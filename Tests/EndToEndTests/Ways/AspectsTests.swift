@@ -56,7 +56,7 @@ extension EndToEndBesideBrowser {
             }
         }
 
-        // MARK: - Pause, mute, kick
+        // MARK: - Pause, mute, remove
 
         /// The sharer pauses, resumes, mutes and unmutes, each for three seconds, and sends everybody away.
         private func held(_ peers: WaysPeers, _ browser: Browser) throws -> [(name: String, cells: Cells)] {
@@ -77,7 +77,7 @@ extension EndToEndBesideBrowser {
                 if command == "resume" { run.takeSnapshots() }
                 try eventually("three seconds") { now() - asked > .seconds(3) }
             }
-            let kicked = try kick(run)
+            let removed = try remove(run)
             let found = try run.end()
             func summary(_ out: WayOut) -> String { found[out]?.summary ?? "nothing" }
             let paused = run.judge(WayOut.allCases) { out in
@@ -90,14 +90,14 @@ extension EndToEndBesideBrowser {
             } summary: {
                 "mute: \(summary($0))"
             }
-            return [("pause", paused), ("mute", muted), ("kick", kicked)]
+            return [("pause", paused), ("mute", muted), ("remove", removed)]
         }
 
         /// Sends away whoever is in the room.
-        private func kick(_ run: WaysRun) throws -> Cells {
+        private func remove(_ run: WaysRun) throws -> Cells {
             let document = try JSONDecoder().decode(JSONValue.self, from: Data(ask(["rooms", "--json"], run).utf8))
             for member in document["rooms"][0]["members"].array ?? [] {
-                _ = try ask(["kick", try #require(member["id"].string)], run)
+                _ = try ask(["remove", try #require(member["id"].string)], run)
             }
             var cells = Dictionary(uniqueKeysWithValues: WayOut.allCases.map { ($0, "no (2)") })
             cells[.snapshot] = "no (3)"
@@ -182,11 +182,11 @@ extension EndToEndBesideBrowser {
             let others = try meanwhile()
             let program = try #require(run.program)
             try eventually("the expiry") { program.output.contains("have expired") }
-            let ended = expectEnd(run, card: "This link has expired.")
+            let ended = expectEnd(run, card: "This invite link has expired.")
             for way in [WayOut.rtsp, .pcmu] {
                 run.attempt(way) { try eventually("the player's end") { run.hasEnded(way) } }
             }
-            refuseSnapshot(run, "doesn't let this link in")
+            refuseSnapshot(run, "doesn't accept this invite link")
             try eventually("two seconds of each file") { Double(now().nanoseconds) / 1e9 - expired > lag + 2 }
             let found = try run.end()
             func summary(_ out: WayOut) -> String { "one key frame, expiry: \(found[out]?.summary ?? "nothing")" }

@@ -30,7 +30,7 @@ extension NetworkLinkTests {
                 _ = try LinkConnection.connect(to: host.address, token: other)
                 Issue.record("a connection with another token")
             } catch {
-                #expect(error == .tokenRefused(text: "the host there doesn't have the same --link-token file"))
+                #expect(error == .tokenRefused(text: "the host there doesn't have the same --capture-key file"))
             }
             return now() - begin
         }

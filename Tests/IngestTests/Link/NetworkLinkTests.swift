@@ -186,7 +186,7 @@ struct NetworkLinkTests {
         #expect(capture.endNotice?.text == HostCheck.refusal)
         #expect(host.ingest.hub.sourceState == .waiting)
         #expect(host.hub.publishedFrames == 0)
-        try host.waitForLog("127.0.0.1 is refused: it has not proved that it has the token")
+        try host.waitForLog("127.0.0.1 is refused: it has not proved that it has the capture key")
     }
 
     @Test("a legacy sender, which can't prove anything, is taken where it may be, and nobody else without a proof")

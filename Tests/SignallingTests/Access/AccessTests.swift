@@ -140,7 +140,7 @@ struct AccessTests {
     }
 
     @Test(
-        "when a room's time is over those inside are told and sent away, and its links open it no more than any other")
+        "when a room's time is over those inside are told and removed, and its links open it no more than any other")
     func expiry() throws {
         let clock = TestClock()
         let server = try RunningServer {
@@ -158,7 +158,7 @@ struct AccessTests {
         clock.now = 1999
         #expect(try server.request("GET", "/whep/desk", bearer("stage")).status == 200)
         clock.now = 2000
-        #expect(try client.next(event: "_refused")["reason"] as? String == "this link has expired")
+        #expect(try client.next(event: "_refused")["reason"] as? String == "this invite link has expired")
         #expect(try client.next() == .close(4411))
         try eventually("both sessions' end") {
             Set(server.media.state.withLock { $0.closed }.map(\.rawValue)) == [1, 2]
@@ -174,7 +174,7 @@ struct AccessTests {
         #expect(try late.next() == .text("{\"data\":{},\"eventName\":\"_refused\"}"))
         #expect(try late.next() == .close(4403))
         #expect(server.server.audience(of: "desk") == RoomAudience())
-        #expect(server.log.lines.withLock { $0 }.count { $0.contains("its links have expired") } == 1)
+        #expect(server.log.lines.withLock { $0 }.count { $0.contains("its invite links have expired") } == 1)
     }
 
     @Test("a wrong token takes as long as a room that isn't there, for its password isn't looked at")

@@ -77,7 +77,8 @@ struct AdmissionTests {
                 #expect(answer.status == 421 || answer.status == 400)
                 if answer.status == 421 {
                     #expect(
-                        answer.text.contains("It answers to 127.0.0.1, [::1], localhost.\nOpen the link with one of"))
+                        answer.text.contains(
+                            "It answers to 127.0.0.1, [::1], localhost.\nOpen the invite link with one of"))
                 }
             }
         }

@@ -116,7 +116,7 @@ struct PublisherTests {
         let viewer = try server.request(
             "POST", "/whip/desk", sdp.merging(["Authorization": "Bearer audience"]) { $1 }, body: EndpointClient.offer)
         #expect(viewer.status == 403)
-        #expect(viewer.text == "this token lets you view, but not present; use the token for presenters\n")
+        #expect(viewer.text == "this token lets you watch, but not publish; use the presenters' token\n")
         let location = try #require(try post(server).headers["location"])
         #expect(try server.request("DELETE", location, ["Authorization": "Bearer wrong"]).status == 401)
         #expect(try server.request("DELETE", location.replacing("desk", with: "attic")).status == 401)

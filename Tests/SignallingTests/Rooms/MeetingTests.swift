@@ -109,7 +109,7 @@ struct MeetingTests {
 
         let done = Mutex<[Bool]>([])
         for id in [benID, room.members[2].id, benID, "nobody"] {
-            server.server.kick(id) { known in done.withLock { $0.append(known) } }
+            server.server.removeVisitor(id) { known in done.withLock { $0.append(known) } }
         }
         try eventually("the answers") { done.withLock { $0.count == 4 } }
         #expect(done.withLock { $0 } == [true, true, false, false])

@@ -230,13 +230,13 @@ struct ResumingTests {
         try waitUntilEmpty(server.server)
     }
 
-    @Test("who is sent away while its WebSocket is dead hears of it, and stays away")
-    func sentAway() throws {
+    @Test("who is removed while its WebSocket is dead hears of it, and stays away")
+    func removed() throws {
         let server = try RunningServer()
         let first = try WebSocketClient(port: server.port)
         let visit = try watch(first)
         try breakOff(first)
-        server.server.kick(visit.you) { _ in }
+        server.server.removeVisitor(visit.you) { _ in }
         try eventually("the end of the session") { isClosed(server.media) }
         let second = try WebSocketClient(port: server.port)
         try second.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"\(resuming(visit))}")

@@ -109,7 +109,7 @@ struct SocketIOCallTests {
         #expect(try join(without, "call,secret").answer[0] as? String == "leaved")
     }
 
-    @Test("when the token has expired, both are sent away")
+    @Test("when the token has expired, both are removed")
     func expiry() throws {
         let clock = TestClock()
         let server = try server {

@@ -33,7 +33,9 @@ public struct LinkAdmission: Sendable {
 extension Hello {
     /// Why a host ends the connection of a peer that introduces itself so; nil if it doesn't.
     var refusal: (EndReason, String)? {
-        if version < 1 { return (.versionMismatch, "this host speaks version \(Hello.currentVersion) of the link") }
+        if version < 1 {
+            return (.versionMismatch, "this host speaks version \(Hello.currentVersion) of the capture link")
+        }
         return role == .host ? (.protocolError, "two hosts can't be linked to each other") : nil
     }
 }

@@ -243,7 +243,7 @@ final class LinkPeer {
 
     /// Ends the connection of a peer that has not proved that it has the token.
     func refuse() {
-        log.warning("link: \(remote ?? "a peer") is refused: it has not proved that it has the token")
+        log.warning("link: \(remote ?? "a peer") is refused: it has not proved that it has the capture key")
         end(.unauthorised, HostCheck.refusal)
     }
 

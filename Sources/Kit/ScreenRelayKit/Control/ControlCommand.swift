@@ -30,7 +30,7 @@ public enum ControlCommand: Hashable, Sendable {
     /// List the links for programs, as one JSON object (``LinksDocument``).
     case link
     /// Remove the member with this identifier.
-    case kick(String)
+    case remove(String)
     /// Do something with the pushes.
     case push(PushOrder)
 
@@ -96,7 +96,7 @@ extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
-        + "rooms, link, kick ID, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
+        + "rooms, link, remove ID, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -114,7 +114,7 @@ extension ControlCommand {
         case "sharpen" where words.count == 1: self = .sharpen
         case "rooms" where words.count == 1: self = .rooms
         case "link" where words.count == 1: self = .link
-        case "kick" where words.count == 2 && !words[1].isEmpty: self = .kick(String(words[1]))
+        case "remove" where words.count == 2 && !words[1].isEmpty: self = .remove(String(words[1]))
         case "push":
             guard let order = PushOrder(words: words.dropFirst().map(String.init)) else { return nil }
             self = .push(order)
@@ -141,7 +141,7 @@ extension ControlCommand {
         case .rate(let change): "rate" + change.words
         case .rooms: "rooms"
         case .link: "link"
-        case .kick(let member): "kick \(member)"
+        case .remove(let member): "remove \(member)"
         case .push(let order): "push \(order.words)"
         }
     }

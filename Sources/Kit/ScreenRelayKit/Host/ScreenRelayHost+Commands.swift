@@ -3,7 +3,7 @@ import Threading
 
 extension ScreenRelayHost {
     /// Lets `answer` handle the commands that come over `/api`, usually the same function as the ``ControlServer``'s.
-    /// It is called on the signalling thread, must not block, and is released by ``stop()``. `rooms` and `kick` are
+    /// It is called on the signalling thread, must not block, and is released by ``stop()``. `rooms` and `remove` are
     /// never passed to it.
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         commands.use { [log] line in

@@ -25,7 +25,7 @@ extension ScreenRelayHost {
     /// A visitor who has the link can come back. Waits like ``rooms()``.
     public func removeVisitor(_ id: String) -> Bool {
         let answer = HandOver<Bool>()
-        signalling.kick(id) { answer?.give($0) }
+        signalling.removeVisitor(id) { answer?.give($0) }
         return answer?.wait(until: .now() + Self.answerPatience) ?? false
     }
 }

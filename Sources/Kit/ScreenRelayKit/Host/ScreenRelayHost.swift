@@ -238,8 +238,8 @@ public final class ScreenRelayHost: Sendable {
     /// Removes a visitor that ``describeRooms()`` or `onVisit` named. Returns false if there is no such visitor. A
     /// visitor who has the link can come back.
     @discardableResult
-    public func kick(_ visitor: String) async -> Bool {
-        await reply(or: false) { reply in signalling.kick(visitor) { reply.give($0) } }
+    public func remove(visitor: String) async -> Bool {
+        await reply(or: false) { reply in signalling.removeVisitor(visitor) { reply.give($0) } }
     }
 
     /// The statistics of every viewer's session, at most about a second old. Empty once the host has stopped.

@@ -66,7 +66,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
 
     /// The error of a capture that doesn't encrypt, for a host that does.
     public static let hostEncrypts = LinkTransportError.tokenRefused(
-        text: "the host there encrypts its link: use tls: instead of tcp:, and the host's --link-token file")
+        text: "the host there encrypts its link: use tls: instead of tcp:, and the host's --capture-key file")
 
     /// The category of the error.
     public var kind: Kind {
@@ -94,7 +94,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
 
     public var description: String {
         switch self {
-        case .invalidAddress(let text, let reason): "'\(text)' is not a link address: \(reason)"
+        case .invalidAddress(let text, let reason): "'\(text)' is not the address of a capture link: \(reason)"
         case .pathTooLong(let path, let bytes):
             "socket path '\(path)' has \(bytes) bytes; the system allows \(SocketAddress.longestPath): choose a shorter one"
         case .folderMissing(let folder): "folder '\(folder)' for the socket does not exist; make it first"
@@ -112,18 +112,19 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case .portTaken(let address): "another program listens on '\(address)'; choose another port"
         case .notOurAddress(let address): "'\(address)' is not an address of this machine"
         case .tokenRequired(let address) where address.hasPrefix("tls:"):
-            "'\(address)' is encrypted with a key from the link token: host and capture need the same --link-token FILE"
+            "'\(address)' is encrypted with the capture key: host and capture need the same --capture-key FILE"
         case .tokenRequired(let address):
-            "'\(address)' is not only of this machine: host and capture need the same --link-token FILE for it"
-        case .tokenFile(let path, let reason, _): "'\(path)' can't be used as a token: \(reason)"
-        case .encryption(let reason): "the link's encryption failed: \(reason)"
+            "'\(address)' is not only of this machine: host and capture need the same --capture-key FILE for it"
+        case .tokenFile(let path, let reason, _): "'\(path)' can't be used as a capture key: \(reason)"
+        case .encryption(let reason): "the capture link's encryption failed: \(reason)"
         case .tokenRefused(let text): text
         case .foreignPeer(let peerUser, let ourUser):
-            "the process on the other end belongs to user \(peerUser); only user \(ourUser) and root may use this link"
-        case .unusableDescriptor(let number, let reason): "descriptor \(number) can't be used as a link: \(reason)"
+            "the process on the other end belongs to user \(peerUser); only user \(ourUser) and root may use this capture link"
+        case .unusableDescriptor(let number, let reason):
+            "descriptor \(number) can't be used as a capture link: \(reason)"
         case .queueFull(let pending, let limit):
             "the other end reads too slowly: \(pending) bytes wait to be written, at most \(limit) may"
-        case .closed: "the link is closed"
+        case .closed: "the capture link is closed"
         case .system(let call, let subject, let code):
             "\(call)\(subject.isEmpty ? "" : " '\(subject)'") failed: \(String(cString: strerror(code)))"
         }

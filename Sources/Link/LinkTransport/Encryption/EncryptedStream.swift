@@ -174,11 +174,11 @@ final class EncryptedStream {
             tellEncryption()
             return .tokenRefused(
                 text: "\(remote) is refused: it doesn't encrypt its link: it was started with tcp:, not tls:")
-        case .host: return .tokenRefused(text: "\(remote) is refused: it has not proved that it has the token")
+        case .host: return .tokenRefused(text: "\(remote) is refused: it has not proved that it has the capture key")
         // What a host on tcp: sends first is no TLS record.
         case .capture where reason == SSL_R_WRONG_VERSION_NUMBER:
             return .tokenRefused(text: "the host there doesn't encrypt its link: it was started with tcp:, not tls:")
-        case .capture: return .tokenRefused(text: "the host there doesn't have the same --link-token file")
+        case .capture: return .tokenRefused(text: "the host there doesn't have the same --capture-key file")
         }
     }
 

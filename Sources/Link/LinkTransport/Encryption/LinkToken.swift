@@ -32,8 +32,8 @@ public struct LinkToken: Sendable {
             throw .tokenFile(
                 path: path,
                 reason: count > Self.lengths.upperBound
-                    ? "a token has at most \(Self.lengths.upperBound) bytes"
-                    : "a token has at least \(Self.lengths.lowerBound) bytes, and this one \(bytes.count)",
+                    ? "a capture key has at most \(Self.lengths.upperBound) bytes"
+                    : "a capture key has at least \(Self.lengths.lowerBound) bytes, and this one \(bytes.count)",
                 kind: .data)
         }
         self = token

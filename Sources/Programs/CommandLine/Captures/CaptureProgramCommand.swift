@@ -7,7 +7,7 @@ extension Command {
         name: "",
         summary:
             "Captures an X display while it changes, encodes it to H.264 and sends it to a screenrelay host.",
-        options: [Option.hostLink, .linkToken] + CaptureOptions.options + [
+        options: [Option.hostLink, .captureKey] + CaptureOptions.options + [
             Option(
                 long: "legacy",
                 help: "send only NAL units, with the headers of the original ReplayKit sender, regardless of what the "

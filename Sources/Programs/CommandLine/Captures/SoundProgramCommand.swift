@@ -8,7 +8,7 @@ extension Command {
             "Records what programs play, a microphone or both, encodes it to Opus and sends it to a screenrelay host, "
             + "while a page or a player is connected, even if its sound is off. While no program plays, it costs "
             + "nothing; an unmuted microphone is always recorded while there are viewers.",
-        options: [Option.hostLink, .linkToken] + SoundOptions.options + [
+        options: [Option.hostLink, .captureKey] + SoundOptions.options + [
             Option(
                 long: "check", help: "for 'screenrelay doctor': report whether there are default devices to share",
                 isHidden: true),

@@ -10,7 +10,7 @@ public enum ServiceUnit {
         After=graphical-session.target
 
         [Service]
-        # Options are in ~/.config/screenrelay/config. 'screenrelay link' prints the link, which is not in the journal.
+        # Options are in ~/.config/screenrelay/config. 'screenrelay link' prints the invite link, which is not in the journal.
         ExecStart=\(quoted(program)) share --no-qr
         # Viewers are told that sharing has ended.
         ExecStop=\(quoted(program)) stop --pid $MAINPID

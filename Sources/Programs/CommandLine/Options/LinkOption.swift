@@ -38,28 +38,34 @@ extension Option {
             + "socket; without it, the socket where this user's host listens by default"
     ).under(.captureLink)
 
-    /// `--link-token`, for programs that take `--link tcp:` or `--link tls:`.
-    public static let linkToken = Option(
-        long: "link-token", value: .required("FILE"),
+    /// `--capture-key`, for programs that take `--link tcp:` or `--link tls:`.
+    public static let captureKey = Option(
+        long: "capture-key", value: .required("FILE"),
         help: "the capture key: a file of 16 to 4096 bytes that host and capture share and other users can't read; "
             + "needed for tcp: between machines, and for tls:, whose key is derived from it. Each end proves to the "
-            + "other that it has the file, which is never sent"
+            + "other that it has the file, which is never sent",
+        formerNames: formerCaptureKey
     ).under(.captureLink)
+
+    /// The former name of `--capture-key`, which works for one more release.
+    public static let formerCaptureKey = ["link-token"]
 }
 
 extension ParsedOptions {
-    /// The token in the file that `--link-token` names, or nil if it isn't given. Only a link over TCP may have one.
+    /// The key in the file that `--capture-key` names, or nil if it isn't given. Only a capture link over TCP may have
+    /// one.
     ///
-    /// - Throws: ``UsageError`` if the link isn't over TCP, or if the file isn't a token's or others can read it.
-    public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
-        guard let path = try value("link-token", as: .text) else { return nil }
+    /// - Throws: ``UsageError`` if the link isn't over TCP, or if the file isn't a key's or others can read it.
+    public func captureKey(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
+        guard let path = try value("capture-key", as: .text) else { return nil }
         guard address?.network != nil else {
-            throw UsageError("--link-token \(path): only a TCP link has a token, for example --link tls:127.0.0.1:7300")
+            throw UsageError(
+                "--capture-key \(path): only a capture link over TCP has a key, for example --link tls:127.0.0.1:7300")
         }
         do throws(LinkTransportError) {
             return try LinkToken(file: path)
         } catch {
-            throw UsageError("--link-token \(path): \(error)", exitCode: ExitCode(error.kind))
+            throw UsageError("--capture-key \(path): \(error)", exitCode: ExitCode(error.kind))
         }
     }
 }

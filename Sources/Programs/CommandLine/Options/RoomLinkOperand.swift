@@ -1,6 +1,6 @@
 import Glibc
 
-/// A room's link as an operand: the link itself, `-` for standard input, or `@FILE`. The last two keep the room token
+/// An invite link as an operand: the link itself, `-` for standard input, or `@FILE`. The last two keep the room token
 /// off the command line, which every user of the machine can read.
 public enum RoomLinkOperand {
     /// The operand's text in `--help`.
@@ -47,7 +47,8 @@ public enum RoomLinkOperand {
             line.removeAll()
         }
         throw UsageError(
-            "\(name): there is no link in it; write it like http://127.0.0.1:8080/#screen,TOKEN", exitCode: .badData)
+            "\(name): there is no invite link in it; write it like http://127.0.0.1:8080/#screen,TOKEN",
+            exitCode: .badData)
     }
 
     private static func retrying(_ call: () -> Int) -> Int {

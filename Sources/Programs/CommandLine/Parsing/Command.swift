@@ -15,11 +15,13 @@ public struct Command: Sendable {
     public var alternatives: [[String]]
     /// The other command whose settings this one reads in settings files, because it takes the same options.
     public var settingsOf: String?
+    /// Older names, which still work. `--help`, manual pages and completion leave them out.
+    public var formerNames: [String]
 
     /// A command with these properties.
     public init(
         name: String, summary: String, options: [Option] = [], operands: Operands = .none, examples: [Example] = [],
-        alternatives: [[String]] = [], settingsOf: String? = nil
+        alternatives: [[String]] = [], settingsOf: String? = nil, formerNames: [String] = []
     ) {
         self.name = name
         self.summary = summary
@@ -28,6 +30,7 @@ public struct Command: Sendable {
         self.examples = examples
         self.alternatives = alternatives
         self.settingsOf = settingsOf
+        self.formerNames = formerNames
     }
 }
 
@@ -59,6 +62,9 @@ public struct Option: Sendable {
     public var choices: [String]
     /// Other names under which people look for this option. Error messages lead from them to it.
     public var alsoSoughtAs: [String]
+    /// Older long names, which still work on command lines and in settings files. `--help`, manual pages and completion
+    /// leave them out.
+    public var formerNames: [String]
     /// Whether `--help`, manual pages, completion and the settings template leave it out, because only our own tools
     /// use it.
     public var isHidden: Bool
@@ -70,8 +76,8 @@ public struct Option: Sendable {
     /// An option with these properties.
     public init(
         long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil,
-        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = [], isHidden: Bool = false,
-        isSecret: Bool = false
+        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = [],
+        formerNames: [String] = [], isHidden: Bool = false, isSecret: Bool = false
     ) {
         self.long = long
         self.short = short
@@ -81,6 +87,7 @@ public struct Option: Sendable {
         self.repeats = repeats
         self.choices = choices
         self.alsoSoughtAs = alsoSoughtAs
+        self.formerNames = formerNames
         self.isHidden = isHidden
         self.isSecret = isSecret
     }

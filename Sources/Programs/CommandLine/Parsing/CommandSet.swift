@@ -51,13 +51,17 @@ public struct CommandSet: Sendable {
             rest = ["--help"]
         }
         if name.hasPrefix("-") { return try globalOption(arguments) }
-        return try command(named: name).select(
-            rest, program: "\(program) \(name)", version: "\(program) \(version)")
+        let command = try command(named: name)
+        return try command.select(
+            rest, program: "\(program) \(command.name)", version: "\(program) \(version)")
     }
 
-    /// The command with this name. Throws ``UsageError`` that names the nearest commands if there is none.
+    /// The command with this name, or with this former name. Throws ``UsageError`` that names the nearest commands if
+    /// there is none.
     public func command(named name: String) throws(UsageError) -> Command {
-        if let command = commands.first(where: { $0.name == name }) { return command }
+        if let command = commands.first(where: { ([$0.name] + $0.formerNames).contains(name) }) {
+            return command
+        }
         let near =
             nearest(to: name, among: commands.map(\.name) + [Self.help.name]).map { "did you mean \($0)? " } ?? ""
         throw UsageError("unknown command '\(printable(name))'; \(near)the commands are \(names)")

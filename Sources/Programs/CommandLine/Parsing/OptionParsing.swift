@@ -25,7 +25,7 @@ extension Command {
     public func parse(_ arguments: [String], program: String) throws(UsageError) -> ParsedOptions {
         let all = allOptions
         let switches = booleanSwitches
-        let scan = scanLock.withLock { _ in scanOptions(arguments, all, booleanSwitches: switches) }
+        let scan = scanLock.withLock { _ in scanOptions(arguments, all.flatMap(\.spelled), booleanSwitches: switches) }
         if let fault = scan.fault { throw UsageError(words(for: fault, program: program)) }
         let parsed = ParsedOptions(command: self, given: scan.given, order: scan.order, operands: scan.operands)
         if !parsed.wantsHelp && !parsed.wantsVersion { try checkCount(of: scan.operands, program: program) }
@@ -82,18 +82,31 @@ private struct OptionScan: Sendable {
 /// getopt keeps its state in global variables, so only one scan may run at a time.
 private let scanLock = Mutex(())
 
+/// An option under one of its long names.
+private struct SpelledOption: Sendable {
+    let name: String
+    let option: Option
+}
+
+extension Option {
+    /// The option under its name and its former names.
+    fileprivate var spelled: [SpelledOption] {
+        ([long] + formerNames).map { SpelledOption(name: $0, option: self) }
+    }
+}
+
 /// getopt's values of long options start here, above those of all letters.
 private let longBase: Int32 = 0x1000
 
-private func scanOptions(_ arguments: [String], _ all: [Option], booleanSwitches: Set<String>) -> OptionScan {
+private func scanOptions(_ arguments: [String], _ all: [SpelledOption], booleanSwitches: Set<String>) -> OptionScan {
     // getopt reorders the pointers, so keep the original array for freeing them.
     let words: [UnsafeMutablePointer<CChar>?] = (["program"] + arguments).map { strdup($0) }
-    let names: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0.long) }
+    let names: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0.name) }
     defer { for text in words + names { free(text) } }
     var argv = words + [nil]
     var table: [option] = []
     var letters = ":"
-    for (index, entry) in all.enumerated() {
+    for (index, entry) in all.map(\.option).enumerated() {
         let kind: Int32 =
             switch entry.value {
             case .none: 0
@@ -137,13 +150,13 @@ private func scanOptions(_ arguments: [String], _ all: [Option], booleanSwitches
     return scan
 }
 
-private func entry(for value: Int32, _ all: [Option]) -> Option? {
+private func entry(for value: Int32, _ all: [SpelledOption]) -> Option? {
     let index = Int(value) - Int(longBase)
-    if all.indices.contains(index) { return all[index] }
-    return all.first { $0.short?.asciiValue.map(Int32.init) == value }
+    if all.indices.contains(index) { return all[index].option }
+    return all.first { $0.option.short?.asciiValue.map(Int32.init) == value }?.option
 }
 
-private func fault(isMissingValue: Bool, all: [Option], argv: [UnsafeMutablePointer<CChar>?]) -> OptionFault {
+private func fault(isMissingValue: Bool, all: [SpelledOption], argv: [UnsafeMutablePointer<CChar>?]) -> OptionFault {
     if let known = entry(for: optopt, all) { return isMissingValue ? .missingValue(known) : .unexpectedValue(known) }
     let index = Int(optind) - 1
     let word = argv.indices.contains(index) ? argv[index].map { String(cString: $0) } ?? "" : ""

@@ -68,9 +68,9 @@ extension CommandSet {
                 guard let option = owners.lazy.compactMap({ $0.option(entry.key) }).first else { continue }
                 let place = "\(document.path):\(entry.line): \(entry.key)"
                 if let values = try option.values(of: entry, place) {
-                    settings.set(entry.key, CommandSettings.Setting(values: values, place: place))
+                    settings.set(option.long, CommandSettings.Setting(values: values, place: place))
                 } else {
-                    settings.remove(entry.key)
+                    settings.remove(option.long)
                 }
             }
         }
@@ -135,7 +135,9 @@ extension Command {
             })
     }
 
-    fileprivate func option(_ long: String) -> Option? { settable.first { $0.long == long } }
+    fileprivate func option(_ name: String) -> Option? {
+        settable.first { $0.long == name || $0.formerNames.contains(name) }
+    }
 
     /// This command with the options that name a settings file.
     public var withSettings: Command {

@@ -29,7 +29,7 @@ extension LinksDocument {
             room.links.map { "The room \(room.name): \($0)" }
         }
         let presenting = rooms.compactMap { room in
-            room.presenting.map { "To present: WHIP to \($0.url) with the bearer token \($0.token)" }
+            room.presenting.map { "To publish: WHIP to \($0.url) with the bearer token \($0.token)" }
         }
         return [first] + links.dropFirst().map { "From outside: \($0)" } + further + presenting
             + [expiryWords].compactMap { $0.map { "The \($0)." } } + fingerprintLines
@@ -44,11 +44,11 @@ extension LinksDocument {
         ]
     }
 
-    /// The expiry in words, such as "links end at 2026-11-21 14:30:00". Nil if links last until the host ends.
+    /// The expiry in words, such as "invite links end at 2026-11-21 14:30:00". Nil if links last until the host ends.
     var expiryWords: String? {
         expires.map { expires in
             let time = WallClock(unixTime: Int(expires.timeIntervalSince1970)).dateAndTime
-            return "links \(hasExpired ? "ended" : "end") at \(time)"
+            return "invite links \(hasExpired ? "ended" : "end") at \(time)"
         }
     }
 

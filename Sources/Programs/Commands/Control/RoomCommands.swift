@@ -2,7 +2,7 @@ import CommandLine
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay rooms` and `kick`: shows who is in a running host's rooms, and removes someone.
+/// `screenrelay rooms` and `remove`: shows who is in a running host's rooms, and removes someone.
 enum RoomCommands {
     /// Formats a host's answer about its rooms for people, with the link of each room.
     static func text(of json: String, of process: Int32) throws(ControlError) -> String {
@@ -10,7 +10,7 @@ enum RoomCommands {
     }
 
     /// Removes the member that `who` names. Returns the exit code.
-    static func kick(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
+    static func remove(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
         let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
         guard let (room, member) = found.first else {
             return Program.fail(
@@ -23,7 +23,7 @@ enum RoomCommands {
                 "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)",
                 .usage)
         }
-        _ = try client.ask(.kick(member.id), of: process)
+        _ = try client.ask(.remove(member.id), of: process)
         return Program.answer("\(member.words) was removed from the room \(room)\n")
     }
 

@@ -132,13 +132,13 @@ struct StatusReport {
         guard let capture else { return line }
         line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
         line += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
-        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow link" }
+        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow capture link" }
         return line
     }
 
     /// What a picture does in each stage, by the stage's name.
     private static let stageWords = [
-        "waiting": "until a change is grabbed", "encoding": "until it is encoded", "link": "on the link",
+        "waiting": "until a change is grabbed", "encoding": "until it is encoded", "link": "on the capture link",
         "sending": "until it is sent",
     ]
 

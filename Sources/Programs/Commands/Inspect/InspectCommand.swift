@@ -20,7 +20,7 @@ enum InspectCommand {
                 help:
                     "listen on this address as a host would, for example unix:s.sock, and show the messages of a "
                     + "capture or replay, until stopped; no FILE is read then"),
-            .linkToken,
+            .captureKey,
             Option(
                 long: "pictures", short: "p", help: "show a line for each frame instead of each message"),
             Option(long: "summary", short: "s", help: "show only the summary and the faults"),
@@ -47,7 +47,7 @@ enum InspectCommand {
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let link = try options.link()
-        let token = try options.linkToken(for: link)
+        let token = try options.captureKey(for: link)
         let output = InspectionOutput(
             isJSON: options.has("json"), contents: options.has("pictures") ? .pictures : .messages,
             isSummaryOnly: options.has("summary"))
@@ -94,7 +94,7 @@ enum InspectCommand {
         do throws(LinkTransportError) {
             let inspection = try LinkInspection(link, token, output)
             inspection.run()
-            output.finish(inspection.summary, form: "the link \(link)")
+            output.finish(inspection.summary, form: "the capture link \(link)")
             return output.exitCode(isDamaged: inspection.isDamaged)
         } catch {
             output.flush()
@@ -118,7 +118,7 @@ extension RecordedFile {
             return "a recording of \(WallClock(unixTime: Int(header.wallClock / 1_000_000_000)).universalDateAndTime)"
         case .dump:
             switch linkForm {
-            case .extended: return "a raw dump of the link"
+            case .extended: return "a raw dump of the capture link"
             case .legacy40: return "a raw dump of a legacy sender, headers of 40 bytes"
             case .legacy16: return "a raw dump of a legacy sender, headers of 16 bytes"
             case nil: return "a raw dump"

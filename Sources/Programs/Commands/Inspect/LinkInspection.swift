@@ -130,7 +130,7 @@ final class LinkInspection {
 
     private static let isBusy = "another capture is being inspected"
     private static let isUnauthorised =
-        "only captures of this version that were given the --link-token file are inspected here"
+        "only captures of this version that were given the --capture-key file are inspected here"
 
     private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ words: String) {
         try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: words))))
@@ -180,7 +180,7 @@ final class LinkInspection {
             add(.connection, at: 0, count: 0)
             return true
         }
-        log.warning("link: \(connection?.remote ?? "a peer") is refused: it has not proved that it has the token")
+        log.warning("link: \(connection?.remote ?? "a peer") is refused: it has not proved that it has the capture key")
         if let connection { refuse(connection, .unauthorised, Self.isUnauthorised) }
         connection = nil
         strangerDeadline = nil

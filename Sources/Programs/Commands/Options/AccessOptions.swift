@@ -42,7 +42,7 @@ enum AccessOptions {
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
         Option(
             long: "presenters",
-            help: "also print a second token, with which people can present and not only watch"),
+            help: "also print a second token, with which people can publish into the room and not only watch"),
         Option(
             long: "present-token-file", value: .required("FILE"),
             help: "keep the presenters' token in this file, which only this user can read (default: next to the "
@@ -109,7 +109,7 @@ enum AccessOptions {
         do throws(CertificateFileError) {
             if let file = CertificateFile() { return try file.certificate(for: addresses) }
         } catch {
-            StandardStreams.printError("\(error); the certificate is good until this ends", program: Program.name)
+            StandardStreams.printError("\(error); the certificate is valid for this run only", program: Program.name)
         }
         do throws(CertificateFileError) {
             return try CertificateFile.unkept(for: addresses)
@@ -118,7 +118,7 @@ enum AccessOptions {
         }
     }
 
-    /// The presenting token of the first room: from the named file, or the one kept next to the room token, or a new
+    /// The presenters' token of the first room: from the named file, or the one kept next to the room token, or a new
     /// one.
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration
@@ -136,7 +136,7 @@ enum AccessOptions {
         }
     }
 
-    /// The presenting token of a room, kept beside the token of its link.
+    /// The presenters' token of a room, kept next to the room token.
     static func presentingToken(
         room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> String {

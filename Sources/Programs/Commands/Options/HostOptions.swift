@@ -49,7 +49,7 @@ enum HostOptions {
             let kept = try file?.token(isNew: options.has("new-token"), makesFolders: true)
             return HostRoom(name: name, token: kept ?? drawn, presentingToken: presenting)
         } catch {
-            StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
+            StandardStreams.printError("\(error); the invite links are valid for this run only", program: Program.name)
             return HostRoom(name: name, token: drawn, presentingToken: presenting)
         }
     }
@@ -74,7 +74,8 @@ enum HostOptions {
         } catch {
             guard let named else {
                 // The user didn't name a file: use a token for this run only, as if there were no home.
-                StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
+                StandardStreams.printError(
+                    "\(error); the invite links are valid for this run only", program: Program.name)
                 return configuration.token
             }
             throw error.problem(of: "--token-file", named)
@@ -153,11 +154,13 @@ enum HostOptions {
         // A user who has opened the usual port in a firewall has to know.
         let port = host.usesOtherMediaPort ? ["The usual UDP port is in use: viewers use port \(host.mediaPort)."] : []
         if addresses.isEmpty {
-            return ["This machine is on no network: no other machine can open the link. Connect it, then try again."]
+            return [
+                "This machine is on no network: no other machine can open the invite link. Connect it, then try again."
+            ]
         }
         var lines = port
         if !options.has("tls"), !options.has("tls-cert") {
-            lines.append("The link goes over HTTP, which isn't encrypted (--tls self-signed); video and sound are.")
+            lines.append("The invite link uses HTTP, which isn't encrypted (--tls self-signed); video and sound are.")
         }
         if addresses.count == 1 { return lines }
         return lines + [
@@ -173,7 +176,8 @@ enum HostOptions {
                 "--advertise \(address): without --lan, only a program on this machine can forward viewers to us")
         }
         if options.has("lan"), options.has("open") {
-            log.warning("--open --lan: anyone on the network can watch; without --open, only people who have the link")
+            log.warning(
+                "--open --lan: anyone on the network can watch; without --open, only people with the invite link")
         }
         return log
     }

@@ -45,7 +45,7 @@ struct TrackOption: Sendable {
     private static func checkPlaces(
         of tracks: [TrackOption], beside link: LinkAddress, isNamed: Bool
     ) throws(UsageError) {
-        var owners = [(link: link, label: isNamed ? "--link" : "the host's own link")]
+        var owners = [(link: link, label: isNamed ? "--link" : "the host's own capture link")]
         for track in tracks {
             if let owner = owners.first(where: { $0.link == track.link }), !track.link.isAnyPort {
                 throw UsageError("\(track.label): \(owner.label) has that address already: \(track.link)")

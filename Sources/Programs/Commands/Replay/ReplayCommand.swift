@@ -18,7 +18,7 @@ enum ReplayCommand {
                     "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by "
                     + "default"
             ),
-            .linkToken,
+            .captureKey,
             Option(
                 long: "speed", short: "s", value: .required("N|max"),
                 help:
@@ -42,7 +42,7 @@ enum ReplayCommand {
         operands: Operands(
             name: "FILE", count: 1...1,
             help:
-                "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is "
+                "a recording of --record, a raw dump of a capture link, or an H.264 stream in Annex B form; - is "
                 + "standard input"
         ),
         examples: [
@@ -57,7 +57,7 @@ enum ReplayCommand {
 
     static func run(_ parsed: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try parsed.link() ?? .standard()
-        let token = try parsed.linkToken(for: address)
+        let token = try parsed.captureKey(for: address)
         var options = try options(parsed)
         let from = try parsed.value("from", as: .duration)
         let path = parsed.operands.first ?? "-"

@@ -117,14 +117,14 @@ final class ReplayOutlet {
                 switch try connection.receive(into: &buffer) {
                 case .bytes(let count): decoder.push(buffer[..<count])
                 case .wouldBlock: return
-                case .closed: ending = Ending(words: "the host has closed the link")
+                case .closed: ending = Ending(words: "the host has closed the capture link")
                 }
                 while let message = try decoder.next() {
                     try prove(message.body)
                     if case .hello(let hello) = message.body, hello.role == .host { hasHello = true }
                     if case .end(let notice) = message.body {
                         ending = Ending(
-                            words: notice.text.isEmpty ? "the host has ended the link" : notice.text,
+                            words: notice.text.isEmpty ? "the host has ended the capture link" : notice.text,
                             reason: notice.reason)
                     }
                 }

@@ -47,8 +47,8 @@ extension DoctorCommand {
         return nil
     }
 
-    /// The token that `--link-token` names, whatever link it is for.
-    static func linkToken(_ options: ParsedOptions) throws(UsageError) -> LinkToken? {
-        try options.linkToken(for: .tls(host: "127.0.0.1", port: 0))
+    /// The key that `--capture-key` names, whatever capture link it is for.
+    static func captureKey(_ options: ParsedOptions) throws(UsageError) -> LinkToken? {
+        try options.captureKey(for: .tls(host: "127.0.0.1", port: 0))
     }
 }

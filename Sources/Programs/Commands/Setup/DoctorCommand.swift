@@ -17,8 +17,9 @@ enum DoctorCommand {
                 help: "also check a browser: open a page in it that reports its abilities, with this program instead "
                     + "of xdg-open; none: only print the page's address, which can be opened within 30 s"),
             Option(
-                long: "link-token", value: .required("FILE"),
-                help: "also check this file, the capture key of a host and a capture on two machines"),
+                long: "capture-key", value: .required("FILE"),
+                help: "also check this file, the capture key of a host and a capture on two machines",
+                formerNames: Option.formerCaptureKey),
             Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
         ].under(.checks) + sharedOptions,
         examples: [
@@ -103,7 +104,7 @@ enum DoctorCommand {
         if options.has("password-file") {
             _ = try usable(&findings) { () throws(UsageError) in try AccessOptions.password(options) }
         }
-        _ = try usable(&findings) { () throws(UsageError) in try linkToken(options) }
+        _ = try usable(&findings) { () throws(UsageError) in try captureKey(options) }
         if let warning = capture.waylandWarning { findings.append(Finding("wayland", line: warning)) }
         (plan.secretFiles, plan.ownFolders) = try files(options, plan)
         return (plan, findings)

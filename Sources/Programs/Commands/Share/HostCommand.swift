@@ -20,11 +20,11 @@ enum HostCommand {
                     + "inherited connected socket; without it, this user's own socket, to which 'screenrelay capture' "
                     + "connects by default"
             ).under(.captureLink),
-            .linkToken,
+            .captureKey,
             Option(
                 long: "legacy-from", value: .required("CIDR"),
                 help:
-                    "accept legacy senders, which can't prove that they have the --link-token, from these addresses, "
+                    "accept legacy senders, which can't prove that they have the --capture-key, from these addresses, "
                     + "for example 192.0.2.0/24; may be repeated", repeats: true
             ).under(.captureLink),
         ] + [TrackOption.option, SourceOption.option, SourceOption.anyCertificate].under(.source) + TagOption.options
@@ -33,7 +33,7 @@ enum HostCommand {
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
-                "screenrelay host --link tls:0.0.0.0:7300 --link-token secret",
+                "screenrelay host --link tls:0.0.0.0:7300 --capture-key secret",
                 "Waits for a capture on another machine, which needs a copy of the file secret; the connection is "
                     + "encrypted."),
             Example(
@@ -163,11 +163,11 @@ enum HostCommand {
     private static func admission(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> LinkAdmission
     {
         let overTCP = links.first { $0?.network != nil }
-        let token = try options.linkToken(for: overTCP ?? nil)
+        let token = try options.captureKey(for: overTCP ?? nil)
         let legacySenders = try options.values("legacy-from", as: .addressRange)
         if token == nil, let range = options.values("legacy-from").first {
             throw UsageError(
-                "--legacy-from \(range): without --link-token, legacy senders are accepted only from this machine")
+                "--legacy-from \(range): without --capture-key, legacy senders are accepted only from this machine")
         }
         return LinkAdmission(token: token, legacySenders: legacySenders)
     }

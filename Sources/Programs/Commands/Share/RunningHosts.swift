@@ -18,7 +18,7 @@ enum RunningHosts {
 
     /// The host's link if standard error is a terminal. Otherwise it may be a journal, which must not get a token.
     private static func link(of process: Int32, _ client: ControlClient) -> String {
-        let elsewhere = "'screenrelay link' prints its link"
+        let elsewhere = "'screenrelay link' prints its invite link"
         guard isatty(2) == 1 else { return elsewhere }
         do throws(ControlError) {
             return LinksDocument(json: try client.ask(.link, of: process))?.links.first ?? elsewhere

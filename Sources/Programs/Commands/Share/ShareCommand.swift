@@ -19,7 +19,8 @@ enum ShareCommand {
             + [CaptureVerbosity.option(default: .warning)],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
-            Example("screenrelay share --lan --room demo", "Shares it with anyone on the network who has the link."),
+            Example(
+                "screenrelay share --lan --room demo", "Shares it with anyone on the network who has the invite link."),
             Example("screenrelay share --sound desktop", "Also shares the desktop's sound."),
             Example(
                 "screenrelay share --push rtmp://live.example/app/key",

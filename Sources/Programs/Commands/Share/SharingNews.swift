@@ -21,8 +21,8 @@ final class SharingNews: Sendable {
         Option(
             long: "no-qr",
             help:
-                "never print a QR code; by default, it is printed to a terminal if other machines can reach the link"
-        ),
+                "never print a QR code; by default, it is printed to a terminal if other machines can open the invite "
+                + "link"),
     ]
     static let alternatives = [["qr", "no-qr"]]
 
@@ -98,7 +98,7 @@ final class SharingNews: Sendable {
                         $0.add("room", host.room)
                         $0.add("rooms", [String]())
                     }
-                    : "\(introduction) The link is not written to the journal: 'screenrelay link' prints it."
+                    : "\(introduction) The invite link is not written to the journal: 'screenrelay link' prints it."
             ]
         } else {
             lines = isJSON ? [event] : [introduction] + links.lines + more + code.lines(for: host.link)
@@ -146,7 +146,7 @@ final class SharingNews: Sendable {
 
     /// Reports that a room's links have expired. Any thread; doesn't block.
     func tellExpiry(of room: String) {
-        let words = "\(WallClock.now.timeOfDay) the links of the room \(room) have expired"
+        let words = "\(WallClock.now.timeOfDay) the invite links of the room \(room) have expired"
         state.withLock { tell(Self.event("expired") { $0.add("room", room) }, orWords: words, &$0) }
     }
 

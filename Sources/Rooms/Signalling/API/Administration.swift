@@ -52,7 +52,7 @@ final class AdministrationAPI {
             }
         case 4 where names[0] == "rooms" && names[2] == "members":
             answer(exchange, "DELETE") {
-                guard attendance.kick(names[3], from: names[1]) else {
+                guard attendance.removeVisitor(names[3], from: names[1]) else {
                     return .problem(404, "this room has no such member; GET /api/rooms lists those who are there")
                 }
                 return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])

@@ -39,7 +39,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
 
     /// A member of a room.
     public struct Member: Codable, Sendable, Equatable {
-        /// The identifier that `kick` and the API accept. It isn't secret: it grants no access.
+        /// The identifier that `screenrelay remove` and the API accept. It isn't secret: it grants no access.
         public var id: String
         /// `viewer`, `client`, `player`, `caller` or `publisher`.
         public var kind: String

@@ -112,7 +112,7 @@ extension Admission {
             return .refused(
                 HTTPResponse(
                     403, headers: headers,
-                    text: "this token lets you view, but not present; use the token for presenters"))
+                    text: "this token lets you watch, but not publish; use the presenters' token"))
         }
         exchange.connection?.isAdmitted = true
         return .admitted(definition, headers: headers)
@@ -248,7 +248,7 @@ extension Admission {
             return .problem(
                 429, "too many wrong tokens came from this address; wait 30 s and try again", [("Retry-After", "30")])
         }
-        return .problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
+        return .problem(401, "the token of /api is needed", [("WWW-Authenticate", "Bearer")])
     }
 }
 

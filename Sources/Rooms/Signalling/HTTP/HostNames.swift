@@ -37,7 +37,7 @@ struct HostNames: Sendable, CustomStringConvertible {
         let others = takesEveryLiteral ? ", and to every IP address" : ""
         return "this host does not answer to the name in the request's Host header.\n"
             + "It answers to \(names.sorted().joined(separator: ", "))\(others).\n"
-            + "Open the link with one of these, or have the proxy in front of the host send one of these as Host. A host that is "
+            + "Open the invite link with one of these, or have the proxy in front of the host send one of these as Host. A host that is "
             + "started with --lan answers to its machine's name and every IP address as well, with --tls-cert to the names "
             + "in the certificate, and with --advertise ADDRESS to that address."
     }

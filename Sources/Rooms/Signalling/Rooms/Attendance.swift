@@ -18,7 +18,7 @@ final class Attendance {
         /// Returns the visitor's media sessions of tracks that they watch.
         let sessions: () -> [TrackName: ClientSession]
         /// Makes the visitor leave.
-        let kick: () -> Void
+        let remove: () -> Void
     }
 
     /// The list of visitors that a room's viewers are sent, and when it was sent.
@@ -73,10 +73,10 @@ final class Attendance {
     /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
     func came(
         _ who: Visitor, to room: String, track: TrackName? = nil,
-        sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, kick: @escaping () -> Void
+        sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, remove: @escaping () -> Void
     ) {
         let presence = Presence(
-            who: who, room: room, since: g_get_monotonic_time(), track: track, sessions: sessions, kick: kick)
+            who: who, room: room, since: g_get_monotonic_time(), track: track, sessions: sessions, remove: remove)
         if let former = present.updateValue(presence, forKey: who.id) { count(former.who.address, -1) }
         count(who.address, 1)
         if who.kind == .player || who.kind == .caller { players.insert(who.id) }
@@ -114,16 +114,16 @@ final class Attendance {
     }
 
     /// Makes a visitor leave. Returns whether there was such a visitor, in the room `room` if one is given.
-    func kick(_ id: String, from room: String? = nil) -> Bool {
+    func removeVisitor(_ id: String, from room: String? = nil) -> Bool {
         guard let visitor = present[id], room == nil || visitor.room == room else { return false }
-        log.own.info("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is sent away")
-        visitor.kick()
+        log.own.info("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is removed")
+        visitor.remove()
         return true
     }
 
     /// Makes all visitors in `room` leave.
-    func kickAll(from room: String) {
-        for visitor in Array(present.values) where visitor.room == room { visitor.kick() }
+    func removeAll(from room: String) {
+        for visitor in Array(present.values) where visitor.room == room { visitor.remove() }
     }
 
     /// Returns the current state of the rooms, in the order of the configuration, with visitors in order of arrival.

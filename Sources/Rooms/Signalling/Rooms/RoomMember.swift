@@ -16,7 +16,7 @@ final class RoomMember {
     /// The room that the member is in.
     var room: String?
     /// The room that the sharer has sent it away from. Its client doesn't know if its WebSocket had broken off.
-    var wasSentAwayFrom: String?
+    var wasRemovedFrom: String?
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.

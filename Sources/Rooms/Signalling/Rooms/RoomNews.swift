@@ -30,7 +30,7 @@ public struct Visitor: Sendable, Equatable {
         case publisher
     }
 
-    /// The identifier for ``SignallingServer/kick(_:completion:)``. It isn't secret: it grants no access.
+    /// The identifier for ``SignallingServer/removeVisitor(_:completion:)``. It isn't secret: it grants no access.
     public var id: String
     /// The name that the visitor has chosen.
     public var name: String?

@@ -136,9 +136,9 @@ public final class SignallingServer: Sendable {
 
     /// Removes a visitor that `describe` or `onEvent` reported. Calls `completion` on the signalling thread with
     /// whether there was one. A visitor with the link can come back.
-    public func kick(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
+    public func removeVisitor(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
-        running.thread.post { completion($0.attendance.kick(id)) }
+        running.thread.post { completion($0.attendance.removeVisitor(id)) }
     }
 
     /// Sends an event to everybody who reads the events of `/api`. `event` is one JSON object.

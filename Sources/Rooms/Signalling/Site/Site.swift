@@ -153,7 +153,7 @@ extension Site {
 extension Site {
     private func route(_ exchange: HTTPExchange) {
         guard let path = exchange.path else {
-            return exchange.answer(.plain(404, "there is no such page; open the link that the host has printed"))
+            return exchange.answer(.plain(404, "there is no such page; open the invite link that the host has printed"))
         }
         if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
         switch path.first {
@@ -208,7 +208,7 @@ extension Site {
 
     private func page(_ exchange: HTTPExchange, _ path: String) {
         guard let file = ViewerFiles.file(path: path) else {
-            return exchange.answer(.plain(404, "there is no such page; open the link that the host has printed"))
+            return exchange.answer(.plain(404, "there is no such page; open the invite link that the host has printed"))
         }
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
             return exchange.answer(.plain(405, HTTPResponse.wrongMethod("GET, HEAD"), [("Allow", "GET, HEAD")]))

@@ -167,7 +167,7 @@ struct SkyRTCReply: Encodable {
         case .notAdmitted: data = Payload()
         case .needsPassword: data = Payload(password: true)
         case .full: data = Payload(reason: "the room is full")
-        case .expired: data = Payload(reason: "this link has expired")
+        case .expired: data = Payload(reason: "this invite link has expired")
         }
     }
 

@@ -14,9 +14,9 @@ extension SkyRTCRooms {
 
     /// Makes a member leave at the sharer's wish.
     func sendAway(_ member: RoomMember) {
-        member.wasSentAwayFrom = member.room
+        member.wasRemovedFrom = member.room
         member.socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
-        member.socket.close(.sentAway)
+        member.socket.close(.removed)
         handle(.leave(member.id))
     }
 
@@ -43,12 +43,12 @@ extension SkyRTCRooms {
     /// room. Returns whether there is such a viewer.
     ///
     /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins again.
-    /// One who was sent away while its WebSocket was dead hears of it now.
+    /// One who was removed while its WebSocket was dead hears of it now.
     func resume(_ resumption: String, with key: RoomKey, by newcomer: RoomMember) -> Bool {
         guard newcomer.room == nil, let room = rooms.directory.grant(to: key).room?.name,
             let member = rooms.members.values.first(where: { $0.resumption == resumption }), member !== newcomer
         else { return false }
-        if member.wasSentAwayFrom == room {
+        if member.wasRemovedFrom == room {
             sendAway(newcomer)
             return true
         }

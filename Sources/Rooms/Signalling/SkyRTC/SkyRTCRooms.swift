@@ -42,10 +42,10 @@ final class SkyRTCRooms {
         for action in rooms.advance(to: configuration.lifetimeClock()) { carryOut(action) }
         for room in rooms.directory.roomNames
         where rooms.directory.hasExpired(room) && expiredRooms.insert(room).inserted {
-            log.own.info("room \(room): its links have expired")
+            log.own.info("room \(room): its invite links have expired")
             configuration.onExpiry(room)
             // Members have been told already. These are players, publishers and the like.
-            attendance.kickAll(from: room)
+            attendance.removeAll(from: room)
             attendance.changed(in: room)
         }
         let now = g_get_monotonic_time()

@@ -158,13 +158,14 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
     public var description: String {
         switch self {
         case .notALink(let link):
-            "'\(link.prefix { $0 != "," })' is not a link; give one such as http://127.0.0.1:8080/#ROOM,TOKEN"
+            "'\(link.prefix { $0 != "," })' is not an invite link; give one such as http://127.0.0.1:8080/#ROOM,TOKEN"
         case .unreachable(let host, let reason): "can't reach \(host): \(reason)"
-        case .refused(let host): "\(host) doesn't let this link in: take the link that its 'screenrelay share' printed"
+        case .refused(let host):
+            "\(host) doesn't accept this invite link: use the one that its 'screenrelay share' printed"
         case .needsPassword(let host):
-            "\(host) requires a password, or another one: add it after the token in the link, for example ROOM,TOKEN,PASSWORD"
+            "\(host) requires a password, or another one: add it after the room token, for example ROOM,TOKEN,PASSWORD"
         case .unknownName(let host): "the host doesn't go by the name \(host): take its address"
-        case .tooManyAttempts(let host): "\(host) was asked with a wrong token too often: try again in a minute"
+        case .tooManyAttempts(let host): "\(host) was asked with a wrong room token too often: try again in a minute"
         case .noPicture("no picture yet"): "the host has no picture yet; start a capture, or try again"
         case .noPicture(let reason): "the host gives no picture: \(reason)"
         case .noTrack: "the room has no such track"

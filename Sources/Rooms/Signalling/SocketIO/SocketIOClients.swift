@@ -195,7 +195,7 @@ extension SocketIOClients {
             attendance.came(who, to: room, track: client.media?.address.track) {
                 [weak client] in
                 client?.media.map { [$0.address.track: $0.session] } ?? [:]
-            } kick: { [unowned self] in
+            } remove: { [unowned self] in
                 sendAway(member)
             }
         case .left(let member):

@@ -16,7 +16,7 @@ final class WebSocketConnection {
         case needsPassword = 4401
         case notAdmitted = 4403
         case noJoin = 4408
-        case sentAway = 4410
+        case removed = 4410
         case expired = 4411
         case full = 4503
     }

@@ -7,7 +7,7 @@ const PASSWORD_WANTED = 4401;
 // The close code if the room or token is wrong.
 const WRONG_LINK = 4403;
 // The close code if the sharer has removed this viewer.
-const SENT_AWAY = 4410;
+const REMOVED = 4410;
 // The close code if the link has expired.
 const EXPIRED = 4411;
 // The close code if the host is full at present.
@@ -21,7 +21,7 @@ const CLOSE_PATIENCE = 500;
  *
  * Handlers: onMessage(eventName, data) for each message; onBinary(buffer) for each binary one; concerns(data), which
  * returns whether a message about a track is about the shown one; and the end handlers: onHostLeft(), onFull(reason),
- * onWrongLink(), onPasswordWanted(), onSentAway(), onExpired(), onRefused(reason), onClosed().
+ * onWrongLink(), onPasswordWanted(), onRemoved(), onExpired(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -148,7 +148,7 @@ export class Signalling {
     else if (code === ROOM_FULL) this.#end(() => this.#handlers.onFull(this.#refusal ?? ""));
     else if (code === WRONG_LINK) this.#end(() => this.#handlers.onWrongLink());
     else if (code === PASSWORD_WANTED) this.#end(() => this.#handlers.onPasswordWanted());
-    else if (code === SENT_AWAY) this.#end(() => this.#handlers.onSentAway());
+    else if (code === REMOVED) this.#end(() => this.#handlers.onRemoved());
     else if (code === EXPIRED) this.#end(() => this.#handlers.onExpired());
     else if (this.#refusal !== null) this.#end(() => this.#handlers.onRefused(this.#refusal));
     else this.#end(() => this.#handlers.onClosed());

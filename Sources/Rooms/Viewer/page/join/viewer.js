@@ -219,7 +219,7 @@ export class Viewer extends EventTarget {
       onFull: only((reason) => this.#retry(messages.full(reason))),
       onHostLeft: only(() => this.#ended()),
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
-      onSentAway: only(() => this.#stop(messages.sentAway())),
+      onRemoved: only(() => this.#stop(messages.removed())),
       onExpired: only(() => this.#stop(messages.expired())),
       onClosed: only(() => this.#broken()),
     });

@@ -1,7 +1,7 @@
 // 本页面的中文用语。键与 english.js 相同。
 
 const closing = (message) => (message ? `：${message}` : "");
-const askForLink = "请向共享屏幕的人索取新的链接。";
+const askForLink = "请向共享屏幕的人索取新的邀请链接。";
 
 // 主机给出的原因是英文；其中已知的在此译出，其余的不显示。
 const hostWords = new Map([
@@ -20,10 +20,10 @@ export const chinese = {
   retryIn: (seconds) => `${seconds} 秒后重试。`,
   retryNow: "正在重试。",
   aWhile: "一段时间",
-  noLink: ["此链接不完整。", "请打开 ScreenRelay 给出的完整链接，其结尾为 #房间,令牌。"],
-  wrongLink: ["此链接无效。", `它可能已过期，或已被新的链接取代。${askForLink}`],
-  sentAway: ["你已被移出。", "共享屏幕的人结束了你的观看。如果想再次观看，请与其联系。"],
-  expired: ["此链接已过期。", askForLink],
+  noLink: ["此邀请链接不完整。", "请打开 ScreenRelay 给出的完整链接，其结尾为 #房间,令牌。"],
+  wrongLink: ["此邀请链接无效。", `它可能已过期，或已被新的链接取代。${askForLink}`],
+  removed: ["你已被移出。", "共享屏幕的人结束了你的观看。如果想再次观看，请与其联系。"],
+  expired: ["此邀请链接已过期。", askForLink],
   refused: "主机拒绝了连接。",
   passwordWanted: ["需要密码。"],
   full: "主机目前无法接纳更多观看者。",

@@ -1,7 +1,7 @@
 // The page's words in English. Every key is in chinese.js too.
 
 const closing = (message) => (message ? `: ${message}` : "");
-const askForLink = "Ask the person sharing for a new link.";
+const askForLink = "Ask the person sharing for a new invite link.";
 
 export const english = {
   // Texts on the card or in the notice: a title and a detail.
@@ -10,10 +10,10 @@ export const english = {
   retryIn: (seconds) => `Trying again in ${seconds} s.`,
   retryNow: "Trying again now.",
   aWhile: "a while",
-  noLink: ["This link is incomplete.", "Open the whole link that ScreenRelay printed. It ends in #ROOM,TOKEN."],
-  wrongLink: ["This link does not work.", `It may have expired, or a newer one has replaced it. ${askForLink}`],
-  sentAway: ["You were removed by the person sharing.", "Ask them if you want to rejoin."],
-  expired: ["This link has expired.", askForLink],
+  noLink: ["This invite link is incomplete.", "Open the whole link that ScreenRelay printed. It ends in #ROOM,TOKEN."],
+  wrongLink: ["This invite link does not work.", `It may have expired, or a newer one has replaced it. ${askForLink}`],
+  removed: ["You were removed by the person sharing.", "Ask them if you want to rejoin."],
+  expired: ["This invite link has expired.", askForLink],
   refused: "The host refused the connection.",
   passwordWanted: ["Password required."],
   full: "The host cannot accept another viewer now.",
@@ -21,7 +21,7 @@ export const english = {
   noH264InFirefox:
     "Firefox uses FFmpeg's libavcodec, if that is installed, or its OpenH264 plug-in, which it downloads " +
     "after the first start: check Add-ons, Plugins, OpenH264, then try again.",
-  otherBrowser: "Open the link in Chrome, Chromium, Edge, Firefox or Safari.",
+  otherBrowser: "Open the invite link in Chrome, Chromium, Edge, Firefox or Safari.",
   hostAway: ["The host is not reachable.", "ScreenRelay may have stopped there, or the network may be down."],
   foreignPage: (origin) => [
     "The host refuses pages from this address.",
@@ -36,8 +36,8 @@ export const english = {
   unusableAnswer: "This browser cannot use the host's answer.",
   firefoxLoopback: [
     "Firefox ignores WebRTC on loopback addresses.",
-    "Start ScreenRelay with --lan and open the link with this machine's address, or open " +
-      "this link in Chromium.",
+    "Start ScreenRelay with --lan and open the invite link with this machine's address, or open " +
+      "this one in Chromium.",
   ],
   noPath: (port, isLoopback) => [
     "Connected to the host, but video is blocked.",

@@ -43,7 +43,7 @@ export const messages = {
   }),
   noLink: () => error(words.noLink),
   wrongLink: () => error(words.wrongLink),
-  sentAway: () => error(words.sentAway),
+  removed: () => error(words.removed),
   expired: () => error(words.expired),
   refused: (reason) => error([words.refused, sentence(words.hostSays(reason))]),
   passwordWanted: () => error(words.passwordWanted),

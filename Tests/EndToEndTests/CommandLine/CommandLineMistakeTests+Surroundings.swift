@@ -1,0 +1,58 @@
+import Glibc
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd.CommandLineMistakes {
+    @Test("in a Wayland session share, capture and --list warn of it, unless another display is named")
+    func wayland() throws {
+        let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
+        let wayland = ["WAYLAND_DISPLAY": "wayland-0"]
+        for (display, environment, isWarned) in [
+            (["--display", ":9998"], wayland, false), ([], wayland, true), (["--display", ":9999"], wayland, true),
+            ([], ["WAYLAND_DISPLAY": ""], false), ([], [:], false),
+        ] as [([String], [String: String], Bool)] {
+            let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
+            #expect(run.status == .exited(69))
+            #expect(run.errorOutput.contains("this is a Wayland session") == isWarned, "\(run.errorOutput)")
+            for words in [["capture"], ["capture", "--list"], ["share", "--list"]] {
+                let run = try CommandLineRun(
+                    ["screenrelay"] + words + display, display: ":9999", environment: environment)
+                #expect(run.status == .exited(69))
+                let lines = run.errorOutput.split(separator: "\n")
+                let warnings = lines.count { $0.contains("this is a Wayland session") }
+                #expect(warnings == (isWarned ? 1 : 0), "\(words): \(run.errorOutput)")
+            }
+        }
+    }
+
+    @Test("--open and --lan together warn that anyone on the network can watch; alone neither does")
+    func openToAll() throws {
+        for options in [["--open"], ["--lan"], ["--open", "--lan"]] {
+            let words = [
+                "screenrelay", "host", "--link", "unix:/nowhere/s.sock", "--listen", "0", "--udp-port", "0",
+            ]
+            let run = try CommandLineRun(words + options)
+            #expect(run.status == .exited(69))
+            #expect(run.errorOutput.contains("anyone on the network can watch") == (options.count == 2))
+        }
+    }
+
+    @Test(
+        "a port that isn't permitted is named with its option and what would be right, whichever of the two it is",
+        .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
+    func privilegedPorts() throws {
+        // Take away root's right to such ports first.
+        let prefix = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-net_bind_service"] : []
+        for (ports, option) in [
+            (["--listen", "127.0.0.1:80", "--udp-port", "0"], "--listen: can't listen on 127.0.0.1:80"),
+            (["--listen", "127.0.0.1:0", "--udp-port", "80"], "--udp-port 80: can't be used on 127.0.0.1"),
+        ] {
+            let host = try RunningProgram("screenrelay", ["host"] + ports, prefix: prefix)
+            let status = try eventually("the end of the host") { host.child.poll() }
+            host.child.errorOutput?.waitForEnd(within: .seconds(1))
+            #expect(status == .exited(77))
+            #expect(host.log == "screenrelay: \(option): not permitted; choose a port from 1024 on\n")
+        }
+    }
+}
