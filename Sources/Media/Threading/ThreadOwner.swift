@@ -2,8 +2,8 @@ public import Glibc
 
 /// The thread that a value belongs to which isn't thread-safe: the one that created it.
 ///
-/// Such a value checks at its entry points that it is used on that thread. A debug build traps where it isn't. A release
-/// build stores nothing and checks nothing.
+/// Such a value checks at its entry points that it is used on that thread. A debug build traps where it isn't. A
+/// release build stores nothing and checks nothing.
 public struct ThreadOwner: Sendable {
     #if DEBUG
         @usableFromInline let thread: pthread_t

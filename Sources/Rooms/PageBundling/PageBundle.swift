@@ -12,6 +12,7 @@ public struct PageBundle {
         /// The content of a script element.
         case script(String)
 
+        /// The piece's text without its kind.
         public var text: String {
             switch self {
             case .markup(let text), .style(let text), .script(let text): text
@@ -19,6 +20,7 @@ public struct PageBundle {
         }
     }
 
+    /// The document's pieces, which joined are ``html``.
     public private(set) var pieces: [Piece] = []
     /// The modules that the page loads later, by `import("./name.js")`, each with all that it imports and the page
     /// doesn't have, by their paths.
@@ -27,7 +29,10 @@ public struct PageBundle {
     /// The whole document.
     public var html: String { pieces.map(\.text).joined() }
 
+    /// Joins the files that `index` names.
+    ///
     /// - Parameter file: returns the text of a file by its path from `index.html`, such as `view/bar.js`.
+    /// - Throws: ``PageFault`` that names the file and line that it doesn't understand, or the file that is missing.
     public init(_ index: String, file: @escaping (String) -> String?) throws(PageFault) {
         var inlineScript: String?
         var style = ""
