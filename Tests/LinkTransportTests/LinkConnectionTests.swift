@@ -171,7 +171,7 @@ struct LinkConnectionTests {
             failure { () throws(LinkTransportError) in try LinkConnection.connect(to: .descriptor(number)) }?
                 .description
         }
-        #expect(refusal(99_999)?.contains("descriptor 99999 can't be used as a link: it is not open") == true)
+        #expect(refusal(99_999)?.contains("descriptor 99999 can't be used as a capture link: it is not open") == true)
         let file = FileDescriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC))
         #expect(refusal(file.rawValue)?.contains("it is no socket") == true)
         let lonely = FileDescriptor(owning: socket(AF_UNIX, stream, 0))

@@ -75,6 +75,7 @@ extension EndToEndBesideBrowser {
             let viewer = try ViewerPage(room.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.page.evaluate(Self.loudest)
+            try viewer.page.waitUntil("document.getElementById('listen')?.checkVisibility()")
             try viewer.page.evaluate("document.getElementById('listen').click()")
             try viewer.page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.01")
             try eventually("the tone on the page") {
