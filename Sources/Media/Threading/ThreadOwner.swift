@@ -1,4 +1,6 @@
-public import Glibc
+#if DEBUG
+    public import Glibc
+#endif
 
 /// The thread that a value belongs to which isn't thread-safe: the one that created it.
 ///
