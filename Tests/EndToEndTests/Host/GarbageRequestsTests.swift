@@ -16,7 +16,10 @@ extension EndToEnd {
 
         @Test("to all ports, a tenth of them on connections that stay open, cost little and keep nobody waiting")
         func requests() throws {
-            let desktop = try SharedDesktop(options: ["--rtsp", "0"])
+            // AddressSanitizer reserves terabytes of addresses, which count as memory, and keeps each allocation's stack.
+            let isSanitized = getenv("ASAN_OPTIONS") != nil
+            let desktop = try SharedDesktop(
+                options: ["--rtsp", "0"] + (isSanitized ? ["--capture-memory", "none"] : []))
             defer { desktop.stop() }
             let room = try #require(RoomLink(desktop.link))
             let line = try #require(desktop.host.output.split(separator: "\n").first { $0.contains("rtsp://") })
@@ -54,7 +57,7 @@ extension EndToEnd {
             #expect(try desktop.expectCurrentPicture("after") > before)
             let after = try ProcessFigures(desktop.host.child.processID)
             let first = try #require(figures)
-            #expect(after.resident - first.resident < 16 * 1024, "\(first), then \(after)")
+            #expect(isSanitized || after.resident - first.resident < 16 * 1024, "\(first), then \(after)")
             held = []
             try eventually("their descriptors are free") {
                 try ProcessFigures(desktop.host.child.processID).descriptors <= first.descriptors + 8
