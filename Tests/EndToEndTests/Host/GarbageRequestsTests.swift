@@ -16,7 +16,8 @@ extension EndToEnd {
 
         @Test("to all ports, a tenth of them on connections that stay open, cost little and keep nobody waiting")
         func requests() throws {
-            // AddressSanitizer reserves terabytes of addresses, which count as memory, and keeps each allocation's stack.
+            // AddressSanitizer reserves terabytes of addresses, which count as memory, and keeps the stack of each
+            // allocation.
             let isSanitized = getenv("ASAN_OPTIONS") != nil
             let desktop = try SharedDesktop(
                 options: ["--rtsp", "0"] + (isSanitized ? ["--capture-memory", "none"] : []))
