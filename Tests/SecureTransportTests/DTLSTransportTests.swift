@@ -25,7 +25,8 @@ struct DTLSTransportTests {
 
     @Test("a client has the keys a flight before the server, and still waits for the server's last word")
     func clientIsFirst() throws {
-        let link = try SimulatedLink(serverContext: makeContext(), clientContext: makeContext())
+        let context = try makeContext(firstRetransmission: .seconds(15))
+        let link = try SimulatedLink(serverContext: context, clientContext: context)
         let (client, server) = (link.client, link.server)
         try client.start(now: now())
         for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
@@ -42,9 +43,24 @@ struct DTLSTransportTests {
         #expect(client.nextTimeout(now: now()) == nil)
     }
 
+    @Test("a ClientHello that is sent again does not spoil the flight that leaves with it")
+    func repeatedHello() throws {
+        let link = try SimulatedLink(
+            serverContext: makeContext(firstRetransmission: .seconds(15)),
+            clientContext: makeContext(firstRetransmission: .milliseconds(50)))
+        let (client, server) = (link.client, link.server)
+        try client.start(now: now())
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        try eventually("the client's timeout", within: .seconds(20)) { client.nextTimeout(now: now())! <= now() }
+        for datagram in server.takeOutgoing() { try client.handle(datagram: datagram[...], now: now()) }
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        #expect(server.isComplete)
+    }
+
     @Test("a client that has keys but never hears the server's last word gives up")
     func lastWordMissing() throws {
-        let link = try SimulatedLink(serverContext: makeContext(), clientContext: makeContext())
+        let context = try makeContext(firstRetransmission: .seconds(15))
+        let link = try SimulatedLink(serverContext: context, clientContext: context)
         let start = now()
         try link.client.start(now: start)
         for datagram in link.client.takeOutgoing() { try link.server.handle(datagram: datagram[...], now: start) }

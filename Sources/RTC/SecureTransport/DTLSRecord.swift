@@ -29,6 +29,9 @@ enum DTLSRecord {
         return bytes.prefix(headerCount + count)
     }
 
+    /// The two bytes of the version in the first record of `records`, which is complete.
+    private static func version(of records: ArraySlice<UInt8>) -> [UInt8] { Array(records.dropFirst().prefix(2)) }
+
     /// The records of `datagram` that may be passed to OpenSSL.
     ///
     /// An invalid record should be silently discarded (RFC 6347 section 4.1.2.7). OpenSSL discards a record that fails
@@ -90,13 +93,16 @@ enum DTLSRecord {
 
     /// Splits a sequence of records into datagrams of at most `limit` bytes, without splitting a record.
     ///
-    /// This is needed because a memory BIO does not keep OpenSSL's datagram boundaries.
+    /// This is needed because a memory BIO does not keep OpenSSL's datagram boundaries. Records of two versions don't
+    /// share a datagram either: when a ClientHello (of version 1.0) is sent again just before the next flight,
+    /// OpenSSL's server discards the ClientHello's header and reads the rest of the datagram as garbage.
     static func datagrams(of records: [UInt8], limit: Int) -> [[UInt8]] {
         var result: [[UInt8]] = []
         var datagram: [UInt8] = []
         var rest = records[...]
         while let record = first(of: rest) {
-            if !datagram.isEmpty, datagram.count + record.count > limit {
+            let isFull = datagram.count + record.count > limit
+            if !datagram.isEmpty, isFull || version(of: datagram[...]) != version(of: record) {
                 result.append(datagram)
                 datagram.removeAll()
             }

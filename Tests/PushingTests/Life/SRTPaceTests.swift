@@ -57,13 +57,18 @@ struct SRTPaceTests {
         /// Waits for two statuses in a row with so many pictures, of so many bits in all.
         func eventuallyPaced(_ what: String, pictures: ClosedRange<Double>, kilobits: ClosedRange<Int>) throws {
             let begin = told.statuses.count
-            try eventuallyPath(what) {
-                let last = told.statuses.dropFirst(begin).suffix(2)
-                return last.count == 2
-                    && last.allSatisfy {
-                        pictures.contains($0.rates.picturesPerSecond)
-                            && kilobits.contains($0.rates.bitRate.bitsPerSecond / 1000)
-                    }
+            do {
+                try eventuallyPath(what) {
+                    let last = told.statuses.dropFirst(begin).suffix(2)
+                    return last.count == 2
+                        && last.allSatisfy {
+                            pictures.contains($0.rates.picturesPerSecond)
+                                && kilobits.contains($0.rates.bitRate.bitsPerSecond / 1000)
+                        }
+                }
+            } catch {
+                Issue.record("\(push.state), \(path.passed) passed, \(path.lost) lost: \(told.statuses.suffix(3))")
+                throw error
             }
         }
         try eventuallyPaced("all pictures", pictures: 24...35, kilobits: 1200...3000)
