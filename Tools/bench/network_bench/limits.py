@@ -10,11 +10,13 @@ NARROW_PICTURES = {500_000: 12}
 #: Seconds after a change until the host's estimate is at 60 to 100 % of the link, and until all pictures are back.
 ESTIMATE_SETTLED, BACK = 5, 5
 #: By how much a clean viewer's figures may get worse beside a narrow one: a share, and for delays at least so many ms.
+#: The quantizer stands for the sharpness: it counts each picture. The median PSNR of five samples says when they were
+#: taken: 38.6 to 50.7 dB in runs of the same quantizer and bytes.
 CLEAN_SHARE, CLEAN_MS = 0.05, 3
 #: By percent lost: freezes a minute, pictures a second.
 LOSS = {"1 % loss": (0, 25), "5 % loss": (0.5, 25), "10 % loss": (2, 22), "20 % loss": (8, 15),
         "5 % loss both ways": (1, 0)}
-#: No key frame is made for these.
+#: No key frame is made for these, beyond those that the scene causes without loss.
 WITHOUT_KEY_FRAMES = {"1 % loss", "5 % loss"}
 #: The rate received with loss, and with what is no sign of a full link, as a share of that without.
 LOSS_RATE, OTHER_RATE = 0.5, 0.8
@@ -77,12 +79,14 @@ def _steps(summary, title):
 
 def _clean(summary, title, free, phase):
     before, after = ({key: summary.value("clean", one, key) for key in (
-        "pictures_per_second", "psnr_db", "delay_p50_ms")} for one in (free, phase))
+        "pictures_per_second", "quantizer", "delay_p50_ms")} for one in (free, phase))
     found = []
-    for key, unit in (("pictures_per_second", "a second"), ("psnr_db", "dB")):
-        if before[key] is not None:
-            found.append(at_least("%sclean, %s, %s" % (title, phase, key.split("_")[0]), after[key] or 0,
-                                  before[key] * (1 - CLEAN_SHARE), unit))
+    if before["pictures_per_second"] is not None:
+        found.append(at_least("%sclean, %s, pictures" % (title, phase), after["pictures_per_second"] or 0,
+                              before["pictures_per_second"] * (1 - CLEAN_SHARE), "a second"))
+    if before["quantizer"] is not None:
+        found.append(_most("%sclean, %s, QP" % (title, phase), after["quantizer"],
+                           before["quantizer"] * (1 + CLEAN_SHARE), ""))
     if before["delay_p50_ms"] is not None:
         limit = max(before["delay_p50_ms"] * (1 + CLEAN_SHARE), before["delay_p50_ms"] + CLEAN_MS)
         found.append(_most("%sclean, %s, delay p50" % (title, phase), after["delay_p50_ms"], limit, "ms"))
@@ -111,7 +115,9 @@ def _loss(summary, title):
         found.append(_most(title + "letter to pixels, p99", summary.value("narrow", phase, "delay_p99_ms"), TYPING,
                            "ms"))
     if phase in WITHOUT_KEY_FRAMES:
-        found.append(at_most(title + "key frames", summary.value("narrow", phase, "key_frames"), 0, ""))
+        before, after = (summary.value("narrow", one.name, "key_frames") / one.seconds * 60
+                         for one in summary.course.narrow)
+        found.append(at_most(title + "key frames", after, before, "a minute"))
     return found + _rate(summary, title, without, phase, LOSS_RATE)
 
 
