@@ -30,7 +30,7 @@ struct ClockJumpTests {
             arrivals = []
             let plan = controller.plan(waiting: 0, at: time(millisecond + 45))
             #expect(plan.estimate.bitsPerSecond >= 1_600_000, "at \(millisecond) ms")
-            #expect(plan.queueDelay <= .milliseconds(50), "at \(millisecond) ms")
+            #expect(plan.queueingDelay <= .milliseconds(50), "at \(millisecond) ms")
         }
     }
 }

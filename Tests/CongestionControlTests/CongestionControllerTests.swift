@@ -35,7 +35,7 @@ struct CongestionControllerTests {
             lowest = min(lowest, controller.plan(waiting: 0, at: now).estimate)
         }
         #expect(lowest >= megabits(2))
-        #expect(controller.plan(waiting: 0, at: milliseconds(71_000)).queueDelay < .milliseconds(5))
+        #expect(controller.plan(waiting: 0, at: milliseconds(71_000)).queueingDelay < .milliseconds(5))
     }
 
     @Test("if feedback stops, sending nearly stops")
@@ -74,7 +74,7 @@ struct CongestionControllerTests {
             let plan = controller.plan(waiting: Int.random(in: 0..<9000, using: &random), at: now)
             #expect((100_000...100_000_000).contains(plan.estimate.bitsPerSecond))
             #expect(plan.pacingRate.bitsPerSecond > 0)
-            #expect(plan.queueDelay >= .zero)
+            #expect(plan.queueingDelay >= .zero)
         }
         controller.receive(feedback([.received(delta: .max)], base: 1, referenceTime: .min), at: .zero)
         #expect(controller.plan(waiting: 0, at: .distantFuture).estimate.bitsPerSecond > 0)

@@ -78,9 +78,9 @@ struct ReportFaultTests {
         #expect(path.controller.reportFault == nil)
         #expect(path.run(30, hasSenderReport: hasSenderReport) { $0 + 900 } == full)
         #expect(path.controller.reportFault?.contains("was not sent") == true)
-        var standing = CleanPath()
-        #expect(standing.run(30, hasSenderReport: hasSenderReport) { _ in 35_600 } == full)
-        #expect(standing.controller.reportFault?.contains("stand still") == true)
+        var queueingDelay = CleanPath()
+        #expect(queueingDelay.run(30, hasSenderReport: hasSenderReport) { _ in 35_600 } == full)
+        #expect(queueingDelay.controller.reportFault?.contains("stand still") == true)
     }
 
     @Test("a peer that is busy answers late now and then, which is no queue", arguments: UInt64(1)...5)

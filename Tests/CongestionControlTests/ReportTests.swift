@@ -46,7 +46,7 @@ private struct ReportedPath {
         }
     }
 
-    mutating func receive(maximum: BitRate) { controller.receive(maximum: maximum, at: time(0)) }
+    mutating func receive(remb: BitRate) { controller.receive(remb: remb, at: time(0)) }
 
     var estimate: BitRate { mutating get { controller.plan(waiting: 0, at: time(0)).estimate } }
 }
@@ -150,17 +150,17 @@ struct ReportTests {
     }
 
     @Test("a peer's REMB is an upper bound once as much is sent, and no more")
-    func remoteMaximum() {
+    func rembLimit() {
         var path = ReportedPath(initial: megabits(2))
         path.run(2, rate: megabits(0.1))
-        path.receive(maximum: megabits(0.7))
+        path.receive(remb: megabits(0.7))
         #expect(path.estimate == megabits(2), "so little is sent that the peer can't know more")
         path.run(2, rate: megabits(1))
-        path.receive(maximum: megabits(0.7))
+        path.receive(remb: megabits(0.7))
         #expect(path.estimate == megabits(0.7))
-        path.receive(maximum: megabits(9))
+        path.receive(remb: megabits(9))
         #expect(path.estimate >= megabits(2))
-        path.receive(maximum: BitRate(bitsPerSecond: -1))
+        path.receive(remb: BitRate(bitsPerSecond: -1))
         #expect(path.estimate == megabits(0.1))
     }
 
@@ -180,11 +180,11 @@ struct ReportTests {
                 report, lastSent: SequenceNumber(UInt16.random(in: 0 ... .max, using: &random)),
                 roundTripTime: Interval(nanoseconds: Int64.random(in: 0..<60_000_000_000, using: &random)), at: now)
             controller.receive(
-                maximum: BitRate(bitsPerSecond: Int.random(in: .min ... .max, using: &random)), at: now)
+                remb: BitRate(bitsPerSecond: Int.random(in: .min ... .max, using: &random)), at: now)
             let plan = controller.plan(waiting: 0, at: now)
             #expect((100_000...100_000_000).contains(plan.estimate.bitsPerSecond))
             #expect(plan.pacingRate.bitsPerSecond > 0)
-            #expect(plan.queueDelay >= .zero)
+            #expect(plan.queueingDelay >= .zero)
         }
     }
 }

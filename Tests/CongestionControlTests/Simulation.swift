@@ -106,7 +106,7 @@ struct Simulation {
             samples[flow].append(
                 Sample(
                     time: Double(now) / 1e9, estimate: Double(plan.estimate.bitsPerSecond),
-                    pacing: Double(plan.pacingRate.bitsPerSecond), queue: Double(plan.queueDelay.nanoseconds) / 1e6,
+                    pacing: Double(plan.pacingRate.bitsPerSecond), queue: Double(plan.queueingDelay.nanoseconds) / 1e6,
                     sent: Double(senders[flow].sentByteCount - sentBefore[flow]) * 80))
             sentBefore[flow] = senders[flow].sentByteCount
         }

@@ -4,14 +4,15 @@ public import RTP
 /// Estimates what the path to one viewer carries, and plans the sending accordingly.
 ///
 /// It is told of every packet sent and of all feedback, with the time, and answers with a ``SendingPlan``. It is pure:
-/// no clock, no lock, no I/O; the work for a packet is constant, and the memory is bounded (see ``SentPackets``). It
-/// belongs to one thread.
+/// no clock, no lock, no I/O; the work for a packet is constant, and the memory is bounded (see ``SendTimeHistory``).
+/// It belongs to one thread.
 ///
 /// What decides (draft-ietf-rmcat-gcc-02 and what libwebrtc has added to it):
-/// - a growing or standing queue lowers the rate to what the link delivers, less 15 % (``DelayBasedRate``);
-/// - loss lowers it only if sending less avoids it (``LossTrial``);
-/// - probes find out that the path carries more (``ProbePlanner``);
-/// - a source that sends little changes nothing, unless its single pictures show where the link ends (``BurstRate``);
+/// - a growing or standing queue lowers the rate to what the link delivers, less 15 % (``AIMDRateControl``);
+/// - loss lowers it only if sending less avoids it (``LossBasedEstimator``);
+/// - probes find out that the path carries more (``ProbeController``);
+/// - a source that sends little changes nothing, unless its single pictures show where the link ends
+///   (``PacketTrainEstimator``);
 /// - of a peer without transport-wide feedback, reception reports tell the same, later and less well
 ///   (``ReportedRate``).
 public struct CongestionController: Sendable {
@@ -37,16 +38,16 @@ public struct CongestionController: Sendable {
     /// The least and the highest estimate, in bits per second.
     private let bounds: ClosedRange<Double>
     private let canProbe: Bool
-    private var packets = SentPackets()
+    private var packets = SendTimeHistory()
     private var clock = FeedbackClock()
     private var delay = PathDelay()
-    private var trend = DelayTrend()
-    private var delayBased: DelayBasedRate
-    private var losses = LossTrial()
-    private var probes: ProbePlanner
+    private var trendline = TrendlineEstimator()
+    private var delayBased: AIMDRateControl
+    private var losses = LossBasedEstimator()
+    private var probes: ProbeController
     private var reported = ReportedRate()
     private var hasTransportFeedback = false
-    private var remoteMaximum = Double.infinity
+    private var rembLimit = Double.infinity
     /// The most that the path has been seen to carry, in bits per second.
     private var carried = 0.0
 
@@ -54,11 +55,11 @@ public struct CongestionController: Sendable {
     private var sentByteCount: Int64 = 0
     private var sentRate = RecentRate(span: 500_000_000)
     private var link = LinkRates()
-    private var bursts = BurstRate()
+    private var trains = PacketTrainEstimator()
     /// The newest packet that any feedback has reported as received.
     private var newestReported: Int64 = -1
     /// The packets before this one have been judged as lost or received.
-    private var judgedEnd: Int64 = 0
+    private var recordedEnd: Int64 = 0
     private var feedbackAt: MonotonicTime?
     private var feedbackInterval = 0.1
     private var leastResponse = WindowedMinimum(span: 10_000_000_000)
@@ -71,14 +72,14 @@ public struct CongestionController: Sendable {
         self.canProbe = canProbe
         let lowest = Double(max(limits.lowest.bitsPerSecond, 1))
         bounds = lowest...max(Double(limits.highest.bitsPerSecond), lowest)
-        delayBased = DelayBasedRate(rate: Double(limits.initial.bitsPerSecond), bounds: bounds)
-        probes = ProbePlanner(at: now)
+        delayBased = AIMDRateControl(rate: Double(limits.initial.bitsPerSecond), bounds: bounds)
+        probes = ProbeController(at: now)
         sentRate.advance(to: now.nanoseconds)
     }
 
-    /// The estimate stays so far below the rate that bursts show. A browser that sleeps until the first packet of a
-    /// burst notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
-    private static let belowBursts = 0.93
+    /// The estimate stays so far below the rate that trains show. A browser that sleeps until the first packet of a
+    /// train notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
+    private static let belowTrains = 0.93
 
     /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more, in milliseconds.
     private static let clockError = 50.0
@@ -111,10 +112,11 @@ public struct CongestionController: Sendable {
 
     /// While nothing is sent, queues drain without any feedback that says so.
     private mutating func noticePause(at now: MonotonicTime) {
-        guard let sentAt, now - sentAt > .milliseconds(500), delay.standing / 1000 + 0.5 < (now - sentAt).seconds else {
+        guard let sentAt, now - sentAt > .milliseconds(500), delay.queueingDelay / 1000 + 0.5 < (now - sentAt).seconds
+        else {
             return
         }
-        delayBased.settle()
+        delayBased.queueDrained()
         delay.forgetRecent()
     }
 
@@ -143,7 +145,7 @@ public struct CongestionController: Sendable {
             estimate: BitRate(bitsPerSecond: Int(estimate)),
             target: BitRate(bitsPerSecond: Int(estimate * (1 - min(queue / 1000, 0.5)))),
             carried: BitRate(bitsPerSecond: Int(min(carried * Self.beyondCarried, estimate))),
-            pacingRate: BitRate(bitsPerSecond: Int(pacing)), queueDelay: .microseconds(Int64(queue * 1000)),
+            pacingRate: BitRate(bitsPerSecond: Int(pacing)), queueingDelay: .microseconds(Int64(queue * 1000)),
             probe: probes.current, isApplicationLimited: isLimited)
     }
 
@@ -154,7 +156,7 @@ public struct CongestionController: Sendable {
         return Double(packets.unreportedBytes) > max(held, 16_000)
     }
 
-    private var queueMilliseconds: Double { hasTransportFeedback ? delay.standing : reported.queue }
+    private var queueMilliseconds: Double { hasTransportFeedback ? delay.queueingDelay : reported.queue }
 
     private var responseTime: Double { leastResponse.value.isFinite ? leastResponse.value : 0.2 }
 
@@ -163,7 +165,7 @@ public struct CongestionController: Sendable {
     }
 
     private func bounded(_ rate: Double) -> Double {
-        max(hasTransportFeedback ? rate : min(rate, remoteMaximum), bounds.lowerBound)
+        max(hasTransportFeedback ? rate : min(rate, rembLimit), bounds.lowerBound)
     }
 
     // MARK: Feedback
@@ -189,7 +191,7 @@ public struct CongestionController: Sendable {
                 _ = packets.report(number, .lost)
             case .received(let delta):
                 time.nanoseconds &+= Int64(delta) &* 250_000
-                guard let packet = packets.report(number, .received), packet.fate != .received else { continue }
+                guard let packet = packets.report(number, .received), packet.status != .received else { continue }
                 take(packet, number, arrivedAt: time, at: now)
                 if number > newestReported {
                     newestReported = number
@@ -198,60 +200,63 @@ public struct CongestionController: Sendable {
             }
         }
         if let newestSentAt { leastResponse.add((now - newestSentAt).seconds, at: now.nanoseconds) }
-        judgeLosses(before: newestBefore)
+        recordLosses(before: newestBefore)
         decide(at: now)
     }
 
     /// Takes a packet that arrived.
     private mutating func take(
-        _ packet: SentPackets.Packet, _ number: Int64, arrivedAt time: ReceiverTime, at now: MonotonicTime
+        _ packet: SendTimeHistory.Packet, _ number: Int64, arrivedAt time: ReceiverTime, at now: MonotonicTime
     ) {
         var (value, queue) = delay.add(
             sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
         if queue > (now - packet.sentAt).seconds * 1000 + Self.clockError {
             // It can't have waited for longer than since it was sent: the receiver's clock has been set.
             delay.begin(at: value)
-            trend = DelayTrend()
+            trendline = TrendlineEstimator()
             queue = 0
         }
         link.add(
             packet, number, queue: queue, threshold: delay.busyThreshold, rate: delayBased.rate, at: time)
-        bursts.add(packet, number, rate: delayBased.rate, at: time)
-        trend.add(sentAt: packet.sentAt, delay: value, arrival: Double(time.nanoseconds) / 1e6)
+        trains.add(packet, number, rate: delayBased.rate, at: time)
+        trendline.add(sentAt: packet.sentAt, delay: value, arrival: Double(time.nanoseconds) / 1e6)
         if packet.probe != 0 {
             probes.received(packet.probe, sentAt: packet.sentAt, delay: value)
-        } else if !delayBased.isDraining, delay.standing < 10 + 2 * delay.usualStanding {
-            delay.learn(queue: queue, isLittleSent: sentRate.bitsPerSecond < delayBased.rate / 4)
+        } else if !delayBased.isDraining, delay.queueingDelay < 10 + 2 * delay.usualQueueingDelay {
+            delay.update(queue: queue, isLittleSent: sentRate.bitsPerSecond < delayBased.rate / 4)
         }
     }
 
     /// Judges the packets that the feedback before had already passed, so that those that were only overtaken by others
     /// don't count as lost.
-    private mutating func judgeLosses(before end: Int64) {
-        judgedEnd = max(judgedEnd, packets.next - Int64(SentPackets.capacity))
-        while judgedEnd < end {
-            if let packet = packets.packet(judgedEnd), packet.fate == .lost || packet.fate == .received {
-                losses.judge(judgedEnd, isLost: packet.fate == .lost)
+    private mutating func recordLosses(before end: Int64) {
+        recordedEnd = max(recordedEnd, packets.next - Int64(SendTimeHistory.capacity))
+        while recordedEnd < end {
+            if let packet = packets.packet(recordedEnd), packet.status == .lost || packet.status == .received {
+                losses.record(recordedEnd, isLost: packet.status == .lost)
             }
-            judgedEnd += 1
+            recordedEnd += 1
         }
     }
 
     private mutating func decide(at now: MonotonicTime) {
         sentRate.advance(to: now.nanoseconds)
-        if link.delivered.measuredSeconds >= 0.4 { carried = max(carried, link.delivered.bitsPerSecond) }
+        if link.acknowledgedBitRate.measuredSeconds >= 0.4 {
+            carried = max(carried, link.acknowledgedBitRate.bitsPerSecond)
+        }
         let isLimited = isApplicationLimited(bounded(delayBased.rate))
         let wasDraining = delayBased.isDraining
         let present = link.present
-        let observation = DelayBasedRate.Observation(
-            usage: trend.usage(at: now), standingQueue: delay.standing, newestQueue: delay.newest,
-            newestRate: delay.newestRate, spread: delay.spread, usualStanding: delay.usualStanding,
+        let observation = AIMDRateControl.Observation(
+            usage: trendline.usage(at: now), queueingDelay: delay.queueingDelay,
+            newestQueueingDelay: delay.newestQueueingDelay,
+            newestRate: delay.newestRate, spread: delay.spread, usualQueueingDelay: delay.usualQueueingDelay,
             busyRate: link.busy.bitsPerSecond, busyTime: link.busy.measuredSeconds,
             presentRate: present.rate, presentTime: present.seconds,
             drainedRate: link.drained.bitsPerSecond, drainedTime: link.drained.measuredSeconds,
-            deliveredRate: link.delivered.bitsPerSecond, mayRise: !isLimited && !losses.isTrying,
+            acknowledgedBitRate: link.acknowledgedBitRate.bitsPerSecond, mayRise: !isLimited && !losses.isTrying,
             responseTime: responseTime)
-        if delayBased.update(observation, at: now) { delay.acceptStanding() }
+        if delayBased.update(observation, at: now) { delay.acceptQueueingDelay() }
         if delayBased.isDraining {
             if !wasDraining {
                 link.decreased(at: now)
@@ -261,13 +266,13 @@ public struct CongestionController: Sendable {
             return
         }
         if let carried = probes.result(
-            reported: newestReported, estimate: delayBased.rate, ownLoss: losses.ownLoss, at: now)
+            reported: newestReported, estimate: delayBased.rate, inherentLoss: losses.inherentLoss, at: now)
         {
-            bursts.forget()
+            trains.forget()
             delayBased.raise(to: carried)
             self.carried = max(self.carried, carried)
         }
-        switch losses.verdict(
+        switch losses.evaluate(
             rate: delayBased.rate, sent: sentRate.bitsPerSecond, isApplicationLimited: isLimited, next: packets.next,
             at: now)
         {
@@ -278,7 +283,7 @@ public struct CongestionController: Sendable {
         case .restore(let rate): delayBased.raise(to: rate)
         case .carries(let rate): delayBased.noteCapacity(rate)
         }
-        if let rate = bursts.rate(at: now) { delayBased.lower(to: rate * Self.belowBursts) }
+        if let rate = trains.rate(at: now) { delayBased.lower(to: rate * Self.belowTrains) }
     }
 
     /// Takes a reception report about one of the streams. Only a peer without transport-wide feedback is judged by it.
@@ -300,7 +305,7 @@ public struct CongestionController: Sendable {
                 packets.packet(packets.next - Int64(outstanding)).map { now - $0.sentAt }
             }, at: now)
         guard isPlausible else { return }
-        carried = max(carried, min(reported.delivered, bounded(delayBased.rate)))
+        carried = max(carried, min(reported.acknowledgedBitRate, bounded(delayBased.rate)))
         let rate = bounded(delayBased.rate)
         let new = reported.rate(
             ReportedRate.Sending(
@@ -321,10 +326,10 @@ public struct CongestionController: Sendable {
     ///
     /// A peer raises its bound no faster than what it receives. So if little is sent, its bound is low and says
     /// nothing: it counts only once that much is sent.
-    public mutating func receive(maximum: BitRate, at now: MonotonicTime) {
+    public mutating func receive(remb: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
         sentRate.advance(to: now.nanoseconds)
-        let value = Double(max(maximum.bitsPerSecond, 0))
-        if value > remoteMaximum || sentRate.bitsPerSecond > value * 0.8 { remoteMaximum = value }
+        let value = Double(max(remb.bitsPerSecond, 0))
+        if value > rembLimit || sentRate.bitsPerSecond > value * 0.8 { rembLimit = value }
     }
 }

@@ -14,7 +14,7 @@ struct LinkRates {
     /// From all packets, with the time between those that others were lost between.
     private var whole = RecentRate(span: 250_000_000)
     /// What arrived, whether the link was busy or not.
-    private(set) var delivered = RecentRate(span: 400_000_000)
+    private(set) var acknowledgedBitRate = RecentRate(span: 400_000_000)
     private var lastNumber: Int64 = -1
     private var lastArrival = ReceiverTime(nanoseconds: 0)
     private var decreasedAt = MonotonicTime(nanoseconds: .min)
@@ -25,11 +25,11 @@ struct LinkRates {
     ///
     /// `rate` is the estimate in bits per second, which tells how long the packet itself takes at most.
     mutating func add(
-        _ packet: SentPackets.Packet, _ number: Int64, queue: Double, threshold: Double, rate: Double,
+        _ packet: SendTimeHistory.Packet, _ number: Int64, queue: Double, threshold: Double, rate: Double,
         at time: ReceiverTime
     ) {
         let byteCount = Int(packet.byteCount)
-        delivered.add(byteCount, at: time.nanoseconds)
+        acknowledgedBitRate.add(byteCount, at: time.nanoseconds)
         let follows = number == lastNumber + 1
         let pause = time - lastArrival - Double(byteCount) * 8000 / rate
         if queue <= threshold || follows && queue < pause {

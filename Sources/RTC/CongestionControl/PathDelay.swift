@@ -17,8 +17,8 @@ struct PathDelay {
     /// bursts of single pictures.
     private(set) var spread = 4.0
     /// The standing queue on average while there is no congestion.
-    private(set) var usualStanding = 0.0
-    private var learnt = 8.0
+    private(set) var usualQueueingDelay = 0.0
+    private var sampleCount = 8.0
 
     /// Takes a packet's times and returns its delay, and its delay in queues.
     mutating func add(sentAt: MonotonicTime, arrivedAt: ReceiverTime, byteCount: Int) -> (delay: Double, queue: Double)
@@ -35,10 +35,10 @@ struct PathDelay {
     }
 
     /// The queue that every packet of the last moments met.
-    var standing: Double { recent.value.isFinite ? recent.value - base.value : 0 }
+    var queueingDelay: Double { recent.value.isFinite ? recent.value - base.value : 0 }
 
     /// The queue that each of the last four packets met: it is news, but also the end of one large picture.
-    var newest: Double { latest.leastDelay.map { $0 - base.value } ?? 0 }
+    var newestQueueingDelay: Double { latest.leastDelay.map { $0 - base.value } ?? 0 }
 
     /// The rate at which the last four packets arrived. After a mere pause of the link they come fast.
     var newestRate: Double { latest.rate }
@@ -47,11 +47,11 @@ struct PathDelay {
     var busyThreshold: Double { max(6, spread * 1.5) }
 
     /// Takes what a packet waited while the path isn't congested. It learns fast at first, and slowly later. Where
-    /// little is sent, it stays fast: jitter may begin at any time, and would be taken for a queue until it is learnt.
-    mutating func learn(queue: Double, isLittleSent: Bool) {
-        learnt = min(learnt + 1, isLittleSent ? 128 : 1024)
-        spread += (min(max(queue, 0), 50) - spread) / learnt
-        usualStanding += (min(max(standing, 0), 12) - usualStanding) / learnt
+    /// little is sent, it stays fast: jitter may begin at any time, and would be taken for a queue until it is sampleCount.
+    mutating func update(queue: Double, isLittleSent: Bool) {
+        sampleCount = min(sampleCount + 1, isLittleSent ? 128 : 1024)
+        spread += (min(max(queue, 0), 50) - spread) / sampleCount
+        usualQueueingDelay += (min(max(queueingDelay, 0), 12) - usualQueueingDelay) / sampleCount
     }
 
     /// Forgets the queue of the last moments: it has drained in a pause.
@@ -69,7 +69,7 @@ struct PathDelay {
     }
 
     /// Takes the present delay as the path's own: a queue that doesn't drain however little is sent is not ours.
-    mutating func acceptStanding() {
+    mutating func acceptQueueingDelay() {
         let value = recent.value
         guard value.isFinite else { return }
         base.reset()

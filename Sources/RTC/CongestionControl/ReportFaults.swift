@@ -18,7 +18,7 @@ struct ReportFaults {
     ///   - age: how long ago the first of the packets was sent that the report doesn't cover; nil if that is unknown.
     ///   - isUncovered: whether there are such packets, the last few left out.
     ///   - before: the number that the stream's last plausible report named, and the packets that it did not cover.
-    mutating func judge(
+    mutating func evaluate(
         _ report: ReceptionReport, distance: Int, age: Interval?, isUncovered: Bool, roundTripTime: Interval?,
         before: (highest: UInt32, outstanding: Int)?
     ) -> String? {

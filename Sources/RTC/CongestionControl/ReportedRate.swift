@@ -5,7 +5,7 @@ import RTP
 ///
 /// Reports come about once a second, so one window of reports is one decision. A long round trip shows a queue, and
 /// then the packets that were delivered in the meantime show the link's rate. Loss alone lowers the rate only if
-/// sending less avoids it (``LossTrial``). The streams of a session take the same path, so their reports count
+/// sending less avoids it (``LossBasedEstimator``). The streams of a session take the same path, so their reports count
 /// together.
 struct ReportedRate {
     /// What is known about the sending side.
@@ -50,7 +50,7 @@ struct ReportedRate {
     private static let short = 40.0
     /// If fewer of our packets are on their way, the queue is not ours.
     private static let fewPackets = 8
-    private static let backOff = 0.85
+    private static let beta = 0.85
     /// The last packets may have been lost, so they are no queue.
     private static let mayBeLost = 3
     /// A queue that a peer's own delay doesn't explain, in milliseconds, if it still grows.
@@ -61,7 +61,7 @@ struct ReportedRate {
     private var leastRoundTrip = WindowedMinimum(span: 10_000_000_000)
     private var streams: [SSRC: Stream] = [:]
     private var window: Window?
-    private var losses = LossTrial()
+    private var losses = LossBasedEstimator()
     /// The rate before a trial.
     private var triedRate = 0.0
     /// What the link delivered when its queue was last long, in bits per second, until more than that has been sent.
@@ -73,7 +73,7 @@ struct ReportedRate {
     /// The round trip beyond the least one of the last 10 to 20 s, in milliseconds.
     private(set) var queue = 0.0
     /// What arrived between the last two decisions, in bits per second.
-    private(set) var delivered = 0.0
+    private(set) var acknowledgedBitRate = 0.0
     private var faults = ReportFaults()
     /// What is wrong with the peer's reports; nil if nothing is known to be.
     private(set) var fault: String?
@@ -95,7 +95,7 @@ struct ReportedRate {
         let distance = highest.distance(to: lastSent)
         let isUncovered = distance > Self.mayBeLost
         let age = isUncovered ? age(distance - Self.mayBeLost) : nil
-        if let fault = faults.judge(
+        if let fault = faults.evaluate(
             report, distance: distance, age: age, isUncovered: isUncovered, roundTripTime: roundTripTime,
             before: streams[report.ssrc].map { ($0.highest, $0.outstanding) })
         {
@@ -142,11 +142,11 @@ struct ReportedRate {
         self.window = Window(start: now, byteCount: sending.byteCount, outstanding: window.outstanding)
         let sent = Double(sending.byteCount - window.byteCount) * 8 / elapsed
         // What the path loses on its own passed the narrow link all the same, or never came there.
-        let share = window.sent > 0 ? (window.covered - window.lost) / window.sent / (1 - losses.ownLoss) : 1
-        losses.judge(
+        let share = window.sent > 0 ? (window.covered - window.lost) / window.sent / (1 - losses.inherentLoss) : 1
+        losses.record(
             window.covered, lost: window.lost, last: sending.nextPacket - Int64(window.outstanding))
 
-        delivered = sent * min(max(share, 0), 1)
+        acknowledgedBitRate = sent * min(max(share, 0), 1)
         // A path that loses nothing of a source that sends little carries all of it. A peer that is busy answers late
         // now and then, which looks like a queue for a moment; a real one grows beyond that, until packets are lost.
         let isGrowing = queueBefore >= Self.certain && queue > queueBefore + Self.long
@@ -171,17 +171,17 @@ struct ReportedRate {
         // Only between two reports that both found a queue was the link busy all the time.
         let isMeasured = lastQueue != nil || !sending.isApplicationLimited
         if isMeasured { capacity = sent * share }
-        return min(sending.rate, max(sent * share * Self.backOff, isMeasured ? 0 : min(sent, sending.rate / 2)))
+        return min(sending.rate, max(sent * share * Self.beta, isMeasured ? 0 : min(sent, sending.rate / 2)))
     }
 
     private mutating func rateByLoss(
         _ sending: Sending, sent: Double, since start: MonotonicTime, mayRise: Bool, at now: MonotonicTime
     ) -> Double {
         let used = min(sending.rate, sent)
-        let verdict = losses.verdict(
+        let evaluation = losses.evaluate(
             rate: used, sent: sent, isApplicationLimited: sending.isApplicationLimited && sent < Self.little,
             next: sending.nextPacket, since: start, at: now)
-        switch verdict {
+        switch evaluation {
         case .keep:
             guard mayRise, !losses.isTrying, !sending.isApplicationLimited, queue < Self.short else { break }
             let elapsed = min((now - start).seconds, 1)

@@ -14,7 +14,7 @@ public struct SendingPlan: Hashable, Sendable {
     public var pacingRate: BitRate
     /// The queueing delay on the path at present: how much later packets arrive than the fastest of the last 10 s or,
     /// without transport-wide feedback, how much longer the round trip is.
-    public var queueDelay: Interval
+    public var queueingDelay: Interval
     /// The probe to send now, at ``pacingRate``. It consists of whatever packets are waiting; if too few are, padding
     /// completes it. A sender without padding may ignore it, and the probe is then given up.
     public var probe: ProbeCluster?

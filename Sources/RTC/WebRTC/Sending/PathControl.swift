@@ -134,7 +134,7 @@ struct PathControl {
     func nextNumberForSound(now: MonotonicTime) -> UInt16? {
         guard hasFeedbackOnNumbers else { return nextNumber }
         guard let picturesSentAt else { return nil }
-        let isMeasuring = now - picturesSentAt <= Self.soundMeasuringTime || plan.queueDelay > Self.shortQueue
+        let isMeasuring = now - picturesSentAt <= Self.soundMeasuringTime || plan.queueingDelay > Self.shortQueue
         return isMeasuring ? nextNumber : nil
     }
 
@@ -162,7 +162,7 @@ struct PathControl {
 
     /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only
     /// make worse. Only transport-wide feedback tells of a queue.
-    var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueDelay < Self.fullQueue }
+    var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueingDelay < Self.fullQueue }
 
     /// How many padding packets may be sent in a second: together they take a tenth of the path.
     var paddingRoom: Int { hasRoomForCopies ? plan.estimate.bitsPerSecond / 10 / (8 * Self.paddingByteCount) : 0 }
@@ -195,7 +195,7 @@ struct PathControl {
 
     /// Takes the peer's own estimate of the path.
     mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
-        controller.receive(maximum: estimate.bitRate, at: now)
+        controller.receive(remb: estimate.bitRate, at: now)
     }
 }
 

@@ -80,7 +80,7 @@ final class WatchedTracks: TrackViewer {
         if feed.rung == .full { return max(Self.leastFull, targetBitRate) }
         let rate = max(Self.leastNarrow, targetBitRate)
         // A queue that the full rung has left makes each frame late until it has drained: fewer of them let it drain.
-        return path.plan.queueDelay > Self.longQueue ? BitRate(bitsPerSecond: rate.bitsPerSecond / 4) : rate
+        return path.plan.queueingDelay > Self.longQueue ? BitRate(bitsPerSecond: rate.bitsPerSecond / 4) : rate
     }
 
     /// Longer than the queue that a frame of the narrow rung makes for itself.
@@ -230,7 +230,7 @@ final class WatchedTracks: TrackViewer {
         statistics.reportFault = path.reportFault
         if path.hasFeedback {
             statistics.estimate = path.plan.estimate
-            statistics.queueDelay = path.plan.queueDelay
+            statistics.queueDelay = path.plan.queueingDelay
         }
         if let sound {
             statistics.sentSoundPackets = sound.sentPackets

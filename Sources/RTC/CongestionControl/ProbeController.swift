@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// The first probe comes at once, at three times the first estimate. After a success the next one follows at twice the
 /// new estimate; otherwise one comes every two seconds as long as the source could use more.
-struct ProbePlanner {
+struct ProbeController {
     private enum Phase {
         /// The next probe may start at that time.
         case idle(until: MonotonicTime)
@@ -99,7 +99,7 @@ struct ProbePlanner {
 
     /// The rate that the probe has shown the path to carry, once the feedback has passed its last packet.
     mutating func result(
-        reported newest: Int64, estimate: Double, ownLoss: Double, at now: MonotonicTime
+        reported newest: Int64, estimate: Double, inherentLoss: Double, at now: MonotonicTime
     ) -> Double? {
         guard case .awaiting = phase, newest >= lastNumber else { return nil }
         phase = .idle(until: now + Self.interval)
@@ -116,7 +116,7 @@ struct ProbePlanner {
             return nil
         }
         // Where the queue is short, the packets that exceed the rate are lost instead of delayed.
-        let arrived = Double(measurement.receivedCount) / Double(packets) / (1 - ownLoss)
+        let arrived = Double(measurement.receivedCount) / Double(packets) / (1 - inherentLoss)
         let isComplete = arrived > 0.9
         let carried = sent * min(isComplete ? 1 : arrived, 1 / (1 + growth)) * (isSaturated ? 0.9 : 1)
         // A link that is shared lets a probe through at more than the flow's share; that is no reason to take it.

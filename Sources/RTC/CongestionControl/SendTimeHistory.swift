@@ -4,9 +4,9 @@ import MediaTypes
 ///
 /// It holds the last ``capacity`` packets and forgets older ones, reported or not. The numbers are 16 bits on the wire
 /// and 64 bits in here.
-struct SentPackets {
+struct SendTimeHistory {
     /// What the receiver has said about a packet.
-    enum Fate: UInt8 {
+    enum Status: UInt8 {
         case unreported
         /// The feedback that would have said it was lost.
         case unknown
@@ -19,7 +19,7 @@ struct SentPackets {
         var byteCount: Int32
         /// The probe that the packet belongs to; 0 if none.
         var probe: UInt16
-        var fate: Fate
+        var status: Status
     }
 
     /// The number of packets remembered: at 1200 bytes each, 2 s of 20 Mbit/s. They take 64 KiB.
@@ -36,13 +36,13 @@ struct SentPackets {
     /// Remembers the next packet.
     mutating func append(byteCount: Int, probe: UInt16, at now: MonotonicTime) {
         let packet = Packet(
-            sentAt: now, byteCount: Int32(clamping: max(byteCount, 0)), probe: probe, fate: .unreported)
+            sentAt: now, byteCount: Int32(clamping: max(byteCount, 0)), probe: probe, status: .unreported)
         unreportedBytes += Int(packet.byteCount)
         if slots.count < Self.capacity {
             slots.append(packet)
         } else {
             let index = Int(next & Int64(Self.capacity - 1))
-            if slots[index].fate == .unreported { unreportedBytes -= Int(slots[index].byteCount) }
+            if slots[index].status == .unreported { unreportedBytes -= Int(slots[index].byteCount) }
             slots[index] = packet
         }
         next += 1
@@ -62,12 +62,12 @@ struct SentPackets {
     }
 
     /// Records what the receiver says about a packet, and returns the packet as it was known before.
-    mutating func report(_ number: Int64, _ fate: Fate) -> Packet? {
+    mutating func report(_ number: Int64, _ status: Status) -> Packet? {
         guard let packet = packet(number) else { return nil }
         // A packet that came late was reported as lost before; the reverse means nothing.
-        guard packet.fate != .received, packet.fate != fate else { return packet }
-        if packet.fate == .unreported { unreportedBytes -= Int(packet.byteCount) }
-        slots[Int(number & Int64(Self.capacity - 1))].fate = fate
+        guard packet.status != .received, packet.status != status else { return packet }
+        if packet.status == .unreported { unreportedBytes -= Int(packet.byteCount) }
+        slots[Int(number & Int64(Self.capacity - 1))].status = status
         return packet
     }
 
@@ -77,9 +77,9 @@ struct SentPackets {
         var number = max(givenUpEnd, next - Int64(Self.capacity), 0)
         while number < min(end, next) {
             let index = Int(number & Int64(Self.capacity - 1))
-            if slots[index].fate == .unreported {
+            if slots[index].status == .unreported {
                 unreportedBytes -= Int(slots[index].byteCount)
-                slots[index].fate = .unknown
+                slots[index].status = .unknown
             }
             number += 1
         }

@@ -1,5 +1,5 @@
 /// The rate of the narrowest link as measured when its queue was full: an average with its usual deviation.
-struct LinkCapacity {
+struct LinkCapacityEstimator {
     private var mean: Double?
     /// The variance, relative to the mean.
     private var variance = 0.01

@@ -3,7 +3,7 @@ import MediaTypes
 import Testing
 
 @Suite("Single pictures show where the link ends")
-struct BurstTests {
+struct PacketTrainTests {
     /// A source that takes a part of the link, on a path that was taken to carry much more.
     private func simulation(_ link: SimulatedLink.Conditions, most: Double, seconds: Double, seed: UInt64) -> Simulation
     {

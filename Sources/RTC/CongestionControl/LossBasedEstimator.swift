@@ -6,8 +6,8 @@ import MediaTypes
 /// the loss falls with it, as that of a full link must, the rate stays low. If it does not, it is the path's own, and
 /// the rate returns. libwebrtc's second loss-based estimator fits the same two unknowns, the link's rate and the path's
 /// own loss, to the loss at different rates.
-struct LossTrial {
-    enum Verdict: Equatable {
+struct LossBasedEstimator {
+    enum Evaluation: Equatable {
         case keep
         /// Send no more than that, in bits per second.
         case lower(to: Double)
@@ -24,7 +24,7 @@ struct LossTrial {
     }
 
     /// A path that loses more than this on its own is treated as congested.
-    private static let mostOwnLoss = 0.3
+    private static let maxInherentLoss = 0.3
 
     /// So much loss among a hundred packets is no chance.
     private static let certain = 0.4
@@ -38,7 +38,7 @@ struct LossTrial {
     }
 
     /// The fraction of packets that the path loses at any rate.
-    private(set) var ownLoss = 0.0
+    private(set) var inherentLoss = 0.0
     private var phase = Phase.watching
     /// Packets judged, and lost, since the last window, and of the windows before with less weight.
     private var packets = 0.0
@@ -50,7 +50,7 @@ struct LossTrial {
     private var first: Int64 = 0
 
     /// Takes the fate of one packet.
-    mutating func judge(_ number: Int64, isLost: Bool) {
+    mutating func record(_ number: Int64, isLost: Bool) {
         guard number >= first else { return }
         windowPackets += 1
         if isLost { windowLost += 1 }
@@ -58,7 +58,7 @@ struct LossTrial {
 
     /// Takes the fate of `count` packets, of which `last` is the last one. If many of them were sent before the rate
     /// changed, they say nothing.
-    mutating func judge(_ count: Double, lost: Double, last: Int64) {
+    mutating func record(_ count: Double, lost: Double, last: Int64) {
         guard Double(last - first) > count * 0.8 else { return }
         windowPackets += count
         windowLost += lost
@@ -87,10 +87,10 @@ struct LossTrial {
     ///   - sent: what is sent at present, in bits per second.
     ///   - next: the number of the next packet.
     ///   - since: when the first packets were judged, if that was not now.
-    mutating func verdict(
+    mutating func evaluate(
         rate: Double, sent: Double, isApplicationLimited: Bool, next: Int64, since: MonotonicTime? = nil,
         at now: MonotonicTime
-    ) -> Verdict {
+    ) -> Evaluation {
         if windowStart == nil, windowPackets > 0 { windowStart = since ?? now }
         guard let start = windowStart else { return .keep }
         let age = (now - start).seconds
@@ -105,8 +105,8 @@ struct LossTrial {
         let loss = lost / packets
         switch phase {
         case .watching:
-            ownLoss += 0.03 * (min(loss, Self.mostOwnLoss) - ownLoss)
-            guard !isApplicationLimited, loss > ownLoss + allowance else { return .keep }
+            inherentLoss += 0.03 * (min(loss, Self.maxInherentLoss) - inherentLoss)
+            guard !isApplicationLimited, loss > inherentLoss + allowance else { return .keep }
             let isCertain = loss > Self.certain && packets >= 100
             phase = .trying(rate: rate, sent: sent, loss: loss, windows: 0)
             restart(at: next)
@@ -114,29 +114,29 @@ struct LossTrial {
         case .trying(let before, let sentBefore, let lossBefore, let windows):
             // A full link would lose what exceeds its rate, and no more.
             let carried = sentBefore * (1 - lossBefore)
-            let expected = min(ownLoss + max(0, 1 - carried / max(sent, 1)), lossBefore)
+            let expected = min(inherentLoss + max(0, 1 - carried / max(sent, 1)), lossBefore)
             if loss <= Self.certain, lossBefore - expected < 0.02, windows < 2 {
                 phase = .trying(rate: before, sent: sentBefore, loss: lossBefore, windows: windows + 1)
                 return .keep
             }
             phase = .watching
-            if lossBefore - expected < 0.02, loss < Self.mostOwnLoss / 2 {
+            if lossBefore - expected < 0.02, loss < Self.maxInherentLoss / 2 {
                 // What is sent did not fall, because other viewers decide about it. Nothing was learnt.
-                ownLoss = loss
+                inherentLoss = loss
                 return .restore(before)
             }
-            if loss > Self.mostOwnLoss {
+            if loss > Self.maxInherentLoss {
                 return .lower(to: max(sent * (1 - loss), rate * (loss > Self.certain ? 0.25 : 0.8)))
             }
             guard loss > expected + 0.3 * (lossBefore - expected) else { return .carries(carried) }
-            ownLoss = loss
+            inherentLoss = loss
             return .restore(before)
         }
     }
 
     /// How much more loss than the path's own is chance, or a burst of five packets.
     private var allowance: Double {
-        let usual = max(ownLoss, 0.01)
+        let usual = max(inherentLoss, 0.01)
         return 0.02 + 2 * (5 * usual * (1 - usual) / packets).squareRoot()
     }
 }

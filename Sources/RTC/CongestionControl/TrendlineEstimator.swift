@@ -6,15 +6,9 @@ import MediaTypes
 /// Packets sent within 5 ms form a group, whose delay is the least of its packets' delays, so that a packet that was
 /// overtaken says nothing. A line is fitted to the smoothed delays of the last groups. Its slope is compared with a
 /// threshold that follows the usual slopes of the path: a fixed one would starve beside flows that fill the queue.
-struct DelayTrend {
-    enum Usage {
-        case normal
-        case over
-        case under
-    }
-
+struct TrendlineEstimator {
     private static let groupLength = Interval.milliseconds(5)
-    private static let fitted = 20
+    private static let windowSize = 20
     private static let smoothing = 0.9
     private static let gain = 4.0
 
@@ -57,24 +51,24 @@ struct DelayTrend {
         let value = (smoothed ?? groupDelay) * Self.smoothing + groupDelay * (1 - Self.smoothing)
         smoothed = value
         groupCount += 1
-        if points.count < Self.fitted {
+        if points.count < Self.windowSize {
             points.append((groupArrival, value))
         } else {
             points[nextPoint] = (groupArrival, value)
-            nextPoint = (nextPoint + 1) % Self.fitted
+            nextPoint = (nextPoint + 1) % Self.windowSize
         }
     }
 
     /// The state after the packets of one feedback.
-    mutating func usage(at now: MonotonicTime) -> Usage {
-        guard points.count == Self.fitted, let slope else { return .normal }
+    mutating func usage(at now: MonotonicTime) -> BandwidthUsage {
+        guard points.count == Self.windowSize, let slope else { return .normal }
         let trend = Double(min(groupCount, 60)) * slope * Self.gain
         defer {
             adapt(to: abs(trend), at: now)
             lastTrend = trend
         }
-        if trend > threshold { return trend >= lastTrend ? .over : .normal }
-        return trend < -threshold ? .under : .normal
+        if trend > threshold { return trend >= lastTrend ? .overusing : .normal }
+        return trend < -threshold ? .underusing : .normal
     }
 
     /// The threshold rises slowly and falls fast, as the draft has it; outliers don't move it.
@@ -104,4 +98,11 @@ struct DelayTrend {
         }
         return below > 0 ? above / below : nil
     }
+}
+
+/// Whether the packets of one feedback show that a queue grows (draft-ietf-rmcat-gcc-02 section 5.4).
+enum BandwidthUsage {
+    case normal
+    case overusing
+    case underusing
 }
