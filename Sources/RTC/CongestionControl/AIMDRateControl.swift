@@ -10,67 +10,108 @@ struct AIMDRateControl {
     /// What is known about the path after a feedback.
     struct Observation {
         var usage: BandwidthUsage
-        /// The queue that every packet of the last moments met, and each of the last four, in milliseconds.
-        var queueingDelay: Double
-        var newestQueueingDelay: Double
+        /// The queue that every packet of the last moments met, and each of the last four.
+        var queueingDelay: Interval
+        var newestQueueingDelay: Interval
         /// The rate at which the last four packets arrived.
-        var newestRate: Double
-        /// The usual difference between packets of one moment, in milliseconds.
-        var spread: Double
-        /// The usual standing queue, which is due to jitter, in milliseconds.
-        var usualQueueingDelay: Double
-        /// What the link delivered while its queue was never empty, in bits per second, and for how many seconds that
-        /// was measured. Without a measurement, both are 0.
-        var busyRate: Double
-        var busyTime: Double
+        var newestRate: BitRate
+        /// The usual difference between packets of one moment.
+        var spread: Interval
+        /// The usual standing queue, which is due to jitter.
+        var usualQueueingDelay: Interval
+        /// What the link delivered while its queue was never empty, and for how long that was measured. Without a
+        /// measurement, both are 0.
+        var busyRate: BitRate
+        var busyTime: Interval
         /// What the link delivered, from the last packets alone, however many were lost between them, and after a
         /// decrease too.
-        var presentRate: Double
-        var presentTime: Double
+        var presentRate: BitRate
+        var presentTime: Interval
         /// What the link delivered, from the packets that arrived since the last decrease, but were sent before it.
         /// Those sent after it show the share of the link that is left to so few, if others use it too.
-        var drainedRate: Double
-        var drainedTime: Double
-        /// What was received lately, in bits per second.
-        var acknowledgedBitRate: Double
+        var drainedRate: BitRate
+        var drainedTime: Interval
+        /// What was received lately.
+        var acknowledgedBitRate: BitRate
         /// Whether the source uses what it may, and nothing else forbids to send more.
         var mayRise: Bool
-        /// The time from sending a packet to the feedback about it, in seconds.
-        var responseTime: Double
+        /// The time from sending a packet to the feedback about it.
+        var responseTime: Interval
     }
 
+    /// The states of gcc-02 section 5.5.
     private enum State {
         case increase
         /// A queue drains, since then. At the time `checked` it was as long as `queue`. The measurement of the link's
         /// rate may still move the rate within the range.
-        case decrease(since: MonotonicTime, checked: MonotonicTime, queue: Double, range: ClosedRange<Double>)
+        case decrease(since: MonotonicTime, checked: MonotonicTime, queue: Interval, range: ClosedRange<BitRate>)
         /// The queue has drained; the rate rises again after that time.
         case hold(until: MonotonicTime)
     }
 
+    // The constants without a source are this project's own; the simulations of CongestionControlTests judge them.
+
+    /// What a decrease leaves of what the link delivers: β of gcc-02 section 5.5.
     private static let beta = 0.85
     /// A queue that is neither sudden nor long lowers the rate no further than to this share of it: jitter may have
     /// made the measurement worse than the link.
     private static let minDecreaseFactor = 0.8
-    /// A long queue, in milliseconds.
-    private static let long = 80.0
-    /// The shortest time over which the link's rate is measured well, in seconds.
-    private static let shortest = 0.12
-    /// A queue that has drained: it is shorter than this, in milliseconds beyond the usual spread.
-    private static let drained = 8.0
+    /// The shortest time over which the link's rate is measured well.
+    private static let minBusyTime = Interval.milliseconds(120)
+    /// A queue longer than this, beyond twice the usual spread, lets the rate fall as far as the link's.
+    private static let longQueue = Interval.milliseconds(80)
+    /// A queue that has drained: it is shorter than this, beyond the usual.
+    private static let drainedQueue = Interval.milliseconds(8)
+    /// A size of packet that fills a slow link's queue on its own, and the longest time that is granted to it.
+    private static let fullPacket = (byteCount: 1200, maxTime: Interval.milliseconds(40))
 
-    /// Bits per second, always within the bounds.
-    private(set) var rate: Double {
-        didSet { rate = min(max(rate, bounds.lowerBound), bounds.upperBound) }
+    /// While a queue drains: the link has become slower if it delivers less than these shares of the rate, measured
+    /// over that time.
+    private static let slower = (share: 0.97, muchShare: 0.75, minTime: Interval.milliseconds(60))
+    /// A queue that has grown by more than this since the last check doesn't drain.
+    private static let queueGrowth = Interval.milliseconds(25)
+    /// A queue doesn't drain either if more than this is left of it, so long after the response time.
+    private static let stuckShare = 0.8
+    private static let checkTime = (usual: Interval.milliseconds(500), muchSlower: Interval.milliseconds(100))
+    /// The link's rate is known again after so long, and four times the spread.
+    private static let minDrainedTime = Interval.milliseconds(70)
+    /// A queue that hasn't drained after so long, and two response times, is not ours.
+    private static let maxDrainTime = Interval.seconds(2)
+
+    /// A sudden fall: a queue longer than this, beyond 1.5 times the spread, of packets that came at less than this
+    /// share of the rate, measured over that time, and twice the spread.
+    private static let fall = (
+        queue: Interval.milliseconds(30), spreads: 1.5, share: 0.6, minTime: Interval.milliseconds(50)
+    )
+    /// A queue that is a reason to decrease if it grows, and one that is in any case; and the share of a full packet's
+    /// time that both may exceed.
+    private static let growingQueue = Interval.milliseconds(10)
+    private static let standingQueue = Interval.milliseconds(35)
+    private static let packetShare = 0.3
+    /// With a queue longer than this, the rate doesn't rise.
+    private static let risingQueue = Interval.milliseconds(20)
+
+    /// The increase in a second, as a share of the rate, far from the link's end and near to it.
+    private static let increase = (far: 0.15, near: 0.06)
+    /// The increase in a second near to the link's end, in bits per second, for each root of the rate.
+    private static let increasePerRoot = 60.0
+    /// What exceeds so many times the acknowledged rate was never sent, and isn't known to fit: 1.5 in gcc-02.
+    private static let maxOfAcknowledged = 1.25
+    /// No feedback counts for a longer time than this.
+    private static let maxElapsed = Interval.milliseconds(500)
+
+    /// Always within the bounds.
+    private(set) var rate: BitRate {
+        didSet { rate = rate.clamped(to: bounds) }
     }
-    private let bounds: ClosedRange<Double>
+    private let bounds: ClosedRange<BitRate>
     private var state = State.increase
     private var capacity = LinkCapacityEstimator()
     private var updatedAt: MonotonicTime?
 
-    init(rate: Double, bounds: ClosedRange<Double>) {
+    init(rate: BitRate, bounds: ClosedRange<BitRate>) {
         self.bounds = bounds
-        self.rate = min(max(rate, bounds.lowerBound), bounds.upperBound)
+        self.rate = rate.clamped(to: bounds)
     }
 
     /// Whether less than the link's rate must be sent so that a queue drains.
@@ -81,18 +122,21 @@ struct AIMDRateControl {
 
     /// Takes what one feedback showed. Returns whether the queue refuses to drain: then the path has become longer.
     mutating func update(_ path: Observation, at now: MonotonicTime) -> Bool {
-        let elapsed = updatedAt.map { min((now - $0).seconds, 0.5) } ?? 0
+        let elapsed = updatedAt.map { min(now - $0, Self.maxElapsed) } ?? .zero
         updatedAt = now
         switch state {
         case .decrease(let since, var checked, var queue, var range):
-            let isSlower = path.presentTime >= 0.06 && path.presentRate < rate * 0.97
-            let isMuchSlower = isSlower && path.presentRate < rate * 0.75
-            let isGrowing = path.newestQueueingDelay > queue + 25 && path.newestRate < rate * 0.75
-            let isChecked = (now - checked).seconds > path.responseTime + (isMuchSlower ? 0.1 : 0.5)
-            let isStuck = isChecked && path.newestQueueingDelay > max(queue * 0.8, drained(path))
+            let isSlower = path.presentTime >= Self.slower.minTime && path.presentRate < rate * Self.slower.share
+            let isMuchSlower = isSlower && path.presentRate < rate * Self.slower.muchShare
+            let isGrowing =
+                path.newestQueueingDelay > queue + Self.queueGrowth && path.newestRate < rate * Self.slower.muchShare
+            let checkTime = isMuchSlower ? Self.checkTime.muchSlower : Self.checkTime.usual
+            let isChecked = now - checked > path.responseTime + checkTime
+            let isStuck =
+                isChecked && path.newestQueueingDelay > max(queue.scaled(by: Self.stuckShare), drainedQueue(path))
             if isSlower && isStuck || isMuchSlower && isGrowing {
                 // It does not drain: the link has become slower still.
-                let lowest = isMuchSlower ? 0 : rate * Self.minDecreaseFactor
+                let lowest = isMuchSlower ? .zero : rate * Self.minDecreaseFactor
                 cut(path, to: path.presentRate * Self.beta, lowest: lowest, at: now)
                 break
             }
@@ -101,15 +145,16 @@ struct AIMDRateControl {
                 queue = path.newestQueueingDelay
             }
             // The longer the queue lasts, the better the link's rate is known.
-            if path.drainedTime >= 0.07 + path.spread * 0.004 {
-                let lowest = path.newestQueueingDelay > Self.long + 2 * path.spread ? 0 : range.lowerBound
+            if path.drainedTime >= Self.minDrainedTime + path.spread * 4 {
+                let isLong = path.newestQueueingDelay > Self.longQueue + path.spread * 2
+                let lowest = isLong ? .zero : range.lowerBound
                 range = lowest...range.upperBound
-                rate = min(max(path.drainedRate * Self.beta, lowest), range.upperBound)
+                rate = (path.drainedRate * Self.beta).clamped(to: range)
             }
             state = .decrease(since: since, checked: checked, queue: queue, range: range)
-            if path.queueingDelay < drained(path) {
-                state = .hold(until: now + .milliseconds(Int64(path.responseTime * 500)))
-            } else if (now - since).seconds > 2 * path.responseTime + 2 {
+            if path.queueingDelay < drainedQueue(path) {
+                state = .hold(until: now + path.responseTime / 2)
+            } else if now - since > path.responseTime * 2 + Self.maxDrainTime {
                 state = .increase
                 return true
             }
@@ -118,56 +163,62 @@ struct AIMDRateControl {
             if now >= until { state = .increase }
         case .increase:
             if decreaseIfOverused(path, at: now) { break }
-            if path.mayRise, path.usage == .normal, path.queueingDelay < 20 + path.usualQueueingDelay + packetTime / 2 {
+            let mostQueue = Self.risingQueue + path.usualQueueingDelay + packetTime / 2
+            if path.mayRise, path.usage == .normal, path.queueingDelay < mostQueue {
                 increase(path, elapsed: elapsed)
             }
         }
         return false
     }
 
-    /// The milliseconds that a full packet takes on a link of this rate. On a slow one it is no queue that this one and
-    /// the one before it add to the delay, least of all beside that of the same link when it was faster.
-    private var packetTime: Double { min(1200 * 8000 / rate, 40) }
+    /// The time that a full packet takes on a link of this rate. On a slow one it is no queue that this one and the one
+    /// before it add to the delay, least of all beside that of the same link when it was faster.
+    private var packetTime: Interval {
+        min(rate.time(for: Self.fullPacket.byteCount), Self.fullPacket.maxTime)
+    }
 
-    /// A queue shorter than this has drained, in milliseconds.
-    private func drained(_ path: Observation) -> Double { Self.drained + 2 * path.usualQueueingDelay + packetTime }
+    /// A queue shorter than this has drained.
+    private func drainedQueue(_ path: Observation) -> Interval {
+        Self.drainedQueue + path.usualQueueingDelay * 2 + packetTime
+    }
 
     private mutating func decreaseIfOverused(_ path: Observation, at now: MonotonicTime) -> Bool {
-        let shortest = 0.05 + path.spread * 0.002
         // A sudden fall of the link's rate shows in its first packets, long before the trend does.
-        if path.newestQueueingDelay > 30 + 1.5 * path.spread, path.presentTime >= shortest,
-            path.presentRate < rate * 0.6,
-            path.newestRate < rate * 0.6
+        let fall = Self.fall
+        if path.newestQueueingDelay > fall.queue + path.spread.scaled(by: fall.spreads),
+            path.presentTime >= fall.minTime + path.spread * 2, path.presentRate < rate * fall.share,
+            path.newestRate < rate * fall.share
         {
-            cut(path, to: capacity.add(path.presentRate) * Self.beta, lowest: 0, at: now)
+            cut(path, to: capacity.add(path.presentRate) * Self.beta, lowest: .zero, at: now)
             return true
         }
-        let margin = 2 * path.usualQueueingDelay + packetTime * 0.3
-        let isGrowing = path.usage == .overusing && path.queueingDelay > 10 + margin
-        let isStanding = path.queueingDelay > 35 + margin
-        guard isGrowing || isStanding, path.busyTime >= Self.shortest else { return false }
+        let margin = path.usualQueueingDelay * 2 + packetTime.scaled(by: Self.packetShare)
+        let isGrowing = path.usage == .overusing && path.queueingDelay > Self.growingQueue + margin
+        let isStanding = path.queueingDelay > Self.standingQueue + margin
+        guard isGrowing || isStanding, path.busyTime >= Self.minBusyTime else { return false }
         cut(path, to: capacity.add(path.busyRate) * Self.beta, lowest: rate * Self.minDecreaseFactor, at: now)
         return true
     }
 
-    private mutating func cut(_ path: Observation, to value: Double, lowest: Double, at now: MonotonicTime) {
+    private mutating func cut(_ path: Observation, to value: BitRate, lowest: BitRate, at now: MonotonicTime) {
         state = .decrease(
             since: now, checked: now, queue: max(path.queueingDelay, path.newestQueueingDelay),
             range: lowest...max(rate, lowest))
         rate = min(rate, max(value, lowest))
     }
 
-    private mutating func increase(_ path: Observation, elapsed: Double) {
-        var step: Double
+    private mutating func increase(_ path: Observation, elapsed: Interval) {
+        var step: BitRate
         if capacity.isNear(rate) {
             // It grows with the root of the rate only: so flows that share a link meet.
-            step = min(60 * rate.squareRoot(), rate * 0.06)
+            let root = Double(rate.bitsPerSecond).squareRoot()
+            step = min(BitRate(rounding: Self.increasePerRoot * root), rate * Self.increase.near)
         } else {
-            step = rate * 0.15
+            step = rate * Self.increase.far
         }
-        step *= elapsed
+        step = step * elapsed.seconds
         // What was never sent is not known to fit.
-        let limit = max(rate, path.acknowledgedBitRate * 1.25)
+        let limit = max(rate, path.acknowledgedBitRate * Self.maxOfAcknowledged)
         rate = min(rate + step, limit)
         if capacity.isBelow(rate) { capacity.forget() }
     }
@@ -176,17 +227,17 @@ struct AIMDRateControl {
     mutating func queueDrained() { state = .increase }
 
     /// Takes a rate that a probe has shown the path to carry, or that turned out not to have caused a loss.
-    mutating func raise(to value: Double) {
+    mutating func raise(to value: BitRate) {
         guard value > rate else { return }
         rate = value
         if capacity.isBelow(rate) { capacity.forget() }
     }
 
     /// Takes what the path has turned out to carry.
-    mutating func noteCapacity(_ value: Double) { _ = capacity.add(value) }
+    mutating func noteCapacity(_ value: BitRate) { _ = capacity.add(value) }
 
     /// Takes a rate below the present one, because more than that is lost.
-    mutating func lower(to value: Double) {
+    mutating func lower(to value: BitRate) {
         rate = min(rate, value)
     }
 }

@@ -35,8 +35,8 @@ public struct CongestionController: Sendable {
         }
     }
 
-    /// The least and the highest estimate, in bits per second.
-    private let bounds: ClosedRange<Double>
+    /// The least and the highest estimate.
+    private let bounds: ClosedRange<BitRate>
     private let canProbe: Bool
     private var packets = SendTimeHistory()
     private var clock = FeedbackClock()
@@ -47,13 +47,13 @@ public struct CongestionController: Sendable {
     private var probes: ProbeController
     private var reported = ReportedRate()
     private var hasTransportFeedback = false
-    private var rembLimit = Double.infinity
-    /// The most that the path has been seen to carry, in bits per second.
-    private var carried = 0.0
+    private var rembLimit = BitRate.unlimited
+    /// The most that the path has been seen to carry.
+    private var carried = BitRate.zero
 
     private var sentAt: MonotonicTime?
     private var sentByteCount: Int64 = 0
-    private var sentRate = RecentRate(span: 500_000_000)
+    private var sentRate = RecentRate(span: .milliseconds(500))
     private var link = LinkRates()
     private var trains = PacketTrainEstimator()
     /// The newest packet that any feedback has reported as received.
@@ -61,8 +61,8 @@ public struct CongestionController: Sendable {
     /// The packets before this one have been judged as lost or received.
     private var recordedEnd: Int64 = 0
     private var feedbackAt: MonotonicTime?
-    private var feedbackInterval = 0.1
-    private var leastResponse = WindowedMinimum(span: 10_000_000_000)
+    private var feedbackInterval = Interval.milliseconds(100)
+    private var minResponseTime = WindowedMinimum(span: .seconds(10))
 
     /// Creates the controller of a path about which nothing is known.
     ///
@@ -70,9 +70,9 @@ public struct CongestionController: Sendable {
     ///   a probe has no result.
     public init(limits: Limits = Limits(), probes canProbe: Bool = true, at now: MonotonicTime) {
         self.canProbe = canProbe
-        let lowest = Double(max(limits.lowest.bitsPerSecond, 1))
-        bounds = lowest...max(Double(limits.highest.bitsPerSecond), lowest)
-        delayBased = AIMDRateControl(rate: Double(limits.initial.bitsPerSecond), bounds: bounds)
+        let lowest = max(limits.lowest, BitRate(bitsPerSecond: 1))
+        bounds = lowest...max(limits.highest, lowest)
+        delayBased = AIMDRateControl(rate: limits.initial, bounds: bounds)
         probes = ProbeController(at: now)
         sentRate.advance(to: now.nanoseconds)
     }
@@ -81,11 +81,42 @@ public struct CongestionController: Sendable {
     /// train notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
     private static let belowTrains = 0.93
 
-    /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more, in milliseconds.
-    private static let clockError = 50.0
+    /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more.
+    private static let clockError = Interval.milliseconds(50)
     /// So much more than it has carried a path is expected to carry, as long as it has shown no end. The estimate rises
     /// no faster beyond what was delivered.
     private static let beyondCarried = 1.25
+    /// How long it takes before a pause of the source tells that the queue has drained.
+    private static let pause = Interval.milliseconds(500)
+    /// Until feedback must have come, probes are sent without it: so many packets.
+    private static let packetsBeforeFeedback = 64
+    /// No queue is taken to be longer.
+    private static let maxQueue = Interval.seconds(60)
+    /// How many times the estimate packets are paced at, so that a picture leaves quickly.
+    private static let pacingFactor = 1.5
+    /// While a queue drains, one of this length and longer leaves so much of the rate for pacing: with transport-wide
+    /// feedback, and with reports.
+    private static let drain = (queue: Interval.milliseconds(200), minShare: 0.1)
+    private static let reportedDrain = (queue: Interval.seconds(1), minShare: 0.5)
+    /// The most that the queue takes from the encoder's target.
+    private static let maxTargetCut = 0.5
+    /// A path is silent if more is on its way than the estimate carries in the response time, the usual time between
+    /// feedback and this, and more than so many bytes.
+    private static let silence = (time: Interval.milliseconds(150), byteCount: 16_000.0)
+    private static let unknownResponseTime = Interval.milliseconds(200)
+    private static let maxFeedbackInterval = Interval.milliseconds(300)
+    /// A source is limited by itself if it sends less than this share of the estimate for so long.
+    private static let applicationLimit = (share: 0.65, minTime: Interval.milliseconds(400))
+    /// A measurement of what arrives takes so long before it shows what the path carries.
+    private static let minCarriedTime = Interval.milliseconds(400)
+    /// A queue no longer than this, beyond twice the usual, is jitter.
+    private static let shortQueue = Interval.milliseconds(10)
+    /// A source that sends less than this share of the estimate sends little.
+    private static let littleShare = 0.25
+    /// So long after a queue or a loss the path isn't probed.
+    private static let probePause = Interval.seconds(1)
+    /// REMB counts if the source sends more than this share of it.
+    private static let usedRembShare = 0.8
 
     // MARK: Sending
 
@@ -112,10 +143,7 @@ public struct CongestionController: Sendable {
 
     /// While nothing is sent, queues drain without any feedback that says so.
     private mutating func noticePause(at now: MonotonicTime) {
-        guard let sentAt, now - sentAt > .milliseconds(500), delay.queueingDelay / 1000 + 0.5 < (now - sentAt).seconds
-        else {
-            return
-        }
+        guard let sentAt, now - sentAt > Self.pause, delay.queueingDelay + Self.pause < now - sentAt else { return }
         delayBased.queueDrained()
         delay.forgetRecent()
     }
@@ -128,43 +156,51 @@ public struct CongestionController: Sendable {
         let estimate = bounded(delayBased.rate)
         let isLimited = isApplicationLimited(estimate)
         let isDraining = delayBased.isDraining
-        if canProbe, hasTransportFeedback || packets.next < 64 {
+        if canProbe, hasTransportFeedback || packets.next < Self.packetsBeforeFeedback {
             probes.offer(
                 estimate: estimate, most: bounded(bounds.upperBound),
                 spread: delay.spread, isAllowed: { !isDraining && (!isLimited || waiting >= $0) }, at: now)
         }
-        let queue = min(max(queueMilliseconds, 0), 60_000)
+        let queue = min(max(queueingDelay, .zero), Self.maxQueue)
         // A trial must not lose in bursts what the rate itself would not lose.
-        var pacing = estimate * (losses.isTrying ? 1 : 1.5)
-        if isDraining { pacing = estimate * max(0.1, 1 - queue / 200) }
+        var pacing = losses.isTrying ? estimate : estimate * Self.pacingFactor
+        if isDraining { pacing = Self.pacing(estimate, draining: queue, Self.drain) }
         // Reports tell of the queue late, and only now and then.
-        if !hasTransportFeedback, reported.isDraining { pacing = estimate * max(0.5, 1 - queue / 1000) }
-        if let probe = probes.current { pacing = Double(probe.rate.bitsPerSecond) }
-        if isPathSilent(estimate) { pacing = bounds.lowerBound / 2 }
+        if !hasTransportFeedback, reported.isDraining {
+            pacing = Self.pacing(estimate, draining: queue, Self.reportedDrain)
+        }
+        if let probe = probes.current { pacing = probe.rate }
+        if isPathSilent(estimate) { pacing = bounds.lowerBound * 0.5 }
         return SendingPlan(
-            estimate: BitRate(bitsPerSecond: Int(estimate)),
-            target: BitRate(bitsPerSecond: Int(estimate * (1 - min(queue / 1000, 0.5)))),
-            carried: BitRate(bitsPerSecond: Int(min(carried * Self.beyondCarried, estimate))),
-            pacingRate: BitRate(bitsPerSecond: Int(pacing)), queueingDelay: .microseconds(Int64(queue * 1000)),
+            estimate: estimate, target: estimate * (1 - min(queue.seconds, Self.maxTargetCut)),
+            carried: min(carried * Self.beyondCarried, estimate), pacingRate: pacing, queueingDelay: queue,
             probe: probes.current, isApplicationLimited: isLimited)
     }
 
     /// Whether more is on its way than the path can hold without a long queue: feedback is late or lost.
-    private func isPathSilent(_ estimate: Double) -> Bool {
+    private func isPathSilent(_ estimate: BitRate) -> Bool {
         guard hasTransportFeedback else { return false }
-        let held = estimate / 8 * (responseTime + feedbackInterval + 0.15)
-        return Double(packets.unreportedBytes) > max(held, 16_000)
+        let held = estimate.byteCount(in: responseTime + feedbackInterval + Self.silence.time)
+        return Double(packets.unreportedBytes) > max(held, Self.silence.byteCount)
     }
 
-    private var queueMilliseconds: Double { hasTransportFeedback ? delay.queueingDelay : reported.queue }
+    private var queueingDelay: Interval { hasTransportFeedback ? delay.queueingDelay : reported.queue }
 
-    private var responseTime: Double { leastResponse.value.isFinite ? leastResponse.value : 0.2 }
+    private var responseTime: Interval { minResponseTime.value ?? Self.unknownResponseTime }
 
-    private func isApplicationLimited(_ estimate: Double) -> Bool {
-        sentRate.duration >= 400_000_000 && sentRate.bitsPerSecond < estimate * 0.65
+    private func isApplicationLimited(_ estimate: BitRate) -> Bool {
+        let limit = Self.applicationLimit
+        return sentRate.duration >= limit.minTime && sentRate.bitRate < estimate * limit.share
     }
 
-    private func bounded(_ rate: Double) -> Double {
+    /// The pace at which a queue drains: the slower, the longer it is.
+    private static func pacing(
+        _ estimate: BitRate, draining queue: Interval, _ limit: (queue: Interval, minShare: Double)
+    ) -> BitRate {
+        estimate * max(limit.minShare, 1 - queue.seconds / limit.queue.seconds)
+    }
+
+    private func bounded(_ rate: BitRate) -> BitRate {
         max(hasTransportFeedback ? rate : min(rate, rembLimit), bounds.lowerBound)
     }
 
@@ -175,7 +211,8 @@ public struct CongestionController: Sendable {
         guard packets.next > 0 else { return }
         hasTransportFeedback = true
         if let feedbackAt {
-            feedbackInterval += (min((now - feedbackAt).seconds, 0.3) - feedbackInterval) / 8
+            feedbackInterval =
+                feedbackInterval + (min(now - feedbackAt, Self.maxFeedbackInterval) - feedbackInterval) / 8
         }
         feedbackAt = now
         var time = clock.time(feedback.referenceTime)
@@ -199,7 +236,7 @@ public struct CongestionController: Sendable {
                 }
             }
         }
-        if let newestSentAt { leastResponse.add((now - newestSentAt).seconds, at: now.nanoseconds) }
+        if let newestSentAt { minResponseTime.add(now - newestSentAt, at: now.nanoseconds) }
         recordLosses(before: newestBefore)
         decide(at: now)
     }
@@ -210,20 +247,20 @@ public struct CongestionController: Sendable {
     ) {
         var (value, queue) = delay.add(
             sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
-        if queue > (now - packet.sentAt).seconds * 1000 + Self.clockError {
+        if queue > now - packet.sentAt + Self.clockError {
             // It can't have waited for longer than since it was sent: the receiver's clock has been set.
             delay.begin(at: value)
             trendline = TrendlineEstimator()
-            queue = 0
+            queue = .zero
         }
         link.add(
             packet, number, queue: queue, threshold: delay.busyThreshold, rate: delayBased.rate, at: time)
         trains.add(packet, number, rate: delayBased.rate, at: time)
-        trendline.add(sentAt: packet.sentAt, delay: value, arrival: Double(time.nanoseconds) / 1e6)
+        trendline.add(sentAt: packet.sentAt, delay: value, arrival: time)
         if packet.probe != 0 {
             probes.received(packet.probe, sentAt: packet.sentAt, delay: value)
-        } else if !delayBased.isDraining, delay.queueingDelay < 10 + 2 * delay.usualQueueingDelay {
-            delay.update(queue: queue, isLittleSent: sentRate.bitsPerSecond < delayBased.rate / 4)
+        } else if !delayBased.isDraining, delay.queueingDelay < Self.shortQueue + delay.usualQueueingDelay * 2 {
+            delay.update(queue: queue, isLittleSent: sentRate.bitRate < delayBased.rate * Self.littleShare)
         }
     }
 
@@ -241,8 +278,8 @@ public struct CongestionController: Sendable {
 
     private mutating func decide(at now: MonotonicTime) {
         sentRate.advance(to: now.nanoseconds)
-        if link.acknowledgedBitRate.measuredSeconds >= 0.4 {
-            carried = max(carried, link.acknowledgedBitRate.bitsPerSecond)
+        if link.acknowledgedBitRate.measuredTime >= Self.minCarriedTime {
+            carried = max(carried, link.acknowledgedBitRate.bitRate)
         }
         let isLimited = isApplicationLimited(bounded(delayBased.rate))
         let wasDraining = delayBased.isDraining
@@ -251,10 +288,10 @@ public struct CongestionController: Sendable {
             usage: trendline.usage(at: now), queueingDelay: delay.queueingDelay,
             newestQueueingDelay: delay.newestQueueingDelay,
             newestRate: delay.newestRate, spread: delay.spread, usualQueueingDelay: delay.usualQueueingDelay,
-            busyRate: link.busy.bitsPerSecond, busyTime: link.busy.measuredSeconds,
-            presentRate: present.rate, presentTime: present.seconds,
-            drainedRate: link.drained.bitsPerSecond, drainedTime: link.drained.measuredSeconds,
-            acknowledgedBitRate: link.acknowledgedBitRate.bitsPerSecond, mayRise: !isLimited && !losses.isTrying,
+            busyRate: link.busy.bitRate, busyTime: link.busy.measuredTime,
+            presentRate: present.rate, presentTime: present.time,
+            drainedRate: link.drained.bitRate, drainedTime: link.drained.measuredTime,
+            acknowledgedBitRate: link.acknowledgedBitRate.bitRate, mayRise: !isLimited && !losses.isTrying,
             responseTime: responseTime)
         if delayBased.update(observation, at: now) { delay.acceptQueueingDelay() }
         if delayBased.isDraining {
@@ -262,7 +299,7 @@ public struct CongestionController: Sendable {
                 link.decreased(at: now)
                 losses.abandon(at: packets.next)
             }
-            probes.postpone(to: now + .seconds(1))
+            probes.postpone(to: now + Self.probePause)
             return
         }
         if let carried = probes.result(
@@ -273,13 +310,13 @@ public struct CongestionController: Sendable {
             self.carried = max(self.carried, carried)
         }
         switch losses.evaluate(
-            rate: delayBased.rate, sent: sentRate.bitsPerSecond, isApplicationLimited: isLimited, next: packets.next,
+            rate: delayBased.rate, sent: sentRate.bitRate, isApplicationLimited: isLimited, next: packets.next,
             at: now)
         {
         case .keep: break
         case .lower(let rate):
             delayBased.lower(to: rate)
-            probes.postpone(to: now + .seconds(1))
+            probes.postpone(to: now + Self.probePause)
         case .restore(let rate): delayBased.raise(to: rate)
         case .carries(let rate): delayBased.noteCapacity(rate)
         }
@@ -319,7 +356,7 @@ public struct CongestionController: Sendable {
     public var reportFault: String? { reported.fault }
 
     /// Takes a rate that the path is thought to carry, because nothing tells that it doesn't.
-    public mutating func assume(_ rate: BitRate) { delayBased.raise(to: Double(rate.bitsPerSecond)) }
+    public mutating func assume(_ rate: BitRate) { delayBased.raise(to: rate) }
 
     /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03). Only a peer without
     /// transport-wide feedback is heeded.
@@ -329,7 +366,7 @@ public struct CongestionController: Sendable {
     public mutating func receive(remb: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
         sentRate.advance(to: now.nanoseconds)
-        let value = Double(max(remb.bitsPerSecond, 0))
-        if value > rembLimit || sentRate.bitsPerSecond > value * 0.8 { rembLimit = value }
+        let value = max(remb, .zero)
+        if value > rembLimit || sentRate.bitRate > value * Self.usedRembShare { rembLimit = value }
     }
 }

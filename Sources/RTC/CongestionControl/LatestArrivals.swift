@@ -1,7 +1,9 @@
+import MediaTypes
+
 /// The last five packets that arrived: news about the path within a few packets.
 struct LatestArrivals {
     private struct Arrival {
-        var delay: Double
+        var delay: Interval
         var time: ReceiverTime
         var byteCount: Int
     }
@@ -10,7 +12,7 @@ struct LatestArrivals {
     private var ring: [Arrival] = []
     private var next = 0
 
-    mutating func add(delay: Double, at time: ReceiverTime, byteCount: Int) {
+    mutating func add(delay: Interval, at time: ReceiverTime, byteCount: Int) {
         let arrival = Arrival(delay: delay, time: time, byteCount: byteCount)
         if ring.count < Self.count {
             ring.append(arrival)
@@ -25,24 +27,23 @@ struct LatestArrivals {
         next = 0
     }
 
-    /// The least delay of the last four packets, in milliseconds.
-    var leastDelay: Double? {
+    /// The least delay of the last four packets.
+    var minDelay: Interval? {
         guard ring.count == Self.count else { return nil }
-        var least = Double.infinity
+        var least = Interval(nanoseconds: .max)
         for index in ring.indices where index != next { least = min(least, ring[index].delay) }
         return least
     }
 
-    /// The rate at which the last four packets followed the one before them, in bits per second.
-    var rate: Double {
-        guard ring.count == Self.count else { return .infinity }
+    /// The rate at which the last four packets followed the one before them.
+    var rate: BitRate {
+        guard ring.count == Self.count else { return .unlimited }
         var bytes = 0
         var newest = ring[next].time
         for index in ring.indices where index != next {
             bytes += ring[index].byteCount
             newest = max(newest, ring[index].time)
         }
-        let duration = newest - ring[next].time
-        return duration > 0 ? Double(bytes) * 8000 / duration : .infinity
+        return BitRate(Double(bytes), in: newest - ring[next].time)
     }
 }

@@ -3,35 +3,40 @@ import MediaTypes
 /// What the narrowest link of the path delivers, measured from the packets that waited in its queue: while a packet
 /// waits, the link is busy, so the packets before it left as fast as the link allows.
 struct LinkRates {
+    /// Where less of the time than this is between packets without a loss, the queue overflows.
+    private static let minBusyShare = 0.35
+    /// So much longer the measurement must be then.
+    private static let addedTime = Interval.milliseconds(140)
+
     /// From the packets that followed each other without a loss. Where packets were lost in between, nobody knows
     /// whether the link carried them.
-    private(set) var busy = RecentRate(span: 250_000_000)
+    private(set) var busy = RecentRate(span: .milliseconds(250))
     /// The time of those packets on the receiver's clock, added up.
     private var busyTime: Int64 = 0
     /// The rate of the packets that arrived since the last decrease, but were sent before it. Those sent after it show
     /// the share of the link that is left to so few, if others use it too.
-    private(set) var drained = RecentRate(span: 250_000_000)
+    private(set) var drained = RecentRate(span: .milliseconds(250))
     /// From all packets, with the time between those that others were lost between.
-    private var whole = RecentRate(span: 250_000_000)
+    private var whole = RecentRate(span: .milliseconds(250))
     /// What arrived, whether the link was busy or not.
-    private(set) var acknowledgedBitRate = RecentRate(span: 400_000_000)
+    private(set) var acknowledgedBitRate = RecentRate(span: .milliseconds(400))
     private var lastNumber: Int64 = -1
     private var lastArrival = ReceiverTime(nanoseconds: 0)
     private var decreasedAt = MonotonicTime(nanoseconds: .min)
 
-    /// Adds a packet that arrived, `queue` milliseconds later than the fastest ones. It waited if that is more than
-    /// `threshold`, and if it was due before the one ahead of it had left: on a link that was faster a while ago, the
-    /// time that a packet itself takes now looks like a queue, though it may follow a pause of the source.
+    /// Adds a packet that arrived `queue` later than the fastest ones. It waited if that is more than `threshold`, and
+    /// if it was due before the one ahead of it had left: on a link that was faster a while ago, the time that a packet
+    /// itself takes now looks like a queue, though it may follow a pause of the source.
     ///
-    /// `rate` is the estimate in bits per second, which tells how long the packet itself takes at most.
+    /// `rate` is the estimate, which tells how long the packet itself takes at most.
     mutating func add(
-        _ packet: SendTimeHistory.Packet, _ number: Int64, queue: Double, threshold: Double, rate: Double,
+        _ packet: SendTimeHistory.Packet, _ number: Int64, queue: Interval, threshold: Interval, rate: BitRate,
         at time: ReceiverTime
     ) {
         let byteCount = Int(packet.byteCount)
         acknowledgedBitRate.add(byteCount, at: time.nanoseconds)
         let follows = number == lastNumber + 1
-        let pause = time - lastArrival - Double(byteCount) * 8000 / rate
+        let pause = time - lastArrival - rate.time(for: byteCount)
         if queue <= threshold || follows && queue < pause {
             busy.reset()
             whole.reset(at: time.nanoseconds)
@@ -54,12 +59,14 @@ struct LinkRates {
         drained.reset(at: busyTime)
     }
 
-    /// The link's rate as far as the last packets show it, in bits per second, and for how many seconds, 0 if too few.
+    /// The link's rate as far as the last packets show it, and for how long; for no time if they are too few.
     ///
     /// Where most of the time is between losses, the queue overflows, and no time of the link is unknown. But a burst
     /// of chance losses looks alike for a moment, so a longer measurement is required then.
-    var present: (rate: Double, seconds: Double) {
-        if busy.measuredSeconds > 0.35 * whole.measuredSeconds { return (busy.bitsPerSecond, busy.measuredSeconds) }
-        return (whole.bitsPerSecond, max(whole.measuredSeconds - 0.14, 0))
+    var present: (rate: BitRate, time: Interval) {
+        if busy.measuredTime > whole.measuredTime.scaled(by: Self.minBusyShare) {
+            return (busy.bitRate, busy.measuredTime)
+        }
+        return (whole.bitRate, max(whole.measuredTime - Self.addedTime, .zero))
     }
 }

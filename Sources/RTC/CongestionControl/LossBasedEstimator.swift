@@ -9,18 +9,18 @@ import MediaTypes
 struct LossBasedEstimator {
     enum Evaluation: Equatable {
         case keep
-        /// Send no more than that, in bits per second.
-        case lower(to: Double)
+        /// Send no more than that.
+        case lower(to: BitRate)
         /// The loss was not due to the rate, which was that much.
-        case restore(Double)
+        case restore(BitRate)
         /// The loss was due to the rate: the path carries no more than that.
-        case carries(Double)
+        case carries(BitRate)
     }
 
     private enum Phase {
         case watching
         /// The rate was lowered. Before, `sent` was sent with `loss`, under the estimate `rate`.
-        case trying(rate: Double, sent: Double, loss: Double, windows: Int)
+        case trying(rate: BitRate, sent: BitRate, loss: Double, windows: Int)
     }
 
     /// A path that loses more than this on its own is treated as congested.
@@ -30,6 +30,27 @@ struct LossBasedEstimator {
     private static let certain = 0.4
     /// What a trial lowers the rate to.
     private static let step = 0.85
+    /// What so much loss leaves of the rate at least, and what it leaves in a trial that it survives.
+    private static let minFactor = 0.25
+    private static let repeatedStep = 0.8
+    /// So many packets are enough for a loss that is certain, and for one that ends a window early or at all.
+    private static let certainCount = 100.0
+    private static let windowCounts = (early: 50.0, least: 20.0)
+    /// A window that isn't short of packets, and one that is, or in which a trial runs.
+    private static let windowTimes = (short: Interval.milliseconds(250), long: Interval.milliseconds(800))
+    /// The weight of the windows before, and that of a window in the path's own loss.
+    private static let memory = 0.7
+    private static let inherentGain = 0.03
+    /// A trial that changed the loss by less than this has no result yet, and after so many windows none at all.
+    private static let minChange = 0.02
+    private static let maxTrialWindows = 2
+    /// The loss fell with the rate if no more than this part of what should have gone is left.
+    private static let remainder = 0.3
+    /// At least this part of the packets must have been sent after the rate changed.
+    private static let minNewShare = 0.8
+    /// The packets that one event loses, and the loss of a path that has shown none.
+    private static let eventSize = 5.0
+    private static let minLoss = 0.01
 
     /// Whether the rate was lowered to see what becomes of the loss; it should not rise meanwhile.
     var isTrying: Bool {
@@ -59,7 +80,7 @@ struct LossBasedEstimator {
     /// Takes the fate of `count` packets, of which `last` is the last one. If many of them were sent before the rate
     /// changed, they say nothing.
     mutating func record(_ count: Double, lost: Double, last: Int64) {
-        guard Double(last - first) > count * 0.8 else { return }
+        guard Double(last - first) > count * Self.minNewShare else { return }
         windowPackets += count
         windowLost += lost
     }
@@ -83,52 +104,54 @@ struct LossBasedEstimator {
     /// Ends the window if it is long enough, and says what follows from it.
     ///
     /// - Parameters:
-    ///   - rate: the estimate, in bits per second.
-    ///   - sent: what is sent at present, in bits per second.
+    ///   - rate: the estimate.
+    ///   - sent: what is sent at present.
     ///   - next: the number of the next packet.
     ///   - since: when the first packets were judged, if that was not now.
     mutating func evaluate(
-        rate: Double, sent: Double, isApplicationLimited: Bool, next: Int64, since: MonotonicTime? = nil,
+        rate: BitRate, sent: BitRate, isApplicationLimited: Bool, next: Int64, since: MonotonicTime? = nil,
         at now: MonotonicTime
     ) -> Evaluation {
         if windowStart == nil, windowPackets > 0 { windowStart = since ?? now }
         guard let start = windowStart else { return .keep }
-        let age = (now - start).seconds
-        guard windowPackets >= 20, age >= (isTrying ? 0.8 : 0.25), windowPackets >= 50 || age >= 0.8 else {
-            return .keep
-        }
+        let age = now - start
+        let (counts, times) = (Self.windowCounts, Self.windowTimes)
+        guard windowPackets >= counts.least, age >= (isTrying ? times.long : times.short),
+            windowPackets >= counts.early || age >= times.long
+        else { return .keep }
         windowStart = now
-        packets = packets * 0.7 + windowPackets
-        lost = lost * 0.7 + windowLost
+        packets = packets * Self.memory + windowPackets
+        lost = lost * Self.memory + windowLost
         windowPackets = 0
         windowLost = 0
         let loss = lost / packets
         switch phase {
         case .watching:
-            inherentLoss += 0.03 * (min(loss, Self.maxInherentLoss) - inherentLoss)
+            inherentLoss += Self.inherentGain * (min(loss, Self.maxInherentLoss) - inherentLoss)
             guard !isApplicationLimited, loss > inherentLoss + allowance else { return .keep }
-            let isCertain = loss > Self.certain && packets >= 100
+            let isCertain = loss > Self.certain && packets >= Self.certainCount
             phase = .trying(rate: rate, sent: sent, loss: loss, windows: 0)
             restart(at: next)
-            return .lower(to: isCertain ? min(rate, sent) * max(1 - loss, 0.25) : rate * Self.step)
+            return .lower(to: isCertain ? min(rate, sent) * max(1 - loss, Self.minFactor) : rate * Self.step)
         case .trying(let before, let sentBefore, let lossBefore, let windows):
             // A full link would lose what exceeds its rate, and no more.
             let carried = sentBefore * (1 - lossBefore)
-            let expected = min(inherentLoss + max(0, 1 - carried / max(sent, 1)), lossBefore)
-            if loss <= Self.certain, lossBefore - expected < 0.02, windows < 2 {
+            let expected = min(inherentLoss + max(0, 1 - carried / max(sent, BitRate(bitsPerSecond: 1))), lossBefore)
+            if loss <= Self.certain, lossBefore - expected < Self.minChange, windows < Self.maxTrialWindows {
                 phase = .trying(rate: before, sent: sentBefore, loss: lossBefore, windows: windows + 1)
                 return .keep
             }
             phase = .watching
-            if lossBefore - expected < 0.02, loss < Self.maxInherentLoss / 2 {
+            if lossBefore - expected < Self.minChange, loss < Self.maxInherentLoss / 2 {
                 // What is sent did not fall, because other viewers decide about it. Nothing was learnt.
                 inherentLoss = loss
                 return .restore(before)
             }
             if loss > Self.maxInherentLoss {
-                return .lower(to: max(sent * (1 - loss), rate * (loss > Self.certain ? 0.25 : 0.8)))
+                return .lower(
+                    to: max(sent * (1 - loss), rate * (loss > Self.certain ? Self.minFactor : Self.repeatedStep)))
             }
-            guard loss > expected + 0.3 * (lossBefore - expected) else { return .carries(carried) }
+            guard loss > expected + Self.remainder * (lossBefore - expected) else { return .carries(carried) }
             inherentLoss = loss
             return .restore(before)
         }
@@ -136,7 +159,7 @@ struct LossBasedEstimator {
 
     /// How much more loss than the path's own is chance, or a burst of five packets.
     private var allowance: Double {
-        let usual = max(inherentLoss, 0.01)
-        return 0.02 + 2 * (5 * usual * (1 - usual) / packets).squareRoot()
+        let usual = max(inherentLoss, Self.minLoss)
+        return Self.minChange + 2 * (Self.eventSize * usual * (1 - usual) / packets).squareRoot()
     }
 }

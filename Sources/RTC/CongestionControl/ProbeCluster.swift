@@ -16,28 +16,35 @@ public struct ProbeCluster: Hashable, Sendable {
 /// delays is less disturbed by jitter than the times of the first and the last packet.
 struct ProbeMeasurement {
     /// More packets than this don't make it more precise.
-    private static let most = 128
+    private static let maxCount = 128
+    /// Fewer packets than this show nothing, and neither does a smaller part of those sent.
+    private static let minCount = 4
+    private static let minPercentage = 40
 
+    /// Milliseconds, for the line fit.
     private var points: [(sentAt: Double, arrivedAt: Double)] = []
     private var origin: MonotonicTime?
     /// The packets that arrived.
     private(set) var receivedCount = 0
 
-    /// Adds a packet that arrived, in the order of sending; `delay` is in milliseconds.
-    mutating func add(sentAt: MonotonicTime, delay: Double) {
+    /// Adds a packet that arrived, in the order of sending.
+    mutating func add(sentAt: MonotonicTime, delay: Interval) {
         let origin = origin ?? sentAt
         self.origin = origin
         receivedCount += 1
         let moment = Double((sentAt - origin).nanoseconds) / 1e6
+        let arrival = moment + Double(delay.nanoseconds) / 1e6
         // A packet that this one has overtaken was held up somewhere else.
-        while let last = points.last, last.arrivedAt > moment + delay { points.removeLast() }
-        if points.count < Self.most { points.append((moment, moment + delay)) }
+        while let last = points.last, last.arrivedAt > arrival { points.removeLast() }
+        if points.count < Self.maxCount { points.append((moment, arrival)) }
     }
 
     /// Milliseconds of delay gained in each millisecond of sending; nil if too few of the packets sent arrived.
     func growth(of sent: Int) -> Double? {
         let count = Double(points.count)
-        guard points.count >= 4, points.count * 5 >= 2 * min(sent, Self.most) else { return nil }
+        guard points.count >= Self.minCount, points.count * 100 >= Self.minPercentage * min(sent, Self.maxCount) else {
+            return nil
+        }
         var time = 0.0
         var arrival = 0.0
         for point in points {

@@ -16,11 +16,32 @@ struct ProbeController {
 
     private static let interval = Interval.seconds(2)
     private static let patience = Interval.seconds(2)
+    /// After a probe that failed on this machine.
+    private static let retryInterval = Interval.milliseconds(500)
+    /// How many times the estimate the first probe is, and each further one: libwebrtc's probe_controller.
+    private static let scales = (first: 3.0, further: 2.0)
+    /// An estimate this close to the most that is allowed needs no probe.
+    private static let nearMost = 0.95
+    /// How long a probe takes, and how many times the path's jitter if that is within these bounds.
+    private static let durations = Interval.milliseconds(20)...Interval.milliseconds(80)
+    private static let spreads: Int64 = 3
+    private static let minPacketCount = 5
+    private static let packetSize = 1200
+    /// The source has run dry if nothing was sent for the time of three packets at the probe's rate, and this.
+    private static let maxPause = Interval.milliseconds(20)
+    /// A shorter probe can't be measured.
+    private static let minDuration = Interval.milliseconds(2)
+    /// The delay grows so much, in each second of sending, on a path that the probe fills, or fills by far.
+    private static let growths = (full: 0.1, overfull: 0.4)
+    /// What a path that is full carries for good of what it carried of the probe.
+    private static let saturatedShare = 0.9
+    /// The part of the packets that arrive if none is lost for being too many.
+    private static let completeShare = 0.9
     /// A link passes a full packet or two at once if it was idle before. Five small packets, as of padding, would show
     /// that alone.
-    private static let leastByteCount = 3000
+    private static let minByteCount = 3000
     /// A probe is heeded if it shows that the path carries this much more than the estimate.
-    private static let leastGain = 1.3
+    private static let minGain = 1.3
 
     private var phase: Phase
     private var isFirst = true
@@ -44,27 +65,27 @@ struct ProbeController {
         return nil
     }
 
-    /// Starts a probe if it is time for one. `spread` is the path's jitter in milliseconds.
+    /// Starts a probe if it is time for one. `spread` is the path's jitter.
     ///
     /// - Parameter isAllowed: whether the source could use more and no queue drains.
     mutating func offer(
-        estimate: Double, most: Double, spread: Double, isAllowed: (_ byteCount: Int) -> Bool, at now: MonotonicTime
+        estimate: BitRate, most: BitRate, spread: Interval, isAllowed: (_ byteCount: Int) -> Bool, at now: MonotonicTime
     ) {
         switch phase {
         case .awaiting(let deadline):
             if now >= deadline { phase = .idle(until: now + Self.interval) }
         case .sending(let cluster):
             // The source has run dry: what was sent says nothing about the probe's rate.
-            let spacing = 1500 * 8 * 3 / Double(max(cluster.rate.bitsPerSecond, 1)) + 0.02
-            if packets > 0, (now - sentAt).seconds > spacing { phase = .idle(until: now + .milliseconds(500)) }
+            let pause = max(cluster.rate, BitRate(bitsPerSecond: 1)).time(for: 3 * 1500) + Self.maxPause
+            if packets > 0, now - sentAt > pause { phase = .idle(until: now + Self.retryInterval) }
         case .idle(let until):
-            guard now >= until, estimate < most * 0.95 else { return }
-            let rate = min(estimate * (isFirst ? 3 : 2), most)
-            let milliseconds = min(max(20, spread * 3), 80)
+            guard now >= until, estimate < most * Self.nearMost else { return }
+            let rate = min(estimate * (isFirst ? Self.scales.first : Self.scales.further), most)
+            let duration = min(max(spread * Self.spreads, Self.durations.lowerBound), Self.durations.upperBound)
             let cluster = ProbeCluster(
-                rate: BitRate(bitsPerSecond: Int(rate)), minimumPacketCount: 5,
-                minimumByteCount: max(Int(rate * milliseconds / 8000), Self.leastByteCount))
-            guard isAllowed(max(cluster.minimumByteCount, 5 * 1200)) else { return }
+                rate: rate, minimumPacketCount: Self.minPacketCount,
+                minimumByteCount: max(Int(rate.byteCount(in: duration)), Self.minByteCount))
+            guard isAllowed(max(cluster.minimumByteCount, Self.minPacketCount * Self.packetSize)) else { return }
             isFirst = false
             identifier = identifier == .max ? 1 : identifier + 1
             packets = 0
@@ -92,36 +113,37 @@ struct ProbeController {
     }
 
     /// Takes a packet of a probe that arrived.
-    mutating func received(_ probe: UInt16, sentAt: MonotonicTime, delay: Double) {
+    mutating func received(_ probe: UInt16, sentAt: MonotonicTime, delay: Interval) {
         guard probe == identifier else { return }
         measurement.add(sentAt: sentAt, delay: delay)
     }
 
     /// The rate that the probe has shown the path to carry, once the feedback has passed its last packet.
     mutating func result(
-        reported newest: Int64, estimate: Double, inherentLoss: Double, at now: MonotonicTime
-    ) -> Double? {
+        reported newest: Int64, estimate: BitRate, inherentLoss: Double, at now: MonotonicTime
+    ) -> BitRate? {
         guard case .awaiting = phase, newest >= lastNumber else { return nil }
         phase = .idle(until: now + Self.interval)
-        let duration = (sentAt - startedAt).seconds
-        guard duration > 0.002, let growth = measurement.growth(of: packets) else {
-            phase = .idle(until: now + .milliseconds(500))
+        let duration = sentAt - startedAt
+        guard duration > Self.minDuration, let growth = measurement.growth(of: packets) else {
+            phase = .idle(until: now + Self.retryInterval)
             return nil
         }
-        let sent = Double(bytes - firstByteCount) * 8 / duration
-        let isSaturated = growth > 0.1
-        guard sent > estimate * Self.leastGain else {
+        let sent = BitRate(Double(bytes - firstByteCount), in: duration)
+        let isSaturated = growth > Self.growths.full
+        guard sent > estimate * Self.minGain else {
             // This machine was too busy to send it as fast as planned. If the path carried it, that says nothing.
-            if !isSaturated { phase = .idle(until: now + .milliseconds(500)) }
+            if !isSaturated { phase = .idle(until: now + Self.retryInterval) }
             return nil
         }
         // Where the queue is short, the packets that exceed the rate are lost instead of delayed.
         let arrived = Double(measurement.receivedCount) / Double(packets) / (1 - inherentLoss)
-        let isComplete = arrived > 0.9
-        let carried = sent * min(isComplete ? 1 : arrived, 1 / (1 + growth)) * (isSaturated ? 0.9 : 1)
+        let isComplete = arrived > Self.completeShare
+        let share = min(isComplete ? 1 : arrived, 1 / (1 + growth))
+        let carried = sent * (share * (isSaturated ? Self.saturatedShare : 1))
         // A link that is shared lets a probe through at more than the flow's share; that is no reason to take it.
-        guard carried > estimate * Self.leastGain else { return nil }
-        if growth < 0.4, isComplete { phase = .idle(until: now) }
+        guard carried > estimate * Self.minGain else { return nil }
+        if growth < Self.growths.overfull, isComplete { phase = .idle(until: now) }
         return carried
     }
 

@@ -1,12 +1,14 @@
+import MediaTypes
+
 /// A time on the receiver's clock, whose origin is unknown. It can only be compared with others of the same receiver.
 struct ReceiverTime: Comparable {
     var nanoseconds: Int64
 
     static func < (left: ReceiverTime, right: ReceiverTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Milliseconds from `right` to `left`. It wraps instead of trapping, because the receiver chooses both.
-    static func - (left: ReceiverTime, right: ReceiverTime) -> Double {
-        Double(left.nanoseconds &- right.nanoseconds) / 1e6
+    /// The time from `right` to `left`. It wraps instead of trapping, because the receiver chooses both.
+    static func - (left: ReceiverTime, right: ReceiverTime) -> Interval {
+        Interval(nanoseconds: left.nanoseconds &- right.nanoseconds)
     }
 }
 

@@ -1,22 +1,27 @@
+import MediaTypes
+
 /// A bit rate over the recent past: over at least one span and at most two, once that much time has passed.
 ///
 /// It keeps two marks of time and total instead of a list of packets.
 struct RecentRate {
+    /// So few packets are no measurement.
+    private static let minPacketCount = 5
+
     private struct Mark {
         var time: Int64
         var total: Int64
         var packets: Int64
     }
 
-    private let span: Int64
+    private let span: Interval
     private var total: Int64 = 0
     private var packets: Int64 = 0
     private var older: Mark?
     private var newer: Mark?
     private var last: Int64 = .min
 
-    /// Measures over one to two times `span` nanoseconds.
-    init(span: Int64) {
+    /// Measures over one to two times `span`.
+    init(span: Interval) {
         self.span = span
     }
 
@@ -37,7 +42,7 @@ struct RecentRate {
             self.newer = mark
             return
         }
-        if time &- newer.time >= span {
+        if time &- newer.time >= span.nanoseconds {
             older = newer
             self.newer = mark
         }
@@ -52,18 +57,18 @@ struct RecentRate {
         if start != .min { advance(to: start) }
     }
 
-    /// The nanoseconds measured.
-    var duration: Int64 { older.map { last &- $0.time } ?? 0 }
+    /// The time that passed since the older mark.
+    var duration: Interval { Interval(nanoseconds: older.map { last &- $0.time } ?? 0) }
 
-    /// The seconds measured; 0 while they contain fewer than five packets.
-    var measuredSeconds: Double {
-        guard let older, packets - older.packets >= 5 else { return 0 }
-        return Double(last &- older.time) / 1e9
+    /// ``duration``; zero while that contains too few packets for a measurement.
+    var measuredTime: Interval {
+        guard let older, packets - older.packets >= Self.minPacketCount else { return .zero }
+        return duration
     }
 
-    /// Bits per second.
-    var bitsPerSecond: Double {
-        guard let older, last > older.time else { return 0 }
-        return Double(total - older.total) * 8e9 / Double(last &- older.time)
+    /// The rate over ``duration``; zero if no time has passed.
+    var bitRate: BitRate {
+        guard let older, last > older.time else { return .zero }
+        return BitRate(Double(total - older.total), in: duration)
     }
 }

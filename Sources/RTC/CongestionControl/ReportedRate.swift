@@ -10,8 +10,8 @@ import RTP
 struct ReportedRate {
     /// What is known about the sending side.
     struct Sending {
-        /// The present rate, in bits per second.
-        var rate: Double
+        /// The present rate.
+        var rate: BitRate
         /// The bytes sent so far, retransmissions included, and the number of the next packet.
         var byteCount: Int64
         var nextPacket: Int64
@@ -44,36 +44,48 @@ struct ReportedRate {
     }
 
     /// The shortest time over which a rate is measured. Some peers send a report with every request for a packet.
-    private static let shortest = Interval.milliseconds(500)
-    /// A queue that is more than jitter, and one that doesn't keep the rate from rising, in milliseconds.
-    private static let long = 60.0
-    private static let short = 40.0
+    private static let minTime = Interval.milliseconds(500)
+    /// A queue that is more than jitter, and one that doesn't keep the rate from rising.
+    private static let longQueue = Interval.milliseconds(60)
+    private static let shortQueue = Interval.milliseconds(40)
     /// If fewer of our packets are on their way, the queue is not ours.
     private static let fewPackets = 8
     private static let beta = 0.85
     /// The last packets may have been lost, so they are no queue.
     private static let mayBeLost = 3
-    /// A queue that a peer's own delay doesn't explain, in milliseconds, if it still grows.
-    private static let certain = 400.0
+    /// A queue that a peer's own delay doesn't explain, if it still grows.
+    private static let certainQueue = Interval.milliseconds(400)
     /// A source that sends less than this says nothing about the path, whatever it loses.
-    private static let little = 300_000.0
+    private static let little = BitRate(bitsPerSecond: 300_000)
+    /// Less loss than this is none: a path that loses so little of a source that sends little carries all of it.
+    private static let noLoss = 0.01
+    /// If less than this share arrives, the queue is ours.
+    private static let fullShare = 0.85
+    /// A queue drains if no more than this of it is left, or more than that of what is sent arrives.
+    private static let drained = (queue: 0.8, share: 0.97)
+    /// How near to the link's measured rate the increase is slow, and from where on the measurement is out of date.
+    private static let capacityShares = (near: 0.9, over: 1.2)
+    /// The increase in a second for each root of the rate, in bits per second, and at most as a share of the rate.
+    private static let increasePerRoot = (near: 50.0, far: 250.0)
+    private static let maxIncrease = 1.0 / 3
+    private static let maxElapsed = Interval.seconds(1)
 
-    private var leastRoundTrip = WindowedMinimum(span: 10_000_000_000)
+    private var minRoundTrip = WindowedMinimum(span: .seconds(10))
     private var streams: [SSRC: Stream] = [:]
     private var window: Window?
     private var losses = LossBasedEstimator()
     /// The rate before a trial.
-    private var triedRate = 0.0
-    /// What the link delivered when its queue was last long, in bits per second, until more than that has been sent.
-    private var capacity: Double?
+    private var triedRate = BitRate.zero
+    /// What the link delivered when its queue was last long, until more than that has been sent.
+    private var capacity: BitRate?
     /// The queue at the last decision, if it was a reason to lower the rate.
-    private var lastQueue: Double?
+    private var lastQueue: Interval?
     /// The queue at the last decision, whatever followed from it.
-    private var queueBefore = 0.0
-    /// The round trip beyond the least one of the last 10 to 20 s, in milliseconds.
-    private(set) var queue = 0.0
-    /// What arrived between the last two decisions, in bits per second.
-    private(set) var acknowledgedBitRate = 0.0
+    private var queueBefore = Interval.zero
+    /// The round trip beyond the least one of the last 10 to 20 s.
+    private(set) var queue = Interval.zero
+    /// What arrived between the last two decisions.
+    private(set) var acknowledgedBitRate = BitRate.zero
     private var faults = ReportFaults()
     /// What is wrong with the peer's reports; nil if nothing is known to be.
     private(set) var fault: String?
@@ -126,21 +138,21 @@ struct ReportedRate {
 
     /// Returns whether the queue is known again.
     private mutating func measureQueue(_ roundTripTime: Interval?, _ age: Interval?, at now: MonotonicTime) -> Bool {
-        if let roundTripTime { leastRoundTrip.add(Double(roundTripTime.nanoseconds) / 1e6, at: now.nanoseconds) }
+        if let roundTripTime { minRoundTrip.add(roundTripTime, at: now.nanoseconds) }
         // The report left the peer before these packets reached it, so the round trip is at least as long as their age.
-        guard let longest = [roundTripTime, age].compactMap(\.self).max(), leastRoundTrip.value.isFinite else {
+        guard let longest = [roundTripTime, age].compactMap(\.self).max(), let least = minRoundTrip.value else {
             return false
         }
-        queue = max(Double(longest.nanoseconds) / 1e6 - leastRoundTrip.value, 0)
+        queue = max(longest - least, .zero)
         return true
     }
 
-    /// Returns the rate after the reports so far, in bits per second.
-    mutating func rate(_ sending: Sending, at now: MonotonicTime) -> Double {
-        guard let window, now - window.start >= Self.shortest else { return sending.rate }
-        let elapsed = (now - window.start).seconds
+    /// Returns the rate after the reports so far.
+    mutating func rate(_ sending: Sending, at now: MonotonicTime) -> BitRate {
+        guard let window, now - window.start >= Self.minTime else { return sending.rate }
+        let elapsed = now - window.start
         self.window = Window(start: now, byteCount: sending.byteCount, outstanding: window.outstanding)
-        let sent = Double(sending.byteCount - window.byteCount) * 8 / elapsed
+        let sent = BitRate(Double(sending.byteCount - window.byteCount), in: elapsed)
         // What the path loses on its own passed the narrow link all the same, or never came there.
         let share = window.sent > 0 ? (window.covered - window.lost) / window.sent / (1 - losses.inherentLoss) : 1
         losses.record(
@@ -149,46 +161,53 @@ struct ReportedRate {
         acknowledgedBitRate = sent * min(max(share, 0), 1)
         // A path that loses nothing of a source that sends little carries all of it. A peer that is busy answers late
         // now and then, which looks like a queue for a moment; a real one grows beyond that, until packets are lost.
-        let isGrowing = queueBefore >= Self.certain && queue > queueBefore + Self.long
+        let isGrowing = queueBefore >= Self.certainQueue && queue > queueBefore + Self.longQueue
         queueBefore = queue
         let carriesAll =
-            sending.isApplicationLimited && lastQueue == nil && !isGrowing && window.lost <= window.covered / 100
-        let isOurs = !sending.isApplicationLimited || window.outstanding >= Self.fewPackets || share < 0.85
-        guard queue > Self.long, isOurs else {
+            sending.isApplicationLimited && lastQueue == nil && !isGrowing
+            && window.lost <= window.covered * Self.noLoss
+        let isOurs = !sending.isApplicationLimited || window.outstanding >= Self.fewPackets || share < Self.fullShare
+        guard queue > Self.longQueue, isOurs else {
             defer { lastQueue = nil }
             return rateByLoss(sending, sent: sent, since: window.start, mayRise: lastQueue == nil, at: now)
         }
         guard window.hasQueue else {
             // What is not measured any more is forgotten by and by.
-            queue /= 2
+            queue = queue / 2
             return sending.rate
         }
         losses.abandon(at: sending.nextPacket)
         guard !carriesAll else { return sending.rate }
         defer { lastQueue = queue }
         // It drains. The round trip is that of up to a second ago, so it may seem longer than it is.
-        if let lastQueue, queue < lastQueue * 0.8 || share > 0.97 { return sending.rate }
+        if let lastQueue, queue < lastQueue.scaled(by: Self.drained.queue) || share > Self.drained.share {
+            return sending.rate
+        }
         // Only between two reports that both found a queue was the link busy all the time.
         let isMeasured = lastQueue != nil || !sending.isApplicationLimited
         if isMeasured { capacity = sent * share }
-        return min(sending.rate, max(sent * share * Self.beta, isMeasured ? 0 : min(sent, sending.rate / 2)))
+        let lowest = isMeasured ? .zero : min(sent, sending.rate * 0.5)
+        return min(sending.rate, max(sent * (share * Self.beta), lowest))
     }
 
     private mutating func rateByLoss(
-        _ sending: Sending, sent: Double, since start: MonotonicTime, mayRise: Bool, at now: MonotonicTime
-    ) -> Double {
+        _ sending: Sending, sent: BitRate, since start: MonotonicTime, mayRise: Bool, at now: MonotonicTime
+    ) -> BitRate {
         let used = min(sending.rate, sent)
         let evaluation = losses.evaluate(
             rate: used, sent: sent, isApplicationLimited: sending.isApplicationLimited && sent < Self.little,
             next: sending.nextPacket, since: start, at: now)
         switch evaluation {
         case .keep:
-            guard mayRise, !losses.isTrying, !sending.isApplicationLimited, queue < Self.short else { break }
-            let elapsed = min((now - start).seconds, 1)
-            if let capacity, sending.rate > capacity * 1.2 { self.capacity = nil }
-            let isNear = capacity.map { sending.rate > $0 * 0.9 } ?? false
+            guard mayRise, !losses.isTrying, !sending.isApplicationLimited, queue < Self.shortQueue else { break }
+            let elapsed = min(now - start, Self.maxElapsed)
+            if let capacity, sending.rate > capacity * Self.capacityShares.over { self.capacity = nil }
+            let isNear = capacity.map { sending.rate > $0 * Self.capacityShares.near } ?? false
             // It grows with the root of the rate only: so flows that share a link meet.
-            return sending.rate + elapsed * min((isNear ? 50 : 250) * sending.rate.squareRoot(), sending.rate / 3)
+            let root = Double(sending.rate.bitsPerSecond).squareRoot()
+            let perRoot = isNear ? Self.increasePerRoot.near : Self.increasePerRoot.far
+            return sending.rate
+                + min(BitRate(rounding: perRoot * root), sending.rate * Self.maxIncrease) * elapsed.seconds
         case .lower(let rate):
             if losses.isTrying { triedRate = sending.rate }
             return min(rate, sending.rate)

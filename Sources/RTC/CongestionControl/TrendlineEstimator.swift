@@ -7,24 +7,34 @@ import MediaTypes
 /// overtaken says nothing. A line is fitted to the smoothed delays of the last groups. Its slope is compared with a
 /// threshold that follows the usual slopes of the path: a fixed one would starve beside flows that fill the queue.
 struct TrendlineEstimator {
+    /// Packets sent within this time form a group: gcc-02 section 5.2.
     private static let groupLength = Interval.milliseconds(5)
+    // The four of libwebrtc's trendline_estimator.
     private static let windowSize = 20
     private static let smoothing = 0.9
     private static let gain = 4.0
+    private static let maxGroupCount = 60
+    /// The threshold at first, and its bounds, in milliseconds: gcc-02 section 5.4.
+    private static let initialThreshold = 12.5
+    private static let thresholds = 6.0...600
+    /// How fast the threshold rises and falls per millisecond, a slope that is so much steeper is an outlier, and no
+    /// more time than this counts at once, in milliseconds: libwebrtc's.
+    private static let adaptation = (up: 0.0087, down: 0.039, outlier: 15.0, time: 100.0)
 
+    /// Milliseconds, for the line fit.
     private var points: [(time: Double, delay: Double)] = []
     private var nextPoint = 0
     private var groupCount = 0
     private var groupStart: MonotonicTime?
-    private var groupDelay = 0.0
-    private var groupArrival = 0.0
+    private var groupDelay = Interval.zero
+    private var groupArrival = ReceiverTime(nanoseconds: 0)
     private var smoothed: Double?
-    private var threshold = 12.5
+    private var threshold = initialThreshold
     private var lastTrend = 0.0
     private var updatedAt: MonotonicTime?
 
-    /// Adds a packet with its delay, and the time of its arrival on the receiver's clock, in milliseconds.
-    mutating func add(sentAt: MonotonicTime, delay: Double, arrival: Double) {
+    /// Adds a packet with its delay, and the time of its arrival.
+    mutating func add(sentAt: MonotonicTime, delay: Interval, arrival: ReceiverTime) {
         guard let start = groupStart else {
             begin(at: sentAt, delay: delay, arrival: arrival)
             return
@@ -41,20 +51,22 @@ struct TrendlineEstimator {
         begin(at: sentAt, delay: delay, arrival: arrival)
     }
 
-    private mutating func begin(at time: MonotonicTime, delay: Double, arrival: Double) {
+    private mutating func begin(at time: MonotonicTime, delay: Interval, arrival: ReceiverTime) {
         groupStart = time
         groupDelay = delay
         groupArrival = arrival
     }
 
     private mutating func finishGroup() {
-        let value = (smoothed ?? groupDelay) * Self.smoothing + groupDelay * (1 - Self.smoothing)
+        let delay = Double(groupDelay.nanoseconds) / 1e6
+        let arrival = Double(groupArrival.nanoseconds) / 1e6
+        let value = (smoothed ?? delay) * Self.smoothing + delay * (1 - Self.smoothing)
         smoothed = value
         groupCount += 1
         if points.count < Self.windowSize {
-            points.append((groupArrival, value))
+            points.append((arrival, value))
         } else {
-            points[nextPoint] = (groupArrival, value)
+            points[nextPoint] = (arrival, value)
             nextPoint = (nextPoint + 1) % Self.windowSize
         }
     }
@@ -62,7 +74,7 @@ struct TrendlineEstimator {
     /// The state after the packets of one feedback.
     mutating func usage(at now: MonotonicTime) -> BandwidthUsage {
         guard points.count == Self.windowSize, let slope else { return .normal }
-        let trend = Double(min(groupCount, 60)) * slope * Self.gain
+        let trend = Double(min(groupCount, Self.maxGroupCount)) * slope * Self.gain
         defer {
             adapt(to: abs(trend), at: now)
             lastTrend = trend
@@ -73,11 +85,12 @@ struct TrendlineEstimator {
 
     /// The threshold rises slowly and falls fast, as the draft has it; outliers don't move it.
     private mutating func adapt(to magnitude: Double, at now: MonotonicTime) {
-        let elapsed = updatedAt.map { min(Double((now - $0).nanoseconds) / 1e6, 100) } ?? 0
+        let elapsed = updatedAt.map { min(Double((now - $0).nanoseconds) / 1e6, Self.adaptation.time) } ?? 0
         updatedAt = now
-        guard magnitude <= threshold + 15 else { return }
-        let speed = magnitude < threshold ? 0.039 : 0.0087
-        threshold = min(max(threshold + speed * (magnitude - threshold) * elapsed, 6), 600)
+        guard magnitude <= threshold + Self.adaptation.outlier else { return }
+        let speed = magnitude < threshold ? Self.adaptation.down : Self.adaptation.up
+        let value = threshold + speed * (magnitude - threshold) * elapsed
+        threshold = min(max(value, Self.thresholds.lowerBound), Self.thresholds.upperBound)
     }
 
     /// Milliseconds of delay gained for each millisecond of time, by least squares.
