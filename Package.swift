@@ -59,6 +59,7 @@ let package = Package(
                 "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
             ]),
         .library(name: "CSRTP", targets: ["CSRTP"]),
+        .executable(name: "screenrelay-scene", targets: ["screenrelay-scene"]),
         // For the fuzzers in Tools/fuzzing: everything that reads bytes from outside.
         .library(
             name: "ScreenRelayParsing",

@@ -67,12 +67,12 @@ class Bench:
             shutil.rmtree(os.path.dirname(run.path), ignore_errors=True)
 
 
-def build(say, names):
-    """Builds what is measured as it is shipped: optimized, with Swift's own libraries inside. Gives the folder."""
-    folder = os.path.join(REPOSITORY, ".build", "capture-bench")
+def build(say, names, package=REPOSITORY, folder=os.path.join(REPOSITORY, ".build", "capture-bench")):
+    """Builds what is measured as it is shipped: optimized, with Swift's own libraries inside. Gives the folder of the
+    programs, which is in `folder`."""
     for product in names:
         say("building " + product)
-        command = ["swift", "build", "--package-path", REPOSITORY, "-c", "release", "--static-swift-stdlib",
+        command = ["swift", "build", "--package-path", package, "-c", "release", "--static-swift-stdlib",
                    "--product", product, "--scratch-path", folder]
         try:
             result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -68,10 +68,10 @@ struct Summary: CustomStringConvertible {
         "median \(at(0.5)) ms, 95 % within \(at(0.95)) ms, longest \(at(1)) ms"
     }
 
-    private func at(_ part: Double) -> Int {
+    private func at(_ part: Double) -> Double {
         guard let last = times.last else { return 0 }
         // The nearest rank: the smallest of the times that this share of them doesn't exceed.
         let rank = Int((part * Double(times.count)).rounded(.up)) - 1
-        return Int((times.indices.contains(rank) ? times[rank] : last).rounded())
+        return ((times.indices.contains(rank) ? times[rank] : last) * 10).rounded() / 10
     }
 }

@@ -1,0 +1,105 @@
+"""Builds both, measures both in turn, and prints the ratios."""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+
+from capture_bench.options import Parser
+from capture_bench.outcome import carry_out, conclude, say
+from capture_bench.processes import TROUBLE, Missing
+from capture_bench.programs import require_tools
+from capture_bench.report import table
+from network_bench.room import busy_time
+from publish_bench import client
+
+from .builds import prepare
+from .figures import FIGURES
+
+
+def parse(arguments):
+    parser = Parser(
+        prog="Tools/bench/gate",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Compares five key figures of this tree with those of an earlier commit, in about five minutes\n"
+        "after both are built. The builds take turns, each first in every other round, so that a busy machine\n"
+        "slows both. A ratio above 1 means that this tree is slower.",
+        epilog="figures:\n"
+        + "".join("  %-8s %s: %s\n" % (name, one.title, one.unit) for name, one in FIGURES.items())
+        + "\nBoth builds stay in .build/gate, so that the next comparison compiles only what has changed.\n\n"
+        "exit codes: 0 measured, whatever the ratios are; 64 usage; 69 something that is needed is missing;\n"
+        "70 a measurement failed twice.")
+    parser.add_argument("base", nargs="?", default="HEAD~1", metavar="COMMIT",
+                        help="what to compare with (HEAD~1)")
+    parser.add_argument("--figures", default=",".join(FIGURES), metavar="LIST", help="which; all by default")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="measurements of each build (3)")
+    given = parser.parse_args(arguments)
+    given.figures = given.figures.split(",")
+    for name in given.figures:
+        if name not in FIGURES:
+            parser.error("--figures %s: '%s' is none of %s" % (",".join(given.figures), name, ", ".join(FIGURES)))
+    if given.rounds < 1:
+        parser.error("--rounds %d: at least 1" % given.rounds)
+    return given
+
+
+def main():
+    options = parse(sys.argv[1:])
+    return carry_out("gate", lambda folder: compare(options, folder))
+
+
+def tell(text):
+    say("gate", text)
+
+
+def compare(options, folder):
+    require_tools([], False)
+    if "packets" in options.figures and (problem := client.missing()):
+        raise Missing(problem)
+    builds = prepare(options.base, tell)
+    began, before, failures = time.monotonic(), busy_time(), []
+    # Of each figure, a pair for each round: before, now.
+    pairs = {name: [] for name in options.figures}
+    for number in range(options.rounds):
+        for name in options.figures:
+            pair = measure_pair(name, builds, number, folder)
+            if pair:
+                pairs[name].append(pair)
+            else:
+                failures.append("%s, round %d" % (name, number + 1))
+    busy, all_time = (after - one for after, one in zip(busy_time(), before))
+    print("\n".join(table(["figure", "unit", "before", "now", "ratio", "of the rounds"],
+                          [row(name, some) for name, some in pairs.items() if some])))
+    print("\nBefore: %s. The ratio is the median of %d rounds'. Measured in %.0f s on a machine that was %.0f %% busy."
+          % (options.base, options.rounds, time.monotonic() - began, 100 * busy / max(1, all_time)))
+    return conclude(failures, [], False)
+
+
+def measure_pair(name, builds, number, folder):
+    """The figure of both builds, in the order of `builds`; None if one can't be measured."""
+    found = {}
+    for build in builds if number % 2 == 0 else reversed(builds):
+        for attempt in (1, 2):
+            own = os.path.join(folder, "%s%d%s%d" % (name[0], number, build.name[0], attempt))
+            os.makedirs(own)
+            try:
+                found[build.name] = FIGURES[name].measure(build, own)
+                break
+            except TROUBLE as error:
+                tell("%s of %s failed%s: %s" % (name, build.name, "" if attempt == 1 else " again", error))
+        else:
+            return None
+    tell("%s, round %d: %s" % (name, number + 1, ", ".join("%s %.2f" % (build.name, found[build.name])
+                                                            for build in builds)))
+    return [found[build.name] for build in builds]
+
+
+def row(name, pairs):
+    ratios = [now / before for before, now in pairs]
+    before, now = (statistics.median(values) for values in zip(*pairs))
+    return [FIGURES[name].title, FIGURES[name].unit, "%.2f" % before, "%.2f" % now, "%.2f" % statistics.median(ratios),
+            "%.2f to %.2f" % (min(ratios), max(ratios))]
+
+
+sys.exit(main())
