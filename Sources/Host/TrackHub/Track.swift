@@ -11,13 +11,7 @@ public struct Track: Sendable {
     var actions: [TrackAction] = []
 
     // What readers get.
-    private(set) var timeline: Timeline
-    /// When the sharer last went on after a pause.
-    private var soundSince = MonotonicTime.zero
-    private var full: RungFrames
-    private var narrow: NarrowRung
-    /// The format of the last frame; nil if the source has sent none.
-    private(set) var format: TrackFormat?
+    private var frames: PlacedFrames
     private var carrier = TrackCarrier()
 
     // What is asked of the source.
@@ -33,23 +27,20 @@ public struct Track: Sendable {
     /// Whether there is a source; viewers are told this, or the gate's reason for a pause.
     private var presence = SourceState.waiting
     private var announced = SourceState.waiting
-    /// What it has told of its work; nil if it has told nothing.
-    private(set) var workReport: SourceReport?
-    /// The last source's report, even if that source is gone.
-    private var lastReport: SourceReport?
-    /// What the sources before that one have done.
-    private var formerWork = SourceTotals()
+    private(set) var work = SourceWork()
     /// The pointer's last reported position.
     private var pointer: PointerReport?
 
     init(origin: MonotonicTime, limits: CacheLimits) {
-        timeline = Timeline(origin: origin)
-        full = RungFrames(limits: limits)
-        narrow = NarrowRung(limits: limits)
+        frames = PlacedFrames(origin: origin, limits: limits)
     }
 
     /// The frames of `rung`.
-    subscript(rung: Rung) -> RungFrames { rung == .full ? full : narrow.frames }
+    subscript(rung: Rung) -> RungFrames { frames[rung] }
+    /// The time with which the timeline begins.
+    var origin: MonotonicTime { frames.timeline.origin }
+    /// The format of the source's last frame; nil if it has sent none.
+    var format: TrackFormat? { frames.format }
 
     /// The source's state, as viewers are told.
     var state: SourceState {
@@ -67,8 +58,8 @@ public struct Track: Sendable {
     mutating func attach(_ abilities: SourceAbilities, now: MonotonicTime) -> Bool {
         guard self.abilities == nil else { return false }
         presence = .live
-        workReport = nil
-        format = nil
+        work.sourceChanged()
+        frames.sourceCame()
         demand.sourceCame()
         carrier.gate.sourceCame()
         if carrier.gate.isHeld { actions.append(.setSharerPaused(true)) }
@@ -91,7 +82,7 @@ public struct Track: Sendable {
         abilities = nil
         presence = .gone(since: now, reason: reason)
         pointer = nil
-        workReport = nil
+        work.sourceChanged()
         actions += [.sourceChanged(canMakeKeyFrames: false), .report(.lost)]
         announce()
     }
@@ -111,7 +102,7 @@ public struct Track: Sendable {
     /// - Parameter pausesItself: whether it may pause without an order. A source of sound doesn't.
     mutating func sharingChanged(to sharing: SharingState, pausesItself: Bool) {
         carrier.gate.sourceSays(sharing)
-        if !carrier.gate.isOpen { forgetFrames() }
+        if !carrier.gate.isOpen { frames.forget() }
         // A hold that was set at the host lasts until it is lifted there.
         if carrier.gate.isHeld, sharing == .live { actions.append(.setSharerPaused(true)) }
         // It was away when the order was lifted.
@@ -121,25 +112,8 @@ public struct Track: Sendable {
         announce()
     }
 
-    mutating func workReported(_ report: SourceReport) {
-        if let former = lastReport {
-            // The figures of a source that comes again go on; how long pictures took is measured for a connection.
-            if !report.continues(former) { formerWork.addFigures(of: former) }
-            if workReport == nil { formerWork.stages.add(former.stages) }
-        }
-        workReport = report
-        lastReport = report
-    }
-
-    /// What all sources have done, by their reports.
-    var work: SourceTotals {
-        var work = formerWork
-        if let lastReport {
-            work.addFigures(of: lastReport)
-            work.stages.add(lastReport.stages)
-        }
-        return work
-    }
+    /// The source reports about its work.
+    mutating func workReported(_ report: SourceReport) { work.reported(report) }
 
     // MARK: Frames
 
@@ -149,18 +123,10 @@ public struct Track: Sendable {
         _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
     ) -> (number: UInt64, placed: TrackFrame?) {
         let passes = carrier.takesFromSource(isIDR: frame.isRandomAccess)
-        let isTaken = passes && (frame.format?.kind != .audio || isHeard(frame, arrival: arrival))
+        let isTaken = passes && (frame.format?.kind != .audio || carrier.hears(frame, arrival: arrival))
         let placed = isTaken ? place(frame, epoch: epoch, arrival: arrival) : nil
         passOnKeptRequest(now: arrival)
         return (carrier.delivered, placed)
-    }
-
-    /// Whether sound may be heard that came at `arrival`. During a pause a source sends a slate; sound has none. What
-    /// was captured before the sharer went on is not heard afterwards either, as it may still be on its way.
-    private func isHeard(_ frame: CodedFrame, arrival: MonotonicTime) -> Bool {
-        // A time that is far from its arrival is another clock's.
-        let captured = frame.captureTime ?? arrival
-        return carrier.gate.pause == nil && (captured >= soundSince || arrival - captured > .seconds(10))
     }
 
     /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if no
@@ -175,15 +141,8 @@ public struct Track: Sendable {
         return place(frame, epoch: epoch, arrival: now)
     }
 
-    /// Gives a frame its place on the track; nil if it is sound for which there is none.
     private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
-        let format = frame.format ?? format ?? TrackFormat(codec: .h264)
-        self.format = format
-        timeline.clockRate = format.clockRate
-        let (time, captureTime) = timeline.place(
-            captureTime: frame.captureTime, epoch: epoch, arrival: arrival, lasting: frame.duration)
-        guard let time else { return nil }
-        let placed = full.append(frame.withCaptureTime(captureTime), at: time, format: format, arrival: arrival)
+        guard let placed = frames.place(frame, epoch: epoch, arrival: arrival) else { return nil }
         if frame.isRandomAccess { keyFrames.idrArrived() }
         if carrier.publishes(isPointerDrawn: frame.isPointerDrawn) {
             actions.append(.report(.pictures(areDrawn: frame.isPointerDrawn)))
@@ -194,19 +153,10 @@ public struct Track: Sendable {
     /// Takes a frame of the narrow rung, which shows what the source's frame `number` shows. Returns its place on the
     /// track's timeline; nil if viewers may not see that, or if nobody takes the rung.
     mutating func takeNarrow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
-        guard narrow.rate != nil, shows(number) else { return nil }
-        var timeline = timeline
-        let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: now)
-        guard let time else { return nil }
-        let placed = narrow.take(frame.withCaptureTime(captureTime), at: time, arrival: now)
-        if placed == nil { actions.append(.makeNarrowKeyFrame) }
+        guard frames.hasNarrow, shows(number) else { return nil }
+        let (placed, needsKeyFrame) = frames.placeNarrow(frame, epoch: epoch, arrival: now)
+        if needsKeyFrame { actions.append(.makeNarrowKeyFrame) }
         return placed
-    }
-
-    /// Forgets all frames, since the source's next frame may show something entirely different; it is a key frame.
-    private mutating func forgetFrames() {
-        full.forget()
-        narrow.forget()
     }
 
     // MARK: Key frames
@@ -215,7 +165,8 @@ public struct Track: Sendable {
     mutating func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
         switch rung {
         case .full: if keyFrames.want(now: now) { askForKeyFrame() }
-        case .narrow: if carrier.gate.isOpen, narrow.wantsKeyFrame(now: now) { actions.append(.makeNarrowKeyFrame) }
+        case .narrow:
+            if carrier.gate.isOpen, frames.wantsNarrowKeyFrame(now: now) { actions.append(.makeNarrowKeyFrame) }
         }
     }
 
@@ -256,7 +207,7 @@ public struct Track: Sendable {
         tellSource(now)
         guard wasAsleep, abilities?.restsUnwatched == true else { return }
         // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
-        forgetFrames()
+        frames.forget()
         requestKeyFrame(now: now)
     }
 
@@ -294,7 +245,7 @@ public struct Track: Sendable {
 
     /// Sets the bit rate of the narrow rung; nil if nobody takes it.
     mutating func setNarrowRate(_ rate: BitRate?) {
-        if narrow.setRate(rate) { actions.append(.encodeNarrow(at: rate)) }
+        if frames.setNarrowRate(rate) { actions.append(.encodeNarrow(at: rate)) }
     }
 
     mutating func setPointerMode(_ mode: PointerMode) {
@@ -319,13 +270,8 @@ public struct Track: Sendable {
     ///
     /// - Parameter order: the number of the order; if it is not higher than the last one's, the order does nothing.
     mutating func hold(_ isHeld: Bool, order: UInt64?, now: MonotonicTime) {
-        if let order {
-            guard order > carrier.lastHold else { return }
-            carrier.lastHold = order
-        }
-        let wasHeld = carrier.gate.isHeld
-        let needsKeyFrame = carrier.gate.hold(isHeld)
-        if isHeld { forgetFrames() } else if wasHeld { soundSince = now }
+        guard let needsKeyFrame = carrier.hold(isHeld, order: order, now: now) else { return }
+        if isHeld { frames.forget() }
         if abilities != nil { actions.append(.setSharerPaused(isHeld)) }
         if needsKeyFrame { askForKeyFrame() }
         announce()

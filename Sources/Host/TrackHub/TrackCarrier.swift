@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Decides which of the pictures that the source and the host's own encoder make are published on a track.
 struct TrackCarrier: Sendable {
     /// Whether viewers get the pictures of the host's own encoder; if not, they get the source's own.
@@ -11,7 +13,9 @@ struct TrackCarrier: Sendable {
     /// Decides what viewers may see while the sharer pauses.
     var gate = SharingGate()
     /// The number of the last order to pause or go on that took effect.
-    var lastHold: UInt64 = 0
+    private(set) var lastHold: UInt64 = 0
+    /// When the sharer last went on after a pause.
+    private var soundSince = MonotonicTime.zero
     /// Whether the pointer is drawn in the last published picture; nil before the first.
     private var isPointerDrawn: Bool?
 
@@ -39,6 +43,25 @@ struct TrackCarrier: Sendable {
 
     /// Returns whether viewers may see what the source's frame `number` shows: it isn't from before a pause.
     func shows(_ number: UInt64) -> Bool { gate.isOpen && number >= openedAt }
+
+    /// Returns whether sound may be heard that came at `arrival`. During a pause a source sends a slate; sound has none.
+    /// What was captured before the sharer went on is not heard afterwards either, as it may still be on its way.
+    func hears(_ sound: CodedFrame, arrival: MonotonicTime) -> Bool {
+        // A time that is far from its arrival is another clock's.
+        let captured = sound.captureTime ?? arrival
+        return gate.pause == nil && (captured >= soundSince || arrival - captured > .seconds(10))
+    }
+
+    /// The sharer pauses or goes on. Returns whether viewers need a key frame to go on; nil if nothing has changed,
+    /// because `order`, the number of the order, isn't higher than the last one's.
+    mutating func hold(_ isHeld: Bool, order: UInt64?, now: MonotonicTime) -> Bool? {
+        if let order {
+            guard order > lastHold else { return nil }
+            lastHold = order
+        }
+        if !isHeld, gate.isHeld { soundSince = now }
+        return gate.hold(isHeld)
+    }
 
     private mutating func passes(isIDR: Bool, fromSource: Bool, number: UInt64) -> Bool {
         let wasOpen = gate.isOpen

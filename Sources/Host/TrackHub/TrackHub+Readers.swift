@@ -114,7 +114,7 @@ extension TrackHub {
     /// The media time of `moment`, for sender reports: in ticks of `rate`, since the track has no format before its
     /// first frame.
     public func mediaTime(at moment: MonotonicTime, rate: ClockRate) -> MediaTime {
-        let origin = state.withLock { $0.track.timeline.origin }
+        let origin = state.withLock { $0.track.origin }
         return MediaTime(ticks: rate.ticks(in: moment - origin))
     }
     /// The lowest number of a frame of `rung` that may still be shown to anybody; for readers that keep frames

@@ -198,14 +198,14 @@ public final class TrackHub: Sendable {
 
     /// The statistics that the source sent last; nil if it has sent none, or is gone.
     public func statistics(now: MonotonicTime) -> CaptureStatistics? {
-        state.withLock { $0.track.workReport?.statistics(now: now) }
+        state.withLock { $0.track.work.report?.statistics(now: now) }
     }
 
     /// How long the source's pictures had taken when it last sent statistics; nil if it has sent none, or is gone.
-    public var stages: StageTimes? { state.withLock { $0.track.workReport?.stages } }
+    public var stages: StageTimes? { state.withLock { $0.track.work.report?.stages } }
 
     /// What all sources of the track have done, by their reports. These numbers never fall.
-    public var work: SourceTotals { state.withLock { $0.track.work } }
+    public var work: SourceTotals { state.withLock { $0.track.work.total } }
 
     // MARK: Running the track
 
