@@ -39,18 +39,12 @@ public final class ScreenEncoder: PictureEncoder {
     private var wholeFrameNumber: UInt32 = 0
     private var hasIDR = false
     private var idrPictureID: UInt32 = 0
-    private var placement = BandPlacement(height: BandEncoder.rows)
     // 1 for each macroblock to skip.
     private let skipped: UnsafeMutablePointer<UInt8>
     private var assembly = SliceAssembly()
-    private var choice = BandChoice()
+    private var bandUse: BandUse
     private var range = SearchRange()
     private var searched = SearchRange.far
-
-    /// The percentage of rows above which one slice of the whole picture is as cheap as bands.
-    private static let mostBandRows = 75
-    /// Up to this number, bands are always better than the whole picture.
-    private static let fewBands = 2
 
     /// Opens the encoders. `configuration` must use `quantizerEachPicture`.
     ///
@@ -68,6 +62,7 @@ public final class ScreenEncoder: PictureEncoder {
         pictureParameterSet = first.pictureParameterSet
         columns = (configuration.encodedSize.width + 15) / 16
         rows = (configuration.encodedSize.height + 15) / 16
+        bandUse = BandUse(columns: columns, rows: rows)
         skipped = .allocate(capacity: columns * rows)
         skipped.initialize(repeating: 0, count: columns * rows)
         let sets = try? (
@@ -105,14 +100,8 @@ public final class ScreenEncoder: PictureEncoder {
 
     public func usesBands(_ activity: borrowing PictureActivity) -> Bool {
         guard band != nil, hasIDR, activity.isActive.count >= columns * rows else { return false }
-        if activity.count == 0 { return true }
-        guard place(activity) else { return false }
-        if activity.prefersBands || placement.starts.count <= Self.fewBands { return true }
-        return choice.usesBands && isWorthBands
+        return bandUse.suits(activity)
     }
-
-    /// Whether the bands that were just placed leave enough of the picture out to be worthwhile.
-    private var isWorthBands: Bool { placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
 
     public var farthestMotion: Int { moving?.farthest ?? 0 }
 
@@ -167,7 +156,7 @@ public final class ScreenEncoder: PictureEncoder {
             let isText = SearchRange.isText(planes, activity.isActive, columns: columns, rows: rows)
             try search(isText ? SearchRange.ofText : range.samples)
             let picture = try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
-            learn(activity, picture)
+            if band != nil { bandUse.coded(activity, byteCount: picture.byteCount) }
             if !isText {
                 range.coded(macroblocks: activity.count, byteCount: picture.byteCount, quantizer: quantizer)
             }
@@ -178,7 +167,7 @@ public final class ScreenEncoder: PictureEncoder {
         var next = 0
         if activity.count > 0 {
             covered.removeAll()
-            for start in placement.starts {
+            for start in bandUse.starts {
                 appendSkipped(from: next, to: start, editing)
                 try band.encode(
                     planes, reference: reference, firstRow: start, pictureRows: rows,
@@ -190,7 +179,7 @@ public final class ScreenEncoder: PictureEncoder {
         }
         appendSkipped(from: next, to: rows, editing)
         let picture = try assembly.picture()
-        learn(activity, picture)
+        bandUse.coded(activity, byteCount: picture.byteCount)
         return picture
     }
 
@@ -199,23 +188,6 @@ public final class ScreenEncoder: PictureEncoder {
         searched = samples
         try whole?.reconfigure(searchRange: samples)
         try strips?.reconfigure(searchRange: samples)
-    }
-
-    /// Records the cost of a picture that could have been encoded either in bands or as a whole.
-    private func learn(_ activity: borrowing PictureActivity, _ picture: EncodedPicture) {
-        guard band != nil, activity.count > 0, !activity.prefersBands, placement.starts.count > Self.fewBands,
-            isWorthBands
-        else { return }
-        choice.coded(macroblocks: activity.count, byteCount: picture.byteCount)
-    }
-
-    private func place(_ activity: borrowing PictureActivity) -> Bool {
-        activity.isActive.withUnsafeBufferPointer { active in
-            placement.cover(rows: rows) { row in
-                guard let base = active.baseAddress else { return false }
-                return memchr(base + row * columns, 1, columns) != nil
-            }
-        }
     }
 
     private func markSkipped(_ isActive: borrowing [UInt8]) {

@@ -1,0 +1,51 @@
+import Glibc
+import VideoEncoding
+
+/// Places the bands that cover what has changed in a picture, and decides whether to encode the picture in them.
+struct BandUse {
+    private let columns: Int
+    private let rows: Int
+    private var placement = BandPlacement(height: BandEncoder.rows)
+    private var choice = BandChoice()
+
+    /// The percentage of rows above which one slice of the whole picture is as cheap as bands.
+    private static let mostBandRows = 75
+    /// Up to this number, bands are always better than the whole picture.
+    private static let fewBands = 2
+
+    /// For pictures of so many macroblocks.
+    init(columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// The first macroblock row of each band, in order, as `suits` placed them.
+    var starts: [Int] { placement.starts }
+
+    /// Places the bands, and returns whether to use them.
+    mutating func suits(_ activity: borrowing PictureActivity) -> Bool {
+        if activity.count == 0 { return true }
+        guard place(activity) else { return false }
+        if activity.prefersBands || starts.count <= Self.fewBands { return true }
+        return choice.usesBands && isWorthwhile
+    }
+
+    /// Records the cost of a picture. It counts if the picture could have been encoded either in bands or as a whole.
+    mutating func coded(_ activity: borrowing PictureActivity, byteCount: Int) {
+        guard activity.count > 0, !activity.prefersBands, starts.count > Self.fewBands, isWorthwhile else { return }
+        choice.coded(macroblocks: activity.count, byteCount: byteCount)
+    }
+
+    /// Whether the bands that were just placed leave enough of the picture out.
+    private var isWorthwhile: Bool { starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
+
+    private mutating func place(_ activity: borrowing PictureActivity) -> Bool {
+        let columns = columns
+        return activity.isActive.withUnsafeBufferPointer { active in
+            placement.cover(rows: rows) { row in
+                guard let base = active.baseAddress else { return false }
+                return memchr(base + row * columns, 1, columns) != nil
+            }
+        }
+    }
+}
