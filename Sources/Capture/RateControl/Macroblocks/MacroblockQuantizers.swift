@@ -1,0 +1,55 @@
+/// The quantizer of each macroblock of the picture that viewers have.
+struct MacroblockQuantizers: Sendable {
+    private let grid: MacroblockGrid
+    /// In the grid's order; `grid.count` values.
+    private(set) var values: [UInt8]
+    /// How many macroblocks have each quantizer.
+    private(set) var counts: [Int]
+
+    /// All are 0.
+    init(grid: MacroblockGrid) {
+        self.grid = grid
+        values = [UInt8](repeating: 0, count: grid.count)
+        counts = [Int](repeating: 0, count: Quantizer.coarsest + 1)
+        counts[0] = grid.count
+    }
+
+    subscript(index: Int) -> UInt8 { values[index] }
+
+    /// Sets the quantizer of a macroblock, which is at most `Quantizer.coarsest`.
+    mutating func set(_ quantizer: UInt8, at index: Int) {
+        counts[Int(values[index])] -= 1
+        values[index] = quantizer
+        counts[Int(quantizer)] += 1
+    }
+
+    /// Makes all values those of `other`, which has the same grid, in this value's own memory.
+    mutating func copy(_ other: MacroblockQuantizers) {
+        for index in values.indices { values[index] = other.values[index] }
+        for level in counts.indices { counts[level] = other.counts[level] }
+    }
+
+    /// How many macroblocks are coarser than `quantizer`.
+    func coarserCount(than quantizer: Int) -> Int {
+        var count = 0
+        var level = Quantizer.clamped(quantizer) + 1
+        while level <= Quantizer.coarsest {
+            count += counts[level]
+            level += 1
+        }
+        return count
+    }
+
+    /// The coarsest quantizer that any of the 16x16 samples at `x`, `y` has.
+    func coarsest(aroundX x: Int, y: Int) -> UInt8 {
+        func range(_ first: Int, _ count: Int) -> ClosedRange<Int> {
+            let lower = min(max(0, first >> 4), count - 1)
+            return lower...max(lower, min(count - 1, (first + 15) >> 4))
+        }
+        var worst: UInt8 = 0
+        for row in range(y, grid.rows) {
+            for column in range(x, grid.columns) { worst = max(worst, values[row * grid.columns + column]) }
+        }
+        return worst
+    }
+}
