@@ -97,6 +97,7 @@ let package = Package(
         pure("Media", "MediaTypes"),
         pure("Media", "ByteCoding", ["MediaTypes"]),
         shell("Media", "Clocks", ["MediaTypes"]),
+        shell("Media", "LockOrder"),
         shell("Media", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
         pure("Media", "Opus", ["MediaTypes"]),
@@ -166,12 +167,12 @@ let package = Package(
             ]),
 
         // Host: from the link to the readers.
-        pure("Host", "TrackHub", ["MediaTypes", "CaptureLink"]),
+        pure("Host", "TrackHub", ["MediaTypes", "CaptureLink", "LockOrder"]),
         shell(
             "Host", "Ingest",
             [
                 "Clocks", "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub",
-                "VideoDecoding", "X264Encoding", "ColorConversion", "CodecTable", "MediaTypes",
+                "VideoDecoding", "X264Encoding", "ColorConversion", "CodecTable", "MediaTypes", "LockOrder",
             ]),
 
         // RTC: from a reader to a peer.
@@ -201,7 +202,7 @@ let package = Package(
             "Rooms", "Signalling",
             [
                 "ByteCoding", "CGLib", "Clocks", "Threading", "LinkTransport", "SDP", "MediaSessions", "MediaTypes",
-                "Rooms", "SocketIORooms", "Viewer",
+                "Rooms", "SocketIORooms", "Viewer", "LockOrder",
             ]),
 
         // Kit: all of it, as a library.
@@ -210,7 +211,7 @@ let package = Package(
             "Kit", "ScreenRelayKit",
             [
                 "CodecTable", "ByteCoding", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink",
-                "LinkTransport", "RecordingFiles",
+                "LinkTransport", "RecordingFiles", "LockOrder",
                 "TrackHub", "VideoDecoding", "X264Encoding", "AudioCoding", "Opus",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
@@ -263,7 +264,7 @@ let package = Package(
         // Programs.
         shell(
             "Programs", "CommandLine",
-            ["Clocks", "CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+            ["Clocks", "CLinux", "Threading", "LinkTransport", "LockOrder", "MediaTypes", "RecordingFiles"]),
         shell(
             "Programs", "Diagnosis",
             [
@@ -273,7 +274,7 @@ let package = Package(
         shell(
             "Programs", "Commands",
             [
-                "Clocks", "ByteCoding", "Diagnosis", "QRCodes",
+                "Clocks", "ByteCoding", "Diagnosis", "LockOrder", "QRCodes",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -368,7 +369,7 @@ let package = Package(
                 "SoundCapture", "AudioCoding", "CaptureLink", "LinkTransport", "Threading", "Processes", "CLinux",
                 "MediaTypes", "TestSupport",
             ]),
-        tests("TrackHubTests", ["TrackHub", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests("TrackHubTests", ["TrackHub", "CaptureLink", "H264", "LockOrder", "MediaTypes", "TestSupport"]),
         tests(
             "IngestTests",
             [

@@ -14,7 +14,8 @@ import sys
 
 GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Programs", "TestTools"]
 PURE = {"MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "PageBundling", "OutputLife", "OutputSettings", "RTSP"}
-STANDARD = {"Swift", "Synchronization"}
+# LockOrder is Mutex of Synchronization, with a check in debug builds.
+STANDARD = {"Swift", "Synchronization", "LockOrder"}
 FORBIDDEN = {"Foundation", "FoundationEssentials", "CGLib"}
 LARGEST_FOLDER = 20
 CAPTURES = {

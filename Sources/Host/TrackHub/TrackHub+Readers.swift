@@ -1,3 +1,4 @@
+import LockOrder
 public import MediaTypes
 import Synchronization
 

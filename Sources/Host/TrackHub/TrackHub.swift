@@ -1,4 +1,5 @@
 public import CaptureLink
+import LockOrder
 public import MediaTypes
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 /// viewers always end up with the latest state. Each reader has a bounded queue of its own, so that a slow reader
 /// affects only itself. All methods may be called on any thread.
 public final class TrackHub: Sendable {
-    let state: Mutex<State>
+    let state: RankedMutex<State>
     /// Copies of the rungs' `firstShown`. Written with `state` locked; readers check them without the lock before they
     /// send anything.
     let fullShownFrom = Atomic<UInt64>(0)
@@ -39,7 +40,7 @@ public final class TrackHub: Sendable {
     /// Creates a hub whose track begins at `origin`, the time of this machine's clock now.
     public init(origin: MonotonicTime, limits: CacheLimits = CacheLimits()) {
         self.limits = limits
-        state = Mutex(State(track: Track(origin: origin, limits: limits)))
+        state = RankedMutex(State(track: Track(origin: origin, limits: limits)), .trackHub)
     }
 
     /// Sets the observer that is told of every action. The hub doesn't retain it.

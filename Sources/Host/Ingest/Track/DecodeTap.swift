@@ -1,4 +1,5 @@
 import Clocks
+import LockOrder
 import MediaTypes
 import Synchronization
 import Threading
@@ -14,7 +15,7 @@ final class DecodeTap: Sendable {
     private static let waitingFrames = 60
     private static let waitingBytes = 16 << 20
 
-    private let inbox: Mutex<Inbox>
+    private let inbox: RankedMutex<Inbox>
     private let wake: WakeUp
     /// Signalled when the inbox has been emptied, for a source that waits for room.
     private let room: WakeUp
@@ -71,7 +72,7 @@ final class DecodeTap: Sendable {
         self.wake = wake
         self.room = room
         self.log = log
-        inbox = Mutex(Inbox())
+        inbox = RankedMutex(Inbox(), .innermost)
         thread = Mutex(nil)
     }
 

@@ -1,6 +1,6 @@
 import Ingest
+import LockOrder
 import Rooms
-import Synchronization
 import TrackHub
 
 /// The tracks of a host's rooms, and the settings for all of them, including tracks that are added later.
@@ -9,7 +9,7 @@ import TrackHub
 final class HostTracks: Sendable {
     /// The first track, which is never removed.
     let first: HostedTrack
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     private struct State {
         /// The tracks in the order they were added, the first one first.
@@ -24,7 +24,7 @@ final class HostTracks: Sendable {
 
     init(first: HostedTrack) {
         self.first = first
-        state = Mutex(State(tracks: [first]))
+        state = RankedMutex(State(tracks: [first]), .hostTracks)
     }
 
     /// The tracks in the order they were added.

@@ -1,5 +1,5 @@
+import LockOrder
 import Signalling
-import Synchronization
 
 /// Counts the track's readers that are not viewers and can't draw the pointer, and tells the room. Any thread.
 final class PointerlessReaders: Sendable {
@@ -10,7 +10,7 @@ final class PointerlessReaders: Sendable {
         var all: Int { recordings + applications + others }
     }
 
-    private let counts = Mutex(Counts())
+    private let counts = RankedMutex(Counts(), .pointerlessReaders)
     private let room: String
     private let track: String
     private let signalling: SignallingServer

@@ -1,7 +1,7 @@
 import Clocks
 import Glibc
+import LockOrder
 import MediaTypes
-import Synchronization
 import Threading
 
 /// Writes lines to a descriptor on its own thread, so that no caller blocks on a stopped terminal or a pipe that nobody
@@ -35,7 +35,7 @@ public final class LineWriter: Sendable {
     /// How long `flush` waits for the lines to be written.
     private static let patience = Interval.seconds(1)
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .innermost)
     private let descriptor: Int32
     private let wake = WakeUp()
     private let written = WakeUp()

@@ -1,11 +1,11 @@
 import ByteCoding
 import CommandLine
 import Glibc
+import LockOrder
 import MediaTypes
 import Pushing
 import ScreenRelayKit
 import Signalling
-import Synchronization
 import Threading
 
 /// Writes the events of `share` and `host` to standard output: the links, their QR code, and who comes and leaves. With
@@ -43,7 +43,7 @@ final class SharingNews: Sendable {
     let tellsPresenters: Bool
     private let code: CodeChoice
     private let output: LineWriter
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .sharingNews)
 
     /// What the user asked to be printed, and how.
     struct Style {

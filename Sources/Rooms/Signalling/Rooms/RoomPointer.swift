@@ -1,7 +1,7 @@
 import Foundation
+import LockOrder
 import MediaTypes
 import Rooms
-import Synchronization
 
 /// Updates that the site's thread hasn't taken yet. Only the latest of each kind is kept, so the size is bounded.
 struct PointerNews: Sendable {
@@ -38,7 +38,7 @@ final class PointerBoard: Sendable {
         let track: TrackName?
     }
 
-    private let news = Mutex<[Key: PointerNews]>([:])
+    private let news = RankedMutex<[Key: PointerNews]>([:], .innermost)
 
     /// Changes what is stored for a pointer. Returns true if the site's thread must be notified.
     func change(_ key: Key, _ change: (inout PointerNews) -> Void) -> Bool {

@@ -1,4 +1,5 @@
 import CGLib
+import LockOrder
 public import MediaTypes
 import Rooms
 import Synchronization
@@ -23,7 +24,7 @@ public final class SignallingServer: Sendable {
     private let configuration: SignallingConfiguration
     private let audience = Audience()
     private let pointers = PointerBoard()
-    private let state = Mutex(State.new([]))
+    private let state = RankedMutex(State.new([]), .signallingServer)
 
     /// Creates a server; `start` makes it listen.
     public init(_ configuration: SignallingConfiguration) {

@@ -1,4 +1,5 @@
 import CGLib
+import LockOrder
 import Synchronization
 import Threading
 
@@ -17,7 +18,7 @@ final class SiteThread: @unchecked Sendable {
     private let context: OpaquePointer
     private let loop: OpaquePointer
     private let name: String
-    private let pending = Mutex(Pending())
+    private let pending = RankedMutex(Pending(), .innermost)
     private let thread = Mutex<Sent<UnsafeMutablePointer<GThread>?>>(Sent(nil))
 
     /// Accessed only by the thread itself.
