@@ -53,6 +53,8 @@ public final class Flag: Sendable {
 }
 
 /// Carries a value that isn't thread-safe to another thread, which owns it from then on.
+///
+/// The `Sendable` conformance is unchecked: it is the sender's promise to use the value no more.
 public struct Sent<Value>: @unchecked Sendable {
     /// The value, which only the thread that owns it may use.
     public var value: Value

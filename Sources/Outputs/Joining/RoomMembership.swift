@@ -10,6 +10,9 @@ import TrackHub
 /// The membership in somebody's room: connects, tries again, and gives each other member a session with the track.
 ///
 /// It belongs to its thread, on which everything here runs.
+///
+/// The `Sendable` conformance is unchecked, because other threads hand it to that thread; each entry point checks in
+/// debug builds that it is called there.
 final class RoomMembership: @unchecked Sendable {
     /// The largest message that a server may send, in bytes, and the most of them within a second, besides those for
     /// each member with a session: an answer and its candidates come at once from all who are there when we enter.
@@ -68,6 +71,7 @@ final class RoomMembership: @unchecked Sendable {
     }
 
     func begin() {
+        thread.check()
         connect()
         report()
         thread.tick(every: 250) { [self] in
@@ -78,6 +82,7 @@ final class RoomMembership: @unchecked Sendable {
 
     /// Leaves the room, and ends all sessions.
     func end() {
+        thread.check()
         for text in conversation.farewell { socket?.send(text) }
         disconnect()
         phase = .ended
@@ -97,6 +102,7 @@ final class RoomMembership: @unchecked Sendable {
     }
 
     private func poll() {
+        thread.check()
         let now = MonotonicTime.now()
         switch phase {
         case .waiting(let until): if now >= until { connect() }
@@ -131,6 +137,7 @@ extension RoomMembership {
     }
 
     private func take(_ event: ClientWebSocket.Event) {
+        thread.check()
         let now = MonotonicTime.now()
         switch event {
         case .opened:
@@ -260,6 +267,7 @@ extension RoomMembership {
     private func sessionEnded(_ number: Int, of member: String, _ reason: String) {
         thread.post { [weak self] in
             guard let self, sessions[member]?.number == number else { return }
+            thread.check()
             sessions[member] = nil
             if reason == ChromaPolicy.exclusion {
                 tellRefused(member, reason)

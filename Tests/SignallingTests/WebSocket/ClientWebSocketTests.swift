@@ -11,11 +11,10 @@ import Threading
 struct ClientWebSocketTests {
     private static let limit = 1000
 
-    /// A client with a thread of its own.
+    /// A client with a thread of its own. Unchecked: only the thread uses the socket, until its end.
     private final class Client: @unchecked Sendable {
         private let thread = ConnectionThread()
         private let seen = Mutex<[ClientWebSocket.Event]>([])
-        /// Accessed only by the thread, and after its end.
         private var socket: ClientWebSocket?
         private(set) weak var left: ClientWebSocket?
 

@@ -142,7 +142,7 @@ private enum SlowNetwork {
         return box.failure
     }
 
-    /// Used by one thread at a time: the one that waits, and the one that works.
+    /// Unchecked: it is used by one thread at a time, the one that waits and the one that works.
     private final class Box: @unchecked Sendable {
         private let body: () throws -> Void
         private(set) var failure: (any Error)?

@@ -2,8 +2,8 @@ import CGLib
 
 /// A listening socket, from bind to close.
 ///
-/// It is bound on the thread that starts the server, so that errors can be thrown there. After that only the site's
-/// thread uses it.
+/// It is bound on the thread that starts the server, so that errors can be thrown there. The `Sendable` conformance is
+/// unchecked, because after that only the site's thread uses the socket.
 package final class ListeningSocket: @unchecked Sendable {
     let socket: UnsafeMutablePointer<GSocket>
     /// The address, with the port that the system chose if it was asked to.

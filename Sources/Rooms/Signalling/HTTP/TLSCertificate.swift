@@ -1,10 +1,11 @@
 import CGLib
 
 /// The credentials of a TLS server: a certificate, its chain, and the private key.
+///
+/// The `Sendable` conformance is unchecked: nothing changes after `init`, and GLib's reference counts are atomic.
 public final class TLSCertificate: @unchecked Sendable {
     /// The names in the certificate that may appear in a Host header, without wildcards.
     public let names: [String]
-    /// Never changed after `init`; its reference count is thread-safe.
     let certificate: UnsafeMutablePointer<GTlsCertificate>
 
     /// Parses PEM with the server's certificate first, followed by its chain. The private key may be anywhere and must

@@ -4,7 +4,9 @@ import Synchronization
 import Threading
 
 /// A thread with GLib's main loop, for connections to servers. What belongs to it is touched only by the work that is
-/// posted, and by the sources on its context.
+/// posted, and by the sources on its context; `check` traps in a debug build where that isn't so.
+///
+/// The `Sendable` conformance is unchecked: GLib locks its loop and its context, and only the thread uses `ticking`.
 package final class ConnectionThread: @unchecked Sendable {
     /// The main context, on which the thread's sources are.
     package let context = MainContext()
@@ -12,7 +14,6 @@ package final class ConnectionThread: @unchecked Sendable {
     /// Whether work that is posted will be done.
     private let isRunning = Mutex(false)
     private let thread = Mutex<NamedThread?>(nil)
-    /// Accessed only by the thread itself.
     private var ticking: EventSource?
 
     package init() { loop = g_main_loop_new(context.pointer, 0) }
@@ -39,8 +40,18 @@ package final class ConnectionThread: @unchecked Sendable {
         }
     }
 
+    /// Traps in a debug build if the calling thread isn't this one. A release build checks nothing.
+    package func check(file: StaticString = #fileID, line: UInt = #line) {
+        #if DEBUG
+            precondition(
+                g_main_context_is_owner(context.pointer) != 0, "called on a thread that doesn't own this", file: file,
+                line: line)
+        #endif
+    }
+
     /// Runs `work` every `milliseconds` until the end. Called once, on the thread.
     package func tick(every milliseconds: UInt32, _ work: @escaping () -> Void) {
+        check()
         ticking = EventSource.timer(every: milliseconds, on: context.pointer, of: self) { _ in
             work()
             return true

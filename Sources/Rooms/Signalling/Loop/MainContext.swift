@@ -5,6 +5,8 @@ package import MediaTypes
 /// A main context of GLib's for one thread, which runs what comes there, and what GLib has begun there for us.
 ///
 /// It belongs to the thread that uses it; others only wake it or post work.
+///
+/// The `Sendable` conformance is unchecked: GLib locks its context, and only the thread counts the calls.
 package final class MainContext: @unchecked Sendable {
     /// Work, passed through C's void pointer.
     private final class Work: Sendable {

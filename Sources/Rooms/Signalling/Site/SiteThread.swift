@@ -7,6 +7,9 @@ import Threading
 ///
 /// Other threads must not touch any of these. They pass work to this thread with `post`, and the work receives the
 /// site.
+///
+/// The `Sendable` conformance is unchecked: GLib locks its loop and its context, and only the thread uses the site and
+/// what makes it, which is set before the thread starts.
 final class SiteThread: @unchecked Sendable {
     typealias Work = @Sendable (Site) -> Void
 

@@ -1,4 +1,6 @@
 /// An immutable picture file, shared by all responses that send it.
+///
+/// The `Sendable` conformance is unchecked: the bytes don't change between `init` and `deinit`.
 public final class SnapshotFile: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
 

@@ -33,7 +33,7 @@ enum Transport: CaseIterable {
     }
 }
 
-/// Carries a value into a thread. It is handed over once, before the thread runs.
+/// Carries a value into a thread. Unchecked: it is handed over once, before the thread runs.
 struct Handover<Value>: @unchecked Sendable {
     let value: Value
 
