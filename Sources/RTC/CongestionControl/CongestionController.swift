@@ -39,9 +39,9 @@ public struct CongestionController: Sendable {
     private let bounds: ClosedRange<BitRate>
     private let canProbe: Bool
     private var packets = SendTimeHistory()
-    private var clock = FeedbackClock()
-    private var delay = PathDelay()
-    private var trendline = TrendlineEstimator()
+    private var sent: SentTraffic
+    private var arrivals = PathArrivals()
+    private var timing = FeedbackTiming()
     private var delayBased: AIMDRateControl
     private var losses = LossBasedEstimator()
     private var probes: ProbeController
@@ -51,18 +51,8 @@ public struct CongestionController: Sendable {
     /// The most that the path has been seen to carry.
     private var carried = BitRate.zero
 
-    private var sentAt: MonotonicTime?
-    private var sentByteCount: Int64 = 0
-    private var sentRate = RecentRate(span: .milliseconds(500))
-    private var link = LinkRates()
-    private var trains = PacketTrainEstimator()
     /// The newest packet that any feedback has reported as received.
     private var newestReported: Int64 = -1
-    /// The packets before this one have been judged as lost or received.
-    private var recordedEnd: Int64 = 0
-    private var feedbackAt: MonotonicTime?
-    private var feedbackInterval = Interval.milliseconds(100)
-    private var minResponseTime = WindowedMinimum(span: .seconds(10))
 
     /// Creates the controller of a path about which nothing is known.
     ///
@@ -74,15 +64,9 @@ public struct CongestionController: Sendable {
         bounds = lowest...max(limits.highest, lowest)
         delayBased = AIMDRateControl(rate: limits.initial, bounds: bounds)
         probes = ProbeController(at: now)
-        sentRate.advance(to: now.nanoseconds)
+        sent = SentTraffic(at: now)
     }
 
-    /// The estimate stays so far below the rate that trains show. A browser that sleeps until the first packet of a
-    /// train notes that one a little late, so the rate seems up to 3 % higher than it is, and it varies by some 2 %.
-    private static let belowTrains = 0.93
-
-    /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more.
-    private static let clockError = Interval.milliseconds(50)
     /// So much more than it has carried a path is expected to carry, as long as it has shown no end. The estimate rises
     /// no faster beyond what was delivered.
     private static let beyondCarried = 1.25
@@ -100,17 +84,8 @@ public struct CongestionController: Sendable {
     private static let reportedDrain = (queue: Interval.seconds(1), minShare: 0.5)
     /// The most that the queue takes from the encoder's target.
     private static let maxTargetCut = 0.5
-    /// A path is silent if more is on its way than the estimate carries in the response time, the usual time between
-    /// feedback and this, and more than so many bytes.
-    private static let silence = (time: Interval.milliseconds(150), byteCount: 16_000.0)
-    private static let unknownResponseTime = Interval.milliseconds(200)
-    private static let maxFeedbackInterval = Interval.milliseconds(300)
-    /// A source is limited by itself if it sends less than this share of the estimate for so long.
-    private static let applicationLimit = (share: 0.65, minTime: Interval.milliseconds(400))
     /// A measurement of what arrives takes so long before it shows what the path carries.
     private static let minCarriedTime = Interval.milliseconds(400)
-    /// A queue no longer than this, beyond twice the usual, is jitter.
-    private static let shortQueue = Interval.milliseconds(10)
     /// A source that sends less than this share of the estimate sends little.
     private static let littleShare = 0.25
     /// So long after a queue or a loss the path isn't probed.
@@ -128,38 +103,36 @@ public struct CongestionController: Sendable {
     public mutating func packetSent(byteCount: Int, at now: MonotonicTime) {
         let probe = probes.sent(packets.next, byteCount: byteCount, at: now)
         packets.append(byteCount: byteCount, probe: probe, at: now)
-        count(byteCount, at: now)
+        sent.add(byteCount, at: now)
     }
 
     /// Records a packet that was sent again under its first number: what the peer says about that number may be about
     /// either time, so it counts towards the rate alone.
-    public mutating func packetSentAgain(byteCount: Int, at now: MonotonicTime) { count(byteCount, at: now) }
-
-    private mutating func count(_ byteCount: Int, at now: MonotonicTime) {
-        sentRate.add(byteCount, at: now.nanoseconds)
-        sentByteCount &+= Int64(byteCount)
-        sentAt = now
+    public mutating func packetSentAgain(byteCount: Int, at now: MonotonicTime) {
+        sent.add(byteCount, at: now)
     }
 
     /// While nothing is sent, queues drain without any feedback that says so.
     private mutating func noticePause(at now: MonotonicTime) {
-        guard let sentAt, now - sentAt > Self.pause, delay.queueingDelay + Self.pause < now - sentAt else { return }
+        guard let sentAt = sent.lastSentAt, now - sentAt > Self.pause,
+            arrivals.delay.queueingDelay + Self.pause < now - sentAt
+        else { return }
         delayBased.queueDrained()
-        delay.forgetRecent()
+        arrivals.forgetRecent()
     }
 
     /// Returns what to do now. `waiting` is the bytes that wait to be sent; a probe after a pause is made of them
     /// alone.
     public mutating func plan(waiting: Int, at now: MonotonicTime) -> SendingPlan {
-        sentRate.advance(to: now.nanoseconds)
+        sent.advance(to: now)
         noticePause(at: now)
         let estimate = bounded(delayBased.rate)
-        let isLimited = isApplicationLimited(estimate)
+        let isLimited = sent.isApplicationLimited(estimate)
         let isDraining = delayBased.isDraining
         if canProbe, hasTransportFeedback || packets.next < Self.packetsBeforeFeedback {
             probes.offer(
                 estimate: estimate, most: bounded(bounds.upperBound),
-                spread: delay.spread, isAllowed: { !isDraining && (!isLimited || waiting >= $0) }, at: now)
+                spread: arrivals.delay.spread, isAllowed: { !isDraining && (!isLimited || waiting >= $0) }, at: now)
         }
         let queue = min(max(queueingDelay, .zero), Self.maxQueue)
         // A trial must not lose in bursts what the rate itself would not lose.
@@ -170,28 +143,16 @@ public struct CongestionController: Sendable {
             pacing = Self.pacing(estimate, draining: queue, Self.reportedDrain)
         }
         if let probe = probes.current { pacing = probe.rate }
-        if isPathSilent(estimate) { pacing = bounds.lowerBound * 0.5 }
+        if hasTransportFeedback, timing.isSilent(unreportedBytes: packets.unreportedBytes, estimate: estimate) {
+            pacing = bounds.lowerBound * 0.5
+        }
         return SendingPlan(
             estimate: estimate, target: estimate * (1 - min(queue.seconds, Self.maxTargetCut)),
             carried: min(carried * Self.beyondCarried, estimate), pacingRate: pacing, queueingDelay: queue,
             probe: probes.current, isApplicationLimited: isLimited)
     }
 
-    /// Whether more is on its way than the path can hold without a long queue: feedback is late or lost.
-    private func isPathSilent(_ estimate: BitRate) -> Bool {
-        guard hasTransportFeedback else { return false }
-        let held = estimate.byteCount(in: responseTime + feedbackInterval + Self.silence.time)
-        return Double(packets.unreportedBytes) > max(held, Self.silence.byteCount)
-    }
-
-    private var queueingDelay: Interval { hasTransportFeedback ? delay.queueingDelay : reported.queue }
-
-    private var responseTime: Interval { minResponseTime.value ?? Self.unknownResponseTime }
-
-    private func isApplicationLimited(_ estimate: BitRate) -> Bool {
-        let limit = Self.applicationLimit
-        return sentRate.duration >= limit.minTime && sentRate.bitRate < estimate * limit.share
-    }
+    private var queueingDelay: Interval { hasTransportFeedback ? arrivals.delay.queueingDelay : reported.queue }
 
     /// The pace at which a queue drains: the slower, the longer it is.
     private static func pacing(
@@ -210,12 +171,8 @@ public struct CongestionController: Sendable {
     public mutating func receive(_ feedback: TransportFeedback, at now: MonotonicTime) {
         guard packets.next > 0 else { return }
         hasTransportFeedback = true
-        if let feedbackAt {
-            feedbackInterval =
-                feedbackInterval + (min(now - feedbackAt, Self.maxFeedbackInterval) - feedbackInterval) / 8
-        }
-        feedbackAt = now
-        var time = clock.time(feedback.referenceTime)
+        timing.received(at: now)
+        var time = arrivals.time(feedback.referenceTime)
         var number = packets.expand(feedback.base)
         packets.giveUp(before: number)
         let newestBefore = newestReported
@@ -236,8 +193,8 @@ public struct CongestionController: Sendable {
                 }
             }
         }
-        if let newestSentAt { minResponseTime.add(now - newestSentAt, at: now.nanoseconds) }
-        recordLosses(before: newestBefore)
+        if let newestSentAt { timing.reported(packetSentAt: newestSentAt, at: now) }
+        losses.record(packets, before: newestBefore)
         decide(at: now)
     }
 
@@ -245,58 +202,26 @@ public struct CongestionController: Sendable {
     private mutating func take(
         _ packet: SendTimeHistory.Packet, _ number: Int64, arrivedAt time: ReceiverTime, at now: MonotonicTime
     ) {
-        var (value, queue) = delay.add(
-            sentAt: packet.sentAt, arrivedAt: time, byteCount: Int(packet.byteCount))
-        if queue > now - packet.sentAt + Self.clockError {
-            // It can't have waited for longer than since it was sent: the receiver's clock has been set.
-            delay.begin(at: value)
-            trendline = TrendlineEstimator()
-            queue = .zero
-        }
-        link.add(
-            packet, number, queue: queue, threshold: delay.busyThreshold, rate: delayBased.rate, at: time)
-        trains.add(packet, number, rate: delayBased.rate, at: time)
-        trendline.add(sentAt: packet.sentAt, delay: value, arrival: time)
+        let (value, queue) = arrivals.add(packet, number, arrivedAt: time, rate: delayBased.rate, at: now)
         if packet.probe != 0 {
             probes.received(packet.probe, sentAt: packet.sentAt, delay: value)
-        } else if !delayBased.isDraining, delay.queueingDelay < Self.shortQueue + delay.usualQueueingDelay * 2 {
-            delay.update(queue: queue, isLittleSent: sentRate.bitRate < delayBased.rate * Self.littleShare)
-        }
-    }
-
-    /// Judges the packets that the feedback before had already passed, so that those that were only overtaken by others
-    /// don't count as lost.
-    private mutating func recordLosses(before end: Int64) {
-        recordedEnd = max(recordedEnd, packets.next - Int64(SendTimeHistory.capacity))
-        while recordedEnd < end {
-            if let packet = packets.packet(recordedEnd), packet.status == .lost || packet.status == .received {
-                losses.record(recordedEnd, isLost: packet.status == .lost)
-            }
-            recordedEnd += 1
+        } else if !delayBased.isDraining {
+            arrivals.learn(queue: queue, isLittleSent: sent.bitRate < delayBased.rate * Self.littleShare)
         }
     }
 
     private mutating func decide(at now: MonotonicTime) {
-        sentRate.advance(to: now.nanoseconds)
-        if link.acknowledgedBitRate.measuredTime >= Self.minCarriedTime {
-            carried = max(carried, link.acknowledgedBitRate.bitRate)
-        }
-        let isLimited = isApplicationLimited(bounded(delayBased.rate))
+        sent.advance(to: now)
+        let acknowledged = arrivals.link.acknowledgedBitRate
+        if acknowledged.measuredTime >= Self.minCarriedTime { carried = max(carried, acknowledged.bitRate) }
+        let isLimited = sent.isApplicationLimited(bounded(delayBased.rate))
         let wasDraining = delayBased.isDraining
-        let present = link.present
-        let observation = AIMDRateControl.Observation(
-            usage: trendline.usage(at: now), queueingDelay: delay.queueingDelay,
-            newestQueueingDelay: delay.newestQueueingDelay,
-            newestRate: delay.newestRate, spread: delay.spread, usualQueueingDelay: delay.usualQueueingDelay,
-            busyRate: link.busy.bitRate, busyTime: link.busy.measuredTime,
-            presentRate: present.rate, presentTime: present.time,
-            drainedRate: link.drained.bitRate, drainedTime: link.drained.measuredTime,
-            acknowledgedBitRate: link.acknowledgedBitRate.bitRate, mayRise: !isLimited && !losses.isTrying,
-            responseTime: responseTime)
-        if delayBased.update(observation, at: now) { delay.acceptQueueingDelay() }
+        let observation = arrivals.observation(
+            mayRise: !isLimited && !losses.isTrying, responseTime: timing.responseTime, at: now)
+        if delayBased.update(observation, at: now) { arrivals.acceptQueueingDelay() }
         if delayBased.isDraining {
             if !wasDraining {
-                link.decreased(at: now)
+                arrivals.decreased(at: now)
                 losses.abandon(at: packets.next)
             }
             probes.postpone(to: now + Self.probePause)
@@ -305,12 +230,12 @@ public struct CongestionController: Sendable {
         if let carried = probes.result(
             reported: newestReported, estimate: delayBased.rate, inherentLoss: losses.inherentLoss, at: now)
         {
-            trains.forget()
+            arrivals.forgetTrains()
             delayBased.raise(to: carried)
             self.carried = max(self.carried, carried)
         }
         switch losses.evaluate(
-            rate: delayBased.rate, sent: sentRate.bitRate, isApplicationLimited: isLimited, next: packets.next,
+            rate: delayBased.rate, sent: sent.bitRate, isApplicationLimited: isLimited, next: packets.next,
             at: now)
         {
         case .keep: break
@@ -320,7 +245,7 @@ public struct CongestionController: Sendable {
         case .restore(let rate): delayBased.raise(to: rate)
         case .carries(let rate): delayBased.noteCapacity(rate)
         }
-        if let rate = trains.rate(at: now) { delayBased.lower(to: rate * Self.belowTrains) }
+        if let rate = arrivals.trainLimit(at: now) { delayBased.lower(to: rate) }
     }
 
     /// Takes a reception report about one of the streams. Only a peer without transport-wide feedback is judged by it.
@@ -332,10 +257,10 @@ public struct CongestionController: Sendable {
         _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, at now: MonotonicTime
     ) {
         guard !hasTransportFeedback else { return }
-        sentRate.advance(to: now.nanoseconds)
+        sent.advance(to: now)
         let packets = packets
         let isPlausible = reported.take(
-            report, lastSent: lastSent, roundTripTime: roundTripTime, byteCount: sentByteCount,
+            report, lastSent: lastSent, roundTripTime: roundTripTime, byteCount: sent.byteCount,
             age: { outstanding in
                 // If other packets went in between, this one was sent later than the stream's own, so the age is never
                 // too long.
@@ -346,8 +271,8 @@ public struct CongestionController: Sendable {
         let rate = bounded(delayBased.rate)
         let new = reported.rate(
             ReportedRate.Sending(
-                rate: rate, byteCount: sentByteCount, nextPacket: packets.next,
-                isApplicationLimited: isApplicationLimited(rate)), at: now)
+                rate: rate, byteCount: sent.byteCount, nextPacket: packets.next,
+                isApplicationLimited: sent.isApplicationLimited(rate)), at: now)
         // What the peer's own limit hides of the rate stays as it is.
         if new < rate { delayBased.lower(to: new) } else { delayBased.raise(to: new) }
     }
@@ -365,8 +290,8 @@ public struct CongestionController: Sendable {
     /// nothing: it counts only once that much is sent.
     public mutating func receive(remb: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
-        sentRate.advance(to: now.nanoseconds)
+        sent.advance(to: now)
         let value = max(remb, .zero)
-        if value > rembLimit || sentRate.bitRate > value * Self.usedRembShare { rembLimit = value }
+        if value > rembLimit || sent.bitRate > value * Self.usedRembShare { rembLimit = value }
     }
 }

@@ -69,6 +69,20 @@ struct LossBasedEstimator {
     private var windowStart: MonotonicTime?
     /// Packets before this one were sent under an earlier rate.
     private var first: Int64 = 0
+    /// The packets before this one have been judged as lost or received.
+    private var judgedEnd: Int64 = 0
+
+    /// Judges the packets before `end`, which the feedback before the last had already passed, so that those that were
+    /// only overtaken by others don't count as lost.
+    mutating func record(_ packets: borrowing SendTimeHistory, before end: Int64) {
+        judgedEnd = max(judgedEnd, packets.next - Int64(SendTimeHistory.capacity))
+        while judgedEnd < end {
+            if let packet = packets.packet(judgedEnd), packet.status == .lost || packet.status == .received {
+                record(judgedEnd, isLost: packet.status == .lost)
+            }
+            judgedEnd += 1
+        }
+    }
 
     /// Takes the fate of one packet.
     mutating func record(_ number: Int64, isLost: Bool) {
