@@ -38,7 +38,7 @@ enum CustomTrack {
                 keyFrameWanted: { say("a viewer needs a key frame") },
                 targetBitRateChanged: { say("the viewers' paths carry \($0.bitsPerSecond / 1000) kbit/s") },
                 watchedChanged: { say($0 ? "somebody watches" : "nobody watches") }))
-        guard host.publish(track) else { exit(70) }
+        guard host.firstTrack.publish(track) else { exit(70) }
         say(host.link)
 
         // The pictures, one after another.

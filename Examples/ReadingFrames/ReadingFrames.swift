@@ -21,7 +21,7 @@ enum ReadingFrames {
             exit(64)
         }
         let host = try ScreenRelayHost(HostConfiguration())
-        let link = try host.openLink(at: .unix(path: arguments[1]))
+        let link = try host.firstTrack.openLink(at: .unix(path: arguments[1]))
         defer { link.stop() }
 
         async let pictures: Void = readPictures(of: host.firstTrack)

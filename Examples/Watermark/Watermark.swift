@@ -35,7 +35,7 @@ enum Watermark {
         // The room, and its track of pictures.
         let host = try ScreenRelayHost(HostConfiguration())
         let track = try CustomVideoTrack(picturesPerSecond: picturesPerSecond)
-        guard host.publish(track) else { exit(70) }
+        guard host.firstTrack.publish(track) else { exit(70) }
         say(host.link)
 
         // The push, and what its pictures go through.

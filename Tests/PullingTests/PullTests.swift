@@ -88,7 +88,7 @@ struct PullTests {
         configuration.token = nil
         let far = try ScreenRelayHost(configuration)
         let watcher = far.firstTrack.subscribe {}
-        #expect(far.publish(track))
+        #expect(far.firstTrack.publish(track))
         for picture in pictures { track.write(picture) }
         return (far, watcher)
     }

@@ -29,7 +29,7 @@ struct RelayedSourceTests {
         let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
         track = CustomVideoTrack(feedback: .init(keyFrameWanted: { pictures.startOver() }))
         self.pictures = pictures
-        #expect(far.publish(track))
+        #expect(far.firstTrack.publish(track))
     }
 
     /// Pushes the far host's track to `input`, reads it from `output`, and compares.

@@ -133,7 +133,7 @@ struct SourceSoundTests {
     func occupied() throws {
         defer { host.stop() }
         let other = CustomAudioTrack()
-        #expect(host.publish(other))
+        #expect(host.firstTrack.publish(other))
         let path = try make(Self.recipes[0])
         let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
         defer { pull.stop() }

@@ -22,7 +22,7 @@ final class SoundedTrack {
         folder = try TemporaryFolder()
         host = try ScreenRelayHost(HostConfiguration())
         track = try CustomVideoTrack(picturesPerSecond: 25)
-        guard host.publish(track) else { throw DeadlineMissed(what: "a track without pictures") }
+        guard host.firstTrack.publish(track) else { throw DeadlineMissed(what: "a track without pictures") }
         if hasSound { sound = try ToneSource(host.firstTrack) }
     }
 

@@ -25,11 +25,11 @@ struct RTSPPlayerSoundTests {
         configuration.token = nil
         host = try ScreenRelayHost(configuration)
         folder = try TemporaryFolder()
-        link = try host.openLink(at: .unix(path: folder.file("link.sock")))
+        link = try host.firstTrack.openLink(at: .unix(path: folder.file("link.sock")))
         pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0))
         url = "rtsp://127.0.0.1:\(server.address.port)/screen"
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     @Test(

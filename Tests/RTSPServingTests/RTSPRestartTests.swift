@@ -29,7 +29,7 @@ struct RTSPRestartTests {
         pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))
         track = CustomVideoTrack(feedback: .init(keyFrameWanted: { [requests] in requests.count.withLock { $0 += 1 } }))
         watcher = host.firstTrack.subscribe {}
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     private func serve(secondStart: Interval) throws -> RTSPServer {

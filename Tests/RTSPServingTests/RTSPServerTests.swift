@@ -28,7 +28,7 @@ struct RTSPServerTests {
         pictures = Array(all.prefix(25))
         nextKeyFrame = all[25]
         watcher = host.firstTrack.subscribe {}
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     private func serve(

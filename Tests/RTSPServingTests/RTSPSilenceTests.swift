@@ -25,7 +25,7 @@ struct RTSPSilenceTests {
         host = try ScreenRelayHost(configuration)
         folder = try TemporaryFolder()
         let path = folder.file("link.sock")
-        link = try host.openLink(at: .unix(path: path))
+        link = try host.firstTrack.openLink(at: .unix(path: path))
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0))
         url = "rtsp://127.0.0.1:\(server.address.port)/screen"
         source = try SoundSource(path)

@@ -28,14 +28,14 @@ struct RTSPSoundTests {
         configuration.token = nil
         host = try ScreenRelayHost(configuration)
         folder = try TemporaryFolder()
-        link = try host.openLink(at: .unix(path: folder.file("link.sock")))
+        link = try host.firstTrack.openLink(at: .unix(path: folder.file("link.sock")))
         pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))
         // Only sound that takes longer than any real one comes to these players.
         var limits = RTSPServerLimits()
         limits.soundPatience = .seconds(60)
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits)
         url = "rtsp://127.0.0.1:\(server.address.port)/screen"
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     private func end() {

@@ -13,7 +13,7 @@ final class StillHost {
         host = try ScreenRelayHost(configuration)
         last = pictures.last
         watcher = host.firstTrack.subscribe {}
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         for picture in pictures { track.write(picture) }
     }
 

@@ -50,8 +50,8 @@ extension EndToEndBesideBrowser {
             init(_ port: Int, sound: CustomAudioTrack?, hasPictures: Bool = true) throws {
                 host = try ScreenRelayHost(HostConfiguration())
                 pictures = try CustomVideoTrack(picturesPerSecond: 30)
-                if hasPictures { #expect(host.publish(pictures)) }
-                if let sound { #expect(host.publish(sound)) }
+                if hasPictures { #expect(host.firstTrack.publish(pictures)) }
+                if let sound { #expect(host.firstTrack.publish(sound)) }
                 push = try host.push(to: try PushTarget("whip:http://Sesam@127.0.0.1:\(port)/409/room"))
             }
 
@@ -90,7 +90,7 @@ extension EndToEndBesideBrowser {
             let studio = try Studio(port, sound: nil)
             try studio.write("pictures alone") { client.events.contains { $0["event"] as? String == "second" } }
             let sound = try CustomAudioTrack(channelCount: 2)
-            #expect(studio.host.publish(sound))
+            #expect(studio.host.firstTrack.publish(sound))
             try studio.write("both") { client.events.contains { $0["audio"] as? Int ?? 0 > 0 } }
             try studio.write("a second more") { client.events.count { $0["audio"] as? Int ?? 0 > 0 } >= 2 }
             let asked = client.events.filter { $0["event"] as? String == "request" }
@@ -107,7 +107,7 @@ extension EndToEndBesideBrowser {
                 client.events.count { $0["event"] as? String == "second" && $0["video"] == nil } >= 3
             }
             #expect(requests(client).map(sections) == [["audio"]])
-            #expect(studio.host.publish(studio.pictures))
+            #expect(studio.host.firstTrack.publish(studio.pictures))
             try studio.write("both") {
                 client.events.contains { ($0["audio"] as? Int ?? 0) > 0 && ($0["video"] as? Int ?? 0) > 0 }
             }

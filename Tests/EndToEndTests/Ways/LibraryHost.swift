@@ -34,10 +34,10 @@ final class LibraryHost: WaysHost {
 
     init(pushes: [String], joins: [String], recording: String) throws {
         host = try ScreenRelayHost(HostConfiguration())
-        let recorded = try host.openLink(at: nil, recording: recording)
+        let recorded = try host.firstTrack.openLink(at: nil, recording: recording)
         stopRecording = { recorded.stop() }
         let writer = try Writer()
-        try #require(host.publish(writer.video) && host.publish(writer.sound))
+        try #require(host.firstTrack.publish(writer.video) && host.firstTrack.publish(writer.sound))
         self.writer = writer
         thread = try #require(NamedThread("writer") { writer.write() })
         players = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0))

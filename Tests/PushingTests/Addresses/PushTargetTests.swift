@@ -17,7 +17,7 @@ struct PushTargetTests {
     init() throws {
         folder = try TemporaryFolder()
         host = try ScreenRelayHost(HostConfiguration())
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
         track.write(pictures[0])
     }

@@ -244,7 +244,7 @@ struct PushSoundTests {
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let sound = try ToneSource(host.firstTrack)
         let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
         let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)

@@ -21,7 +21,7 @@ struct SRTServerTests {
         let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
         track = CustomVideoTrack(feedback: .init(keyFrameWanted: { pictures.startOver() }))
         self.pictures = pictures
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     /// Writes pictures, 50 a second at most, until the condition holds.

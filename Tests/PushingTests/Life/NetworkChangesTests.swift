@@ -58,7 +58,7 @@ struct NetworkChangesTests {
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
         track.write(pictures[0])
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -105,7 +105,7 @@ struct NetworkChangesTests {
             let host = try ScreenRelayHost(HostConfiguration())
             defer { host.stop() }
             let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-            try #require(host.publish(track))
+            try #require(host.firstTrack.publish(track))
             track.write(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())[0])
             let asked = Changes()
             var settings = PushSettings()

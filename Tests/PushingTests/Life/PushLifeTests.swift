@@ -22,7 +22,7 @@ final class PushLifeTests {
         folder = try TemporaryFolder()
         host = try ScreenRelayHost(HostConfiguration())
         pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     deinit { host.stop() }

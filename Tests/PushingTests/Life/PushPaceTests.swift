@@ -56,7 +56,7 @@ final class PushPaceTests {
         folder = try TemporaryFolder()
         host = try ScreenRelayHost(HostConfiguration())
         pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
     }
 
     deinit { host.stop() }

@@ -31,7 +31,7 @@ struct PushTests {
         arguments: MediaReceiver.Transport.allCases)
     func bytes(_ transport: MediaReceiver.Transport) throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let server = try MediaReceiver(transport, port: try freePort(), in: folder)
         var settings = PushSettings()
         settings.statusPeriod = .milliseconds(200)
@@ -88,7 +88,7 @@ struct PushTests {
     @Test("a server that isn't there is one error, and a start by hand tries again")
     func refused() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         track.write(pictures[0])
         let port = try freePort()
         let told = Told()
@@ -114,7 +114,7 @@ struct PushTests {
     )
     func silent() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         track.write(pictures[0])
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(listener) }
@@ -140,7 +140,7 @@ struct PushTests {
         let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var push: Push? = try host.push(to: try PushAddress(server.url))
         try eventually("it connects") { push?.state == .connecting }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         track.write(pictures[0])
         try eventually("it is connected") { push?.state == .connected }
         push = nil
@@ -151,7 +151,7 @@ struct PushTests {
     @Test("while the server takes nothing, pictures are left out up to a key frame, and those that arrive are whole")
     func stalled() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var settings = PushSettings()
         settings.statusPeriod = .milliseconds(200)
@@ -192,7 +192,7 @@ struct PushTests {
         arguments: ["talk.mp4", "talk.mkv"])
     func files(_ name: String) throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         for (attempt, file) in [name, name.split(separator: ".").joined(separator: "-2.")].enumerated() {
             let push = try host.push(to: try PushAddress("file:" + folder.file(name)))
             track.write(pictures[0])
@@ -217,7 +217,7 @@ struct PushTests {
     func links(_ name: String) throws {
         defer { host.stop() }
         try #require(symlink(folder.file("other"), folder.file(name)) == 0)
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let push = try host.push(to: try PushAddress("file:" + folder.file(name)))
         track.write(pictures[0])
         try eventually("it is connected") { push.state == .connected }
@@ -237,7 +237,7 @@ struct PushTests {
     @Test("HLS is a playlist that a player reads while it grows, and old segments go")
     func hls() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let push = try host.push(to: try PushAddress("file:" + folder.file("room.m3u8")))
         track.write(pictures[0])
         try eventually("it is connected") { push.state == .connected }
@@ -262,7 +262,7 @@ struct PushTests {
     @Test("with settings, the pictures are encoded once for all outputs that want the same, in size, profile and rate")
     func settings() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         var settings = PushSettings()
         settings.video = VideoPreset.low2.settings
         settings.video?.fitting = .crop

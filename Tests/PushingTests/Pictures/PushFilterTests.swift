@@ -49,7 +49,7 @@ struct PushFilterTests {
     @Test("a filter changes each picture of its push, and of no other with the same settings")
     func filter() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         var settings = PushSettings()
         settings.filter = { Self.mark(&$0) }
         let marked = try host.push(to: try PushAddress("file:" + folder.file("marked.mkv")), settings: settings)
@@ -72,7 +72,7 @@ struct PushFilterTests {
     @Test("a filter that changes the size ends its push with an error")
     func filterOfAnotherSize() throws {
         defer { host.stop() }
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         var settings = PushSettings()
         settings.filter = { picture in
             picture = I420Picture(

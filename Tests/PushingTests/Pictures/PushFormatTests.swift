@@ -30,7 +30,7 @@ struct PushFormatTests {
     func size(_ suffix: String) throws {
         defer { host.stop() }
         let track = try CustomVideoTrack(picturesPerSecond: 25)
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let told = Told()
         let push = try Push(host.firstTrack, to: try PushAddress("file:" + folder.file("talk.\(suffix)"))) {
             told.take($0)
@@ -55,7 +55,7 @@ struct PushFormatTests {
     /// Has pictures of one size sent, and then of another, until each has come `count` times.
     private func sendSizes(to url: String, then check: (CustomVideoTrack) throws -> Void = { _ in }) throws {
         let track = try CustomVideoTrack(picturesPerSecond: 25)
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         let told = Told()
         let push = try Push(host.firstTrack, to: try PushAddress(url)) { told.take($0) }
         push.start()
@@ -119,7 +119,7 @@ struct PushFormatTests {
     func stillEncoded() throws {
         defer { host.stop() }
         let track = try CustomVideoTrack(picturesPerSecond: 25)
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         track.write(picture: picture(PictureSize(width: 176, height: 144)))
         let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
         var settings = PushSettings()
@@ -137,7 +137,7 @@ struct PushFormatTests {
     func stillSegments() throws {
         defer { host.stop() }
         let track = try CustomVideoTrack(picturesPerSecond: 25)
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         track.write(picture: picture(PictureSize(width: 176, height: 144)))
         var settings = PushSettings()
         settings.video = VideoSettings()
@@ -168,7 +168,7 @@ struct PushFormatTests {
             return (push.status?.sentSound ?? 0) > 10
         }
         let track = try CustomVideoTrack(picturesPerSecond: 25)
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         try eventually("it connects again") {
             try tone.write(amplitude: 0.5)
             track.write(picture: picture(PictureSize(width: 176, height: 144)))

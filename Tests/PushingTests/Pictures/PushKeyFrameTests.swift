@@ -23,7 +23,7 @@ struct PushKeyFrameTests {
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
         let source = CustomVideoTrack(makesKeyFrames: false, feedback: .init(keyFrameWanted: {}))
-        #expect(host.publish(source))
+        #expect(host.firstTrack.publish(source))
         // Every 25th of them is a key frame.
         let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
         let watching = host.firstTrack.subscribe {}
@@ -81,7 +81,7 @@ struct PushKeyFrameTests {
         let host = try ScreenRelayHost(HostConfiguration())
         defer { host.stop() }
         let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(host.publish(source))
+        #expect(host.firstTrack.publish(source))
         let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
         let file = folder.file("talk.mkv")
         var settings = PushSettings()

@@ -51,7 +51,7 @@ struct CheckedPictureTests {
         let host = try ScreenRelayHost(.anyPorts)
         defer { host.stop() }
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         var right = try Stream()
         track.write(try right.next(isKeyFrame: true).frame)
         let page = try Browser.launch().newPage()

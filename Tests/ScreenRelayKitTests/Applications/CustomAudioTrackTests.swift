@@ -160,7 +160,7 @@ struct CustomAudioTrackTests {
         defer { host.stop() }
         let first = CustomAudioTrack()
         let second = CustomAudioTrack()
-        #expect(host.publish(first) && !host.publish(second) && !host.publish(first))
+        #expect(host.firstTrack.publish(first) && !host.firstTrack.publish(second) && !host.firstTrack.publish(first))
         #expect(host.firstTrack.soundState == SoundState.live)
         let reader = host.firstTrack.subscribeToSound {}
         #expect(first.listeners == 1 && host.firstTrack.listeners == 1 && host.viewers == 0)
@@ -173,7 +173,7 @@ struct CustomAudioTrackTests {
         first.write(frame)
         #expect(reader.take().isEmpty)
         #expect(host.firstTrack.soundState == SoundState.none)
-        #expect(host.publish(second))
+        #expect(host.firstTrack.publish(second))
         second.end(reason: "it was a test")
     }
 

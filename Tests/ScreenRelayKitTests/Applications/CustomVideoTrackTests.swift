@@ -140,8 +140,8 @@ struct CustomVideoTrackTests {
         defer { host.stop() }
         let told = Told()
         let track = CustomVideoTrack(feedback: told.feedback)
-        #expect(host.publish(track))
-        #expect(!host.publish(CustomVideoTrack(feedback: Told().feedback)))
+        #expect(host.firstTrack.publish(track))
+        #expect(!host.firstTrack.publish(CustomVideoTrack(feedback: Told().feedback)))
         let size = PictureSize(width: 64, height: 48)
         let encoder = try X264Encoder(
             X264Configuration(

@@ -28,7 +28,7 @@ struct CaptureSupervisorTests {
             folder = try TemporaryFolder()
             host = try ScreenRelayHost(.anyPorts)
             try prepare(host)
-            let link = try host.openLink(at: nil)
+            let link = try host.firstTrack.openLink(at: nil)
             let failures = self.failures
             let arguments = ["-c", "cd $0; echo $$ $(date +%s%N) $* >> starts; \(script)", folder.path]
             supervisor = try CaptureSupervisor(
@@ -79,7 +79,7 @@ struct CaptureSupervisorTests {
     func otherSource() throws {
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
         let scene = try Scene("exit 69") { host in
-            #expect(host.publish(track))
+            #expect(host.firstTrack.publish(track))
             track.end(reason: "it was a test")
         }
         try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [69] })

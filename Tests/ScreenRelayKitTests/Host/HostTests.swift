@@ -73,7 +73,7 @@ struct HostTests {
             reason { $0.listen = [ListenAddress(address: "192.0.2.1", port: 0)] }.contains("doesn't have that address"))
 
         do throws(HostError) {
-            try first.openLink(at: .unix(path: "/nowhere/s.sock")).stop()
+            try first.firstTrack.openLink(at: .unix(path: "/nowhere/s.sock")).stop()
             Issue.record("the link was opened")
         } catch {
             #expect(error.description == "--link: folder '/nowhere' for the socket does not exist; make it first")
@@ -87,15 +87,17 @@ struct HostTests {
         let folder = try TemporaryFolder()
         let file = folder.file("link.srr")
         for _ in 1...2 {
-            #expect(throws: HostError.self) { try host.openLink(at: .unix(path: "/nowhere/s.sock"), recording: file) }
+            #expect(throws: HostError.self) {
+                try host.firstTrack.openLink(at: .unix(path: "/nowhere/s.sock"), recording: file)
+            }
             #expect(access(file, F_OK) != 0)
         }
         #expect(host.firstTrack.readers.count == 0)
-        try host.openLink(at: nil, recording: file).stop()
+        try host.firstTrack.openLink(at: nil, recording: file).stop()
         #expect(host.firstTrack.readers.count == 0)
         host.stop()
         #expect(access(file, F_OK) != 0)
-        #expect(host.recording?.failure == nil)
+        #expect(host.firstTrack.recording?.failure == nil)
     }
 
     @Test(
@@ -106,8 +108,8 @@ struct HostTests {
         let folder = try TemporaryFolder()
         let host = try ScreenRelayHost(.anyPorts)
         defer { host.stop() }
-        host.setPlainReaders(2)
-        let link = try host.openLink(
+        host.firstTrack.setPlainReaders(2)
+        let link = try host.firstTrack.openLink(
             at: .unix(path: folder.file("s.sock")), recording: disk.path + "/link.srr")
         defer { link.stop() }
         #expect(host.firstTrack.readers.count == 3)
@@ -118,7 +120,7 @@ struct HostTests {
                 payloadCount: payload.count, captureTime: nil, endsFrame: true) + payload
         try capture.enqueue(header: message)
         try eventually("the host to read", holds: { try capture.flush() })
-        try eventually("the disk to be full", holds: { host.recording?.failure != nil })
+        try eventually("the disk to be full", holds: { host.firstTrack.recording?.failure != nil })
         try eventually("the others alone", holds: { host.firstTrack.readers.count == 2 })
     }
 
@@ -198,15 +200,15 @@ struct HostTests {
         let host = try ScreenRelayHost(.anyPorts)
         defer { host.stop() }
         let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(host.publish(track))
+        #expect(host.firstTrack.publish(track))
         host.pause()
-        #expect(host.sourceState == .paused(.sharer))
+        #expect(host.firstTrack.sourceState == .paused(.sharer))
         host.resume()
-        #expect(host.sourceState == .live)
+        #expect(host.firstTrack.sourceState == .live)
         host.togglePause()
-        #expect(host.sourceState == .paused(.sharer))
+        #expect(host.firstTrack.sourceState == .paused(.sharer))
         host.togglePause()
-        #expect(host.sourceState == .live)
+        #expect(host.firstTrack.sourceState == .live)
         track.end(reason: "it was a test")
     }
 }

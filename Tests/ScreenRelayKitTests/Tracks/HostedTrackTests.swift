@@ -50,7 +50,7 @@ struct HostedTrackTests {
         #expect(host.tracks.map(\.room) == ["desk", "desk", "attic"])
         #expect(host.track("desk2", in: "desk") === second && host.track("desk2", in: "attic") == nil)
         let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
-        #expect(attic.publish(source) && attic.sourceState == .live && host.sourceState == .waiting)
+        #expect(attic.publish(source) && attic.sourceState == .live && host.firstTrack.sourceState == .waiting)
         // An application may show a slide for as long as it likes.
         #expect(!attic.media.isSteady)
         var rooms = await host.describeRooms()
@@ -93,7 +93,7 @@ struct HostedTrackTests {
         defer { host.stop() }
         let sources = (0..<3).map { _ in CustomVideoTrack(feedback: .init(keyFrameWanted: {})) }
         let second = try host.addTrack("b", to: "desk")
-        #expect(host.publish(sources[0]) && second.publish(sources[1]))
+        #expect(host.firstTrack.publish(sources[0]) && second.publish(sources[1]))
         host.togglePause()
         var limits = SourceLimits()
         limits.bitRate = BitRate(bitsPerSecond: 1_000_000)

@@ -44,7 +44,7 @@ public final class CustomAudioTrack: PictureSource {
         var hearing: TrackHub? { isHeard && !isHeld ? hub : nil }
     }
 
-    /// A track of packets that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one, beside whatever
+    /// A track of packets that is not in a room yet. ``HostedTrack/publish(_:)`` puts it into one, beside whatever
     /// pictures there are.
     public init(feedback: Feedback = Feedback()) {
         self.feedback = feedback

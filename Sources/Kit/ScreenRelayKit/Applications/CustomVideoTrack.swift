@@ -54,7 +54,7 @@ public final class CustomVideoTrack: PictureSource {
     private let recording = Mutex<SourceRecording?>(nil)
     private let epoch = UInt64.random(in: 1 ... .max)
 
-    /// A track of frames that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one.
+    /// A track of frames that is not in a room yet. ``HostedTrack/publish(_:)`` puts it into one.
     public init(makesKeyFrames: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
         self.makesKeyFrames = makesKeyFrames
         self.changesChroma = changesChroma

@@ -1,9 +1,7 @@
-public import CaptureLink
 import Clocks
 public import Foundation
 import Glibc
-public import Ingest
-public import LinkTransport
+import Ingest
 public import MediaSessions
 public import MediaTypes
 import Rooms
@@ -17,8 +15,8 @@ import WebRTC
 /// A host: rooms with tracks, viewers over WebRTC, pages and signalling over HTTP. Each track's source comes over the
 /// link or is the application's own.
 ///
-/// A host starts with one track in its first room, and most of its methods are about that track. Everything runs on its
-/// own threads. Methods may be called on any other thread.
+/// A host starts with one track in its first room (``firstTrack``). Everything runs on its own threads. Methods may be
+/// called on any other thread.
 public final class ScreenRelayHost: Sendable {
     /// The name of the first track of the first room.
     public static let firstTrackName = TrackName.screen.text
@@ -115,24 +113,6 @@ public final class ScreenRelayHost: Sendable {
         metricsText.use { [weak self] in self?.metrics.prometheusText ?? "" }
     }
 
-    /// Starts to accept captures over the link for the first track: see
-    /// ``HostedTrack/openLink(at:admission:recording:recordingLimit:)``. Throws the errors of that method.
-    public func openLink(
-        at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
-        recordingLimit: UInt64? = nil
-    ) throws(HostError) -> LinkServer {
-        try firstTrack.openLink(
-            at: address, admission: admission, recording: recording, recordingLimit: recordingLimit)
-    }
-
-    /// The state of the first track's recording, also after it has ended. Nil if there is none.
-    public var recording: RecordingStatus? { firstTrack.recording }
-
-    /// Makes `track` the first track's source. Returns false if it already has a source.
-    public func publish(_ track: CustomVideoTrack) -> Bool { firstTrack.publish(track) }
-    /// Makes `sound` that of the first track. Returns false if the track's sound already has a source.
-    public func publish(_ sound: CustomAudioTrack) -> Bool { firstTrack.publish(sound) }
-
     /// Uses another certificate for new connections; existing ones stay. Only for a host that was started with one.
     /// Throws `signalling` if the certificate can't be used.
     public func use(_ certificate: ServerCertificate) throws(HostError) {
@@ -205,15 +185,6 @@ public final class ScreenRelayHost: Sendable {
     /// Whether ``mute(_:)`` has muted the sound.
     public var isMuted: Bool { hosted.isMuted }
 
-    /// The current state of the first track's source, as viewers are told.
-    public var sourceState: SourceState { firstTrack.sourceState }
-    /// The round-trip time and clock offset of a source that came over TCP, if they are known.
-    public var sourceTiming: SourceTiming? { firstTrack.ingest.hub.source?.timing }
-    /// Sets the number of the application's own readers of the first track that can't draw the pointer, such as its
-    /// recordings. Viewers, players and the link's recording count by themselves. While there is at least one such
-    /// reader, the pointer is drawn into the pictures.
-    public func setPlainReaders(_ count: Int) { firstTrack.readers.others(count) }
-
     /// Sets each source's highest frame rate and bit rate, also for sources that come later. An application's own track
     /// is only told the bit rate; ``ignored(of:)`` says which of them no source keeps to.
     public func limit(_ limits: SourceLimits) {
@@ -222,10 +193,6 @@ public final class ScreenRelayHost: Sendable {
 
     /// The limits that ``limit(_:)`` has set.
     public var limits: SourceLimits { hosted.limits }
-
-    /// The last statistics from the first track's capture, about one a second while something changes. Nil if there are
-    /// none.
-    public var captureStatistics: CaptureStatistics? { firstTrack.ingest.hub.statistics(now: MonotonicTime.now()) }
 
     /// The number of viewers now. A viewer of two tracks counts twice.
     public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }

@@ -1,3 +1,4 @@
+public import CaptureLink
 import Clocks
 public import Ingest
 public import LinkTransport
@@ -6,7 +7,7 @@ import RecordingFiles
 public import Signalling
 import Synchronization
 import Threading
-import TrackHub
+public import TrackHub
 import WebRTC
 
 /// A track in one of a host's rooms. ``ScreenRelayHost`` makes it; its source comes over the link, or is the
@@ -153,8 +154,18 @@ public final class HostedTrack: Sendable {
 
     /// The source's current state, as viewers are told.
     public var sourceState: SourceState { ingest.hub.sourceState }
+    /// The round-trip time and clock offset of a source that came over TCP, if they are known.
+    public var sourceTiming: SourceTiming? { ingest.hub.source?.timing }
+    /// The last statistics from the track's capture, about one per second while something changes. Nil if there are
+    /// none.
+    public var captureStatistics: CaptureStatistics? { ingest.hub.statistics(now: MonotonicTime.now()) }
     /// The number of viewers that watch the track now.
     public var viewers: Int { ingest.hub.viewers }
+
+    /// Sets the number of the application's own readers that can't draw the pointer, such as its recordings. Viewers,
+    /// players and the link's recording count by themselves. While there is at least one such reader, the pointer is
+    /// drawn into the pictures.
+    public func setPlainReaders(_ count: Int) { readers.others(count) }
 
     /// Waits at most 5 s until the recording has reached its file.
     func stop() {

@@ -64,7 +64,7 @@ struct StatusReport {
     init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts) {
         self.process = process
         (what, source, joins) = (facts.what, facts.source, facts.joins)
-        state = host.sourceState
+        state = host.firstTrack.sourceState
         room = host.room
         viewers = host.viewers
         isMuted = host.isMuted
@@ -73,9 +73,9 @@ struct StatusReport {
         metrics = host.metrics
         limits = host.limits
         ignoredLimits = host.ignored(of: host.limits)
-        capture = host.captureStatistics
-        timing = host.sourceTiming
-        recording = host.recording
+        capture = host.firstTrack.captureStatistics
+        timing = host.firstTrack.sourceTiming
+        recording = host.firstTrack.recording
         links = host.linksDocument()
         administration = host.administration
         tracks = host.tracks.map { Track($0) }

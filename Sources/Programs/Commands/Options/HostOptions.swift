@@ -134,7 +134,7 @@ enum HostOptions {
         host.stop()
         var code = code
         // Other failures were reported when they happened, and sharing continued.
-        if let failure = host.recording?.failure, case .stalled = failure {
+        if let failure = host.firstTrack.recording?.failure, case .stalled = failure {
             let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
             if code == ExitCode.success.rawValue { code = failed }
         }

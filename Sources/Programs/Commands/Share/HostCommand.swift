@@ -83,7 +83,7 @@ enum HostCommand {
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
-            let link = try host.openLink(
+            let link = try host.firstTrack.openLink(
                 at: address ?? .standard(), admission: admission, recording: recording.path,
                 recordingLimit: recording.limit)
             // If port 0 was given, this has the actual port.

@@ -118,7 +118,7 @@ enum ShareCommand {
         let facts = Control.Facts(what: "sharing \(shared)", most: most, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
-        let link = try host.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
+        let link = try host.firstTrack.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
         defer { link.stop() }
         let supervisor = try supervise(link)
         defer { supervisor.stop() }
