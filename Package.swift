@@ -96,6 +96,7 @@ let package = Package(
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
         pure("Media", "ByteCoding", ["MediaTypes"]),
+        // The only clock. As a separate target, it shows which targets read one; pure cores may not.
         shell("Media", "Clocks", ["MediaTypes"]),
         shell("Media", "LockOrder"),
         shell("Media", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
@@ -107,6 +108,7 @@ let package = Package(
         // Codecs: one wrapper a library.
         shell("Codecs", "VideoEncoding", ["MediaTypes"]),
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
+        // What the three wrappers of FFmpeg's libraries share: their messages, and the decoders that may be used.
         shell("Codecs", "LibAVMessages", ["CLibAV"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "AudioCoding", ["COpus", "MediaTypes"]),
@@ -181,6 +183,7 @@ let package = Package(
         pure("RTC", "SDP", ["MediaTypes", "H264"]),
         pure("RTC", "CongestionControl", ["MediaTypes", "RTP"]),
         shell("RTC", "SecureTransport", ["COpenSSL", "MediaTypes"]),
+        // What signalling knows of sessions, so that it doesn't depend on WebRTC.
         pure("RTC", "MediaSessions", ["MediaTypes"]),
         shell(
             "RTC", "WebRTC",

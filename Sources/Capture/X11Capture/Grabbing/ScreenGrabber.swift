@@ -8,7 +8,7 @@ import MediaTypes
 public enum GrabMethod: String, CaseIterable, Sendable {
     /// Shared memory passed as a file descriptor (MIT-SHM 1.2).
     case memoryFile = "memory-file"
-    /// Shared memory in a System V segment (older servers).
+    /// Shared memory in a System V segment (MIT-SHM before 1.2, which Debian's tightvncserver has).
     case systemV = "system-v"
     /// Replies on the connection (servers on other machines).
     case connection = "connection"

@@ -98,7 +98,8 @@ final class TrackedWindow: TrackedTarget {
     }
 }
 
-/// The visible part of one window, for servers without Composite. Windows that cover it show as well.
+/// The visible part of one window, for servers without Composite: of those in Debian 12 and 13, tightvncserver and
+/// Xnest. Windows that cover it show as well.
 final class TrackedVisibleWindow: TrackedTarget {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize

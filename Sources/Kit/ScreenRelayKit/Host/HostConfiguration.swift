@@ -40,7 +40,8 @@ public struct HostConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// Reverse proxies whose `Forwarded` or `X-Forwarded-For` header is trusted to name the client.
     public var trustedProxies: [AddressRange] = []
-    /// Whether socket.io clients also get `other_joined`, which means the same as `otherjoin`.
+    /// Whether socket.io clients also get `other_joined`, which means the same as `otherjoin`. Off by default, because
+    /// a client that knows both names would make two offers.
     public var alsoOtherJoined = false
     /// Whether socket.io clients with the first room's token may call each other, in rooms of two with any other name.
     public var pairRooms = false
