@@ -86,54 +86,77 @@ struct StatusReport {
     /// The most links in the JSON object, and the most joins that are told of.
     private static let (linkLimit, joinLimit) = (8, 8)
 
-    /// The marks that begin parts of `line`.
-    private static let captureMark = "; capture: "
-    private static let delayMark = "; delay: "
-    private static let administrationMark = "; /api: "
-    private static let linkMark = "; link: "
-    /// The marks that begin a new line when people read `line`, in reverse order.
-    static let marks = [captureMark, delayMark, administrationMark, linkMark]
-
-    /// The status in one line. The capture's part comes last.
+    /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
     var line: String {
-        var line = "\(state.words(for: source)); \(what) to the room \(room); \(words(forViewers: viewers))"
-        if tracks.count > 1 { line += ", counted for each track" }
-        // The line already begins with the first track.
-        for track in tracks.dropFirst().prefix(3) {
-            line +=
-                "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words(for: source)), "
-            line += words(forViewers: track.viewers)
+        let parts = stateParts + soundParts + pathParts + linkParts + [administrationPart, delayPart, capturePart]
+        return parts.compactMap { $0 }.joined(separator: "; ")
+    }
+
+    /// The names that begin parts of `line`, in the order of the line. People read these parts on lines of their own.
+    private static let namedParts = ["link: ", "/api: ", "delay: ", "capture: "]
+
+    /// A host's answer in lines, for people. It comes from another process, so its text is all that tells the parts.
+    static func lines(of answer: String) -> String {
+        var text = answer
+        for name in namedParts {
+            guard let range = text.firstRange(of: "; \(name)") else { continue }
+            text.replaceSubrange(range, with: "\n  \(name)")
         }
-        if tracks.count > 4 { line += "; \(tracks.count - 4) more tracks" }
-        if isMuted {
-            line += "; sound muted"
-        } else if let track = tracks.first, track.sound != SoundState.none {
-            line += "; sound \(track.soundWord)"
+        return text
+    }
+
+    /// The first track's state, the source, the viewers, and further tracks.
+    private var stateParts: [String?] {
+        let ofEach = tracks.count > 1 ? ", counted for each track" : ""
+        let further = tracks.dropFirst().prefix(3).map { track in
+            let place = track.room == room ? "" : "\(track.room)/"
+            return "track \(place)\(track.name): \(track.state.words(for: source)), \(words(forViewers: track.viewers))"
         }
-        if isMicrophoneMuted { line += "; microphone muted" }
-        if let words = narrowViewers.words { line += "; \(words)" }
-        if limits != SourceLimits() { line += "; at most \(limits.words)" }
-        if !ignoredLimits.isEmpty { line += ", but what comes now keeps to its own \(ignoredLimits.words)" }
-        if let timing {
-            line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
-        }
-        if let recording { line += "; \(recording.words)" }
-        for words in (joins?.words ?? []).prefix(Self.joinLimit) { line += "; \(words)" }
-        line += Self.linkMark + links.links.joined(separator: " ")
-        if let words = links.expiryWords { line += "; \(words)" }
-        if let fingerprint = links.fingerprint { line += "; certificate \(fingerprint)" }
-        line += Self.administrationMark
-        line += administration?.url ?? "none, because its token has no file (--admin-token-file)"
-        if let file = administration?.tokenFile { line += ", with the token in \(file)" }
+        return [state.words(for: source), "\(what) to the room \(room)", words(forViewers: viewers) + ofEach] + further
+            + [tracks.count > 4 ? "\(tracks.count - 4) more tracks" : nil]
+    }
+
+    private var soundParts: [String?] {
+        let first = tracks.first.flatMap { $0.sound == SoundState.none ? nil : "sound \($0.soundWord)" }
+        return [isMuted ? "sound muted" : first, isMicrophoneMuted ? "microphone muted" : nil]
+    }
+
+    /// Slow paths, limits, the way from the capture, the recording and the rooms of other servers.
+    private var pathParts: [String?] {
+        let exceptions = ignoredLimits.isEmpty ? "" : ", but what comes now keeps to its own \(ignoredLimits.words)"
+        return [
+            narrowViewers.words,
+            limits == SourceLimits() ? nil : "at most \(limits.words)\(exceptions)",
+            timing.map { "capture \($0.roundTrip.inMilliseconds) there and back, clock \($0.clockOffset.signed)" },
+            recording?.words,
+        ] + (joins?.words ?? []).prefix(Self.joinLimit).map(Optional.some)
+    }
+
+    private var linkParts: [String?] {
+        [
+            "link: " + links.links.joined(separator: " "), links.expiryWords,
+            links.fingerprint.map { "certificate \($0)" },
+        ]
+    }
+
+    private var administrationPart: String? {
+        let url = administration?.url ?? "none, because its token has no file (--admin-token-file)"
+        return "/api: \(url)" + (administration?.tokenFile.map { ", with the token in \($0)" } ?? "")
+    }
+
+    private var delayPart: String? {
         let delays = metrics.namedStages.compactMap { stage, times in
             times.quantile(0.5).map { "\($0.inMilliseconds) \(Self.stageWords[stage] ?? stage)" }
         }
-        if !delays.isEmpty { line += Self.delayMark + delays.joined(separator: ", ") + " (medians)" }
-        guard let capture else { return line }
-        line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
-        line += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
-        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow capture link" }
-        return line
+        return delays.isEmpty ? nil : "delay: \(delays.joined(separator: ", ")) (medians)"
+    }
+
+    private var capturePart: String? {
+        guard let capture else { return nil }
+        var words = "capture: \(recentWords(of: capture) ?? counts(of: capture))"
+        words += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
+        if capture.heldBack > 0 { words += ", \(capture.heldBack) pictures held back so far by a slow capture link" }
+        return words
     }
 
     /// What a picture does in each stage, by the stage's name.

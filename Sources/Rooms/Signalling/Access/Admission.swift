@@ -167,46 +167,57 @@ extension Admission {
     /// Refuses an address that makes too many requests, before the request is read.
     ///
     /// Requests with a right token, with a wrong one, and without any have separate limits, so no group can use up what
-    /// another needs.
+    /// another needs:
+    ///
+    /// | token | limit |
+    /// | --- | --- |
+    /// | absent, to open a WebSocket | only the number of connections, because the client sends its token later |
+    /// | absent | `requests`, except on loopback |
+    /// | right | `requestsWithToken`, except on loopback |
+    /// | wrong | `attempts`, except for `/api` and `/metrics`, which count their failures themselves |
     private func checkRate(of exchange: HTTPExchange) -> HTTPResponse? {
         let address = exchange.clientAddress
-        let isTaken: Bool
-        switch showsRightToken(exchange) {
-        case nil where asksForWebSocket(exchange):
-            // Such a client sends its token later. Until then, only the number of connections limits it.
-            isTaken = true
-        case nil: isTaken = ClientAddress.isLoopback(address) || requests.take(address, now: .now())
-        case true?: isTaken = ClientAddress.isLoopback(address) || requestsWithToken.take(address, now: .now())
-        case false?:
-            // `/api` and `/metrics` count their failures themselves, and have their own error messages.
-            guard exchange.path?.first != "api", exchange.path != ["metrics"],
-                !attempts.mayTry(address, now: configuration.attemptClock())
-            else {
-                return nil
-            }
+        switch shownToken(in: exchange) {
+        case .absent where asksForWebSocket(exchange): return nil
+        case .absent:
+            if ClientAddress.isLoopback(address) || requests.take(address, now: .now()) { return nil }
+            return Self.tooManyRequests
+        case .right:
+            if ClientAddress.isLoopback(address) || requestsWithToken.take(address, now: .now()) { return nil }
+            return Self.tooManyRequests
+        case .wrong:
+            let countsItself = exchange.path?.first == "api" || exchange.path == ["metrics"]
+            if countsItself || attempts.mayTry(address, now: configuration.attemptClock()) { return nil }
             noteWrongToken(from: address)
             return Self.tooManyAttempts
         }
-        return isTaken
-            ? nil
-            : .plain(
-                429, "too many requests come from this address; wait a second and try again", [("Retry-After", "1")])
     }
 
-    /// Whether the token of a request is right, regardless of its password; nil if the request has no token or needs
-    /// none.
-    private func showsRightToken(_ exchange: HTTPExchange) -> Bool? {
-        guard exchange.header("Authorization") != nil, let path = exchange.path else { return nil }
+    private static var tooManyRequests: HTTPResponse {
+        .plain(429, "too many requests come from this address; wait a second and try again", [("Retry-After", "1")])
+    }
+
+    private enum ShownToken {
+        /// The request has no token, or needs none.
+        case absent
+        case right, wrong
+    }
+
+    /// Whether the token of a request is right, regardless of its password.
+    private func shownToken(in exchange: HTTPExchange) -> ShownToken {
+        guard exchange.header("Authorization") != nil, let path = exchange.path else { return .absent }
         let room: String
         switch path.first {
         case "whep", "whip": room = path.count > 1 ? path[1] : ""
-        case "api", "metrics": return administrationToken?.matches(exchange.bearer ?? "")
+        case "api", "metrics":
+            guard let administrationToken else { return .absent }
+            return administrationToken.matches(exchange.bearer ?? "") ? .right : .wrong
         case "snapshot.png", "snapshot.jpg": room = exchange.query("room") ?? ""
-        default: return nil
+        default: return .absent
         }
         var key = exchange.key(to: room)
         key.password = nil
-        return grant(key).grant != .refused
+        return grant(key).grant == .refused ? .wrong : .right
     }
 
     private func asksForWebSocket(_ exchange: HTTPExchange) -> Bool {

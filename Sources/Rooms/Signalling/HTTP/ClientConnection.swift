@@ -75,32 +75,38 @@ final class ClientConnection {
         g_object_unref(remote)
     }
 
-    /// Calls `onGone` on the site's thread once `stream` is freed.
-    ///
-    /// The thread of GLib's that ran a TLS handshake may be the last to let go of the stream.
+    /// Calls `onGone` on the site's thread once `stream` is freed. The stream's weak reference keeps this object until
+    /// then.
     func watch(_ stream: UnsafeMutablePointer<GObject>, onGone: @escaping () -> Void) {
         self.onGone = onGone
         g_weak_ref_set(self.stream, stream)
         g_object_weak_ref(
             stream,
-            { data, _ in
-                guard let data else { return }
-                let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeUnretainedValue()
-                let isOurs = g_main_context_is_owner(connection.context) != 0
-                guard !isOurs, !connection.isForgotten.isSet else { return ClientConnection.gone(data) }
-                let source = g_idle_source_new()
-                g_source_set_priority(source, G_PRIORITY_DEFAULT)
-                g_source_set_callback(
-                    source,
-                    { data in
-                        if let data { ClientConnection.gone(data) }
-                        return 0
-                    }, data, nil)
-                g_source_attach(source, connection.context)
-                g_source_unref(source)
+            { connection, _ in
+                if let connection { ClientConnection.streamFreed(connection) }
             }, Unmanaged.passRetained(self).toOpaque())
     }
 
+    /// Called on the thread that releases the stream last: the site's, or GLib's that ran a TLS handshake. `data` is
+    /// the retained connection.
+    private static func streamFreed(_ data: gpointer) {
+        let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeUnretainedValue()
+        let isOnSiteThread = g_main_context_is_owner(connection.context) != 0
+        // After `forget()` there is nothing to call, and the site's thread may have ended.
+        if isOnSiteThread || connection.isForgotten.isSet { return gone(data) }
+        let source = g_idle_source_new()
+        g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        g_source_set_callback(
+            source,
+            { data in
+                if let data { ClientConnection.gone(data) }
+                return 0
+            }, data, nil)
+        g_source_attach(source, connection.context)
+        g_source_unref(source)
+    }
+
+    /// Releases the connection that `watch` has retained.
     private static func gone(_ data: gpointer) {
         let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeRetainedValue()
         connection.onGone?()

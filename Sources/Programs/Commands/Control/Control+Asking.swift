@@ -1,0 +1,149 @@
+import CommandLine
+import LinkTransport
+import MediaTypes
+import ScreenRelayKit
+
+/// The client's side: sends a command to the running hosts, and prints their answers.
+extension Control {
+    /// Sends the command to the running host, or to the one that `--pid` names. A question without `--pid` goes to all.
+    static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
+        let command = try wanted(name, options)
+        if options.has("qr"), options.has("json") {
+            throw UsageError("--qr and --json can't go together; leave one out")
+        }
+        let client = ControlClient()
+        let processes = try chosen(of: client.processes, for: command, options)
+        for process in processes {
+            do throws(ControlError) {
+                let code: Int32
+                if case .remove(let who) = command {
+                    code = try RoomCommands.remove(who, from: process, client)
+                } else {
+                    let text = try output(of: command, by: process, client, options)
+                    code = Program.answer(processes.count > 1 ? text.labelled : text.plain)
+                }
+                guard code == ExitCode.success.rawValue else { return code }
+            } catch {
+                return Program.fail(error.description, error.exitCode)
+            }
+        }
+        return ExitCode.success.rawValue
+    }
+
+    /// The hosts to send the command to: the one that `--pid` names, the only one, or, for a question, all of them.
+    private static func chosen(
+        of running: [Int32], for command: ControlCommand, _ options: ParsedOptions
+    ) throws(UsageError) -> [Int32] {
+        let list = running.map(String.init).joined(separator: ", ")
+        if let number = try options.value("pid", as: .integer(1...Int(Int32.max), what: "process number")) {
+            let process = Int32(clamping: number)
+            if running.contains(process) { return [process] }
+            let others = running.isEmpty ? "none runs" : "those of this user are \(list)"
+            throw UsageError("--pid \(process): no share or host has that number; \(others)", exitCode: .unavailable)
+        }
+        if running.isEmpty { throw UsageError("no share or host of this user runs", exitCode: .unavailable) }
+        if running.count > 1, AnswerForm(command) == .words {
+            throw UsageError(
+                "\(running.count) shares or hosts run (\(list)); choose one with --pid; "
+                    + "'screenrelay status' shows which is which")
+        }
+        return running
+    }
+
+    /// What a host answers to a command.
+    private enum AnswerForm {
+        /// Words about what was done, for orders.
+        case words
+        /// For `status`: words that are printed in lines, or a JSON object with `--json`.
+        case status
+        /// For `rooms`, `link` and `push list`: a JSON object, which is printed for people or, with `--json`, as it is.
+        case rooms, link, pushes
+
+        init(_ command: ControlCommand) {
+            switch command {
+            case .status, .statusJSON: self = .status
+            case .rooms: self = .rooms
+            case .link: self = .link
+            case .push(.list): self = .pushes
+            default: self = .words
+            }
+        }
+    }
+
+    /// What is printed of one host's answer, and the same with the host's process id in front, if several answer.
+    private struct Output {
+        let plain: String
+        let labelled: String
+    }
+
+    /// Asks a host, and formats its answer for people or, with `--json`, for programs.
+    private static func output(
+        of command: ControlCommand, by process: Int32, _ client: ControlClient, _ options: ParsedOptions
+    ) throws(ControlError) -> Output {
+        let answer = try client.ask(command, of: process)
+        let form = AnswerForm(command)
+        if options.has("json") {
+            // The status has the host's process id; the other objects get it here.
+            let lacksID = form != .status && answer.hasPrefix("{\"")
+            let object = lacksID ? "{\"process\":\(process)," + answer.dropFirst() : answer
+            return Output(plain: "\(object)\n", labelled: "\(object)\n")
+        }
+        func inLine(_ text: String) -> Output { Output(plain: "\(text)\n", labelled: "\(process): \(text)\n") }
+        func below(_ text: String) -> Output { Output(plain: text, labelled: "\(process):\n\(text)") }
+        switch form {
+        case .words: return inLine(answer)
+        case .status: return inLine(StatusReport.lines(of: answer))
+        case .rooms:
+            let expiry = LinkCommand.expiry(in: try client.ask(.link, of: process))
+            return below(try RoomCommands.text(of: answer, of: process) + expiry)
+        case .link: return below(try LinkCommand.text(of: answer, of: process, withCode: options.has("qr")))
+        case .pushes: return below(try PushCommand.text(of: answer, of: process))
+        }
+    }
+
+    /// The command with its options as the user wrote it.
+    private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
+        switch name {
+        case "status": return options.has("json") ? .statusJSON : .status
+        case "mute", "unmute":
+            let line = ([name] + options.operands).joined(separator: " ")
+            guard let command = ControlCommand(line: line) else {
+                throw UsageError("\(line): only 'mic' can follow \(name)")
+            }
+            return command
+        case "remove": return .remove(options.operands.first ?? "")
+        case PushCommand.command.name: return .push(try PushCommand.order(options))
+        case "rate":
+            let frames = try limit("fps", options) { (options) throws(UsageError) in
+                try options.value("fps", as: .frameRate)
+            }
+            let bits = try limit("bitrate", options) { (options) throws(UsageError) in
+                try options.value("bitrate", as: .bitRate)?.bitsPerSecond
+            }
+            guard frames != nil || bits != nil else {
+                throw UsageError("rate: give a limit with --fps or --bitrate")
+            }
+            return .rate(ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits))
+        default:
+            guard let command = ControlCommand(line: name) else { throw UsageError("unknown command '\(name)'") }
+            return command
+        }
+    }
+
+    private static func limit(
+        _ option: String, _ options: ParsedOptions, _ number: (ParsedOptions) throws(UsageError) -> Int?
+    ) throws(UsageError) -> ControlCommand.RateChange.Limit? {
+        if options.value(option) == "max" { return .unlimited }
+        return try number(options).map { .atMost($0) }
+    }
+}
+
+extension ControlError {
+    /// The exit code for a command that did not get through.
+    var exitCode: ExitCode {
+        switch self {
+        case .notRunning, .noAnswer, .refused: .unavailable
+        case .link(let error): ExitCode(error.kind)
+        }
+    }
+}
