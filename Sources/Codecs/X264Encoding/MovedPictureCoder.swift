@@ -67,17 +67,19 @@ final class MovedPictureCoder {
         coder.begin(
             planes, reference, kept, x: motion.x, y: motion.y, second: motion.second, quantizer: quantizer,
             chromaOffset: writer.chromaQuantizerOffset)
-        // Rows copied straight up from below haven't been overwritten yet. Encoded macroblocks may also refer to rows
-        // above.
+        // `reference` is overwritten row by row, and rows that later macroblocks refer to are kept before that: all of
+        // them if content moves down or sideways, because it is then copied from rows that are overwritten already.
+        // Content that moves straight up is copied from rows below, which are still those of the previous picture. Then
+        // only coded macroblocks refer to rows above: a row is kept if one of the next `reach` rows has any.
         let second = motion.second ?? (0, 0)
-        let needsRows = motion.x != 0 || motion.y < 0 || second.x != 0 || second.y < 0
+        let copiesOverwritten = motion.x != 0 || motion.y < 0 || second.x != 0 || second.y < 0
         kept.begin(reach: max(MacroblockCoder.searchedRows, -motion.y, -second.y) + 32)
-        var keptUntil = 0
+        let reach = (MacroblockCoder.searchedRows + 15) / 16
+        // The last row up to `row + reach` that has coded macroblocks.
+        var lastCoded = (0..<min(rows, reach)).last { isCoded($0, motion) } ?? -1
         for row in 0..<rows {
-            let below = min(rows - 1, row + (MacroblockCoder.searchedRows + 15) / 16)
-            if isCoded(below, motion) { keptUntil = below }
-            if row == 0, (0...below).contains(where: { isCoded($0, motion) }) { keptUntil = below }
-            if needsRows || row <= keptUntil { kept.keep(row * 16, of: reference) }
+            if row + reach < rows, isCoded(row + reach, motion) { lastCoded = row + reach }
+            if copiesOverwritten || row <= lastCoded { kept.keep(row * 16, of: reference) }
             var column = 0
             while column < columns {
                 let state = motion.states[row * columns + column]

@@ -169,42 +169,24 @@ final class PictureCoder {
         if let motion, encoder.moves(motion) {
             return try move(motion, decision, damage: damage, captureTime, begin, &rate, &statistics)
         }
-        let kind = decision.kind
+        let isRefinement = decision.kind == .refinement
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
-        var quantizer = decision.quantizer
+        let (activity, codesRest) = activity(of: decision, isApart: isApart)
+        var decision = decision
         do throws(VideoEncodingError) {
-            let hasRest = kind != .keyFrame && quality.hasCoarserOutsideActive(than: quantizer)
-            let rest = hasRest ? quality.coarserOutsideActive[quantizer] : 0
-            var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), quantizer)
-            // Without bands, the whole picture is coded, and with it what is coarser than this picture.
-            let codesRest = rest > 0 && !encoder.usesBands(activity)
-            // This happens only if there are no bands at all, because the picture is small.
-            if codesRest, kind == .refinement {
-                quality.activateAll()
-                activity = self.activity(prefersBands: true, quantizer)
-            }
-            if codesRest {
-                activity.isActive = quality.activeOrCoarser(than: quantizer)
-                activity.protectsRest = false
-            }
-            var decision = decision
-            var encoded = try encoder.encode(
-                canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .keyFrame, time: time)
-            while let coarser = coarserQuantizer(for: encoded, decision, quantizer, &rate) {
+            var encoded = try encodeCanvas(activity, decision, time)
+            while let coarser = coarserQuantizer(for: encoded, decision, &rate) {
                 // The encoder has gone on from what viewers have, so only a key frame will do.
                 quality.activateAll()
-                quantizer = coarser
-                decision = rate.given(.keyFrame, macroblocks: quality.activeCount, quantizer: quantizer)
-                activity = self.activity(prefersBands: false, quantizer)
-                encoded = try encoder.encode(
-                    canvas.planes, activity, quantizer: quantizer, isRandomAccess: true, time: time)
+                decision = rate.given(.keyFrame, macroblocks: quality.activeCount, quantizer: coarser)
+                encoded = try encodeCanvas(self.activity(prefersBands: false, coarser), decision, time)
             }
-            let now = MonotonicTime.now()
+            let (quantizer, now) = (decision.quantizer, MonotonicTime.now())
             rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
             if encoded.isRandomAccess { quality.activateAll() }
             hasPicture = true
-            if kind != .refinement { isGoodFirst = false }
-            quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
+            if !isRefinement { isGoodFirst = false }
+            quality.coded(quantizer: quantizer, isChange: !isRefinement, now: now)
             if codesRest { quality.codedRest(quantizer: quantizer) }
             statistics.add(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
@@ -213,13 +195,41 @@ final class PictureCoder {
         }
     }
 
+    private func encodeCanvas(
+        _ activity: PictureActivity, _ decision: RateController.Decision, _ time: MediaTime
+    ) throws(VideoEncodingError) -> EncodedPicture {
+        try encoder.encode(
+            canvas.planes, activity, quantizer: decision.quantizer, isRandomAccess: decision.kind == .keyFrame,
+            time: time)
+    }
+
+    /// What a picture codes, and whether that includes the rest: the inactive macroblocks that are coarser than the
+    /// picture. The rest is coded where bands can't leave it out, because the whole picture is coded then.
+    private func activity(
+        of decision: RateController.Decision, isApart: Bool
+    ) -> (activity: PictureActivity, codesRest: Bool) {
+        let (kind, quantizer) = (decision.kind, decision.quantizer)
+        let hasRest = kind != .keyFrame && quality.hasCoarserOutsideActive(than: quantizer)
+        let rest = hasRest ? quality.coarserOutsideActive[quantizer] : 0
+        var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), quantizer)
+        guard rest > 0, !encoder.usesBands(activity) else { return (activity, false) }
+        if kind == .refinement {
+            // This happens only if there are no bands at all, because the picture is small.
+            quality.activateAll()
+            activity = self.activity(prefersBands: true, quantizer)
+        }
+        activity.isActive = quality.activeOrCoarser(than: quantizer)
+        activity.protectsRest = false
+        return (activity, true)
+    }
+
     /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is.
     private func coarserQuantizer(
-        for encoded: EncodedPicture, _ decision: RateController.Decision, _ quantizer: Int, _ rate: inout RateController
+        for encoded: EncodedPicture, _ decision: RateController.Decision, _ rate: inout RateController
     ) -> Int? {
-        // A host takes no longer unit.
-        if encoded.byteCount > mostBytes, quantizer < Quantizer.coarsest {
-            return min(quantizer + 6, Quantizer.coarsest)
+        // A host takes no longer unit. Six quantizers coarser doubles the step size.
+        if encoded.byteCount > mostBytes, decision.quantizer < Quantizer.coarsest {
+            return min(decision.quantizer + 6, Quantizer.coarsest)
         }
         // A key frame codes all of the picture, which must not be more than what changed.
         guard decision.macroblocks * 2 >= quality.grid.count else { return nil }

@@ -15,17 +15,26 @@ final class PicturePipeline {
     private let reader: ScreenReader
     private var search: MotionSearch
     private var memory: PictureMemory
-    // Whether the canvas holds the screen as viewers were last sent it; false after a slate, and after the screen
-    // refused to hand out pixels half-way.
-    private var isCanvasSent = false
+    private var content = CanvasContent.nothing
     /// Changed parts of the picture that viewers don't have yet, and that the display won't report again.
     private var owed = DamagedArea()
-    private var isCanvasEmpty = true
     /// The quantizer of the last change.
     private var lastQuantizer = 28
-    private var isSlate = false
     /// The number of pixels that had changed in the last picture that showed a change.
     private(set) var damagedPixels = 0
+
+    /// What the canvas holds. Everything is read after `nothing` and `slate`, otherwise only what is owed. Only a
+    /// picture after `sent` can be compared with the one before.
+    private enum CanvasContent {
+        case nothing
+        /// Words instead of the screen.
+        case slate
+        /// The screen, partly newer than viewers were sent: the screen refused to hand out the rest of its pixels, or a
+        /// picture left out a video.
+        case ahead
+        /// The screen as viewers were last sent it.
+        case sent
+    }
 
     init(
         _ screen: any ScreenSource, configuration: CaptureConfiguration, chroma: ChromaFormat,
@@ -56,7 +65,7 @@ final class PicturePipeline {
     var owesChanges: Bool { !owed.isEmpty }
 
     /// The time at which a part of the picture may be refined; nil if no part needs refinement.
-    var refinementDue: MonotonicTime? { isSlate ? nil : coder.refinementDue }
+    var refinementDue: MonotonicTime? { content == .slate ? nil : coder.refinementDue }
 
     /// Reads what has changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime`
     /// is the time now, at which the picture fell due; the schedule counts from it.
@@ -64,11 +73,15 @@ final class PicturePipeline {
         at captureTime: MonotonicTime, isForced: Bool, isKeyFrame: Bool, rate: inout RateController,
         statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Outcome {
-        let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
+        let area =
+            switch content {
+            case .nothing, .slate: try screen.takeEverything()
+            case .ahead, .sent: try screen.takeChanges()
+            }
         if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
         if isKeyFrame { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
-        if !isKeyFrame, isCanvasSent, coder.separateFromVideo(owed.rectangles, at: captureTime) {
+        if !isKeyFrame, content == .sent, coder.separateFromVideo(owed.rectangles, at: captureTime) {
             return try takeBesideVideo(at: captureTime, &rate, &statistics)
         }
         let kind = isKeyFrame ? PictureKind.keyFrame : .change
@@ -76,19 +89,26 @@ final class PicturePipeline {
             let start = rate.start(kind, now: captureTime)
             if start > captureTime { return .later(start) }
         }
-        if isSlate, hasBars { canvas.drawBlack() }
+        return try takeOwed(kind, at: captureTime, &rate, &statistics)
+    }
+
+    /// Reads what is owed, compares it with the previous picture where that is worth it, and encodes it.
+    private func takeOwed(
+        _ kind: PictureKind, at captureTime: MonotonicTime, _ rate: inout RateController,
+        _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> PictureCoder.Outcome {
+        if content == .slate, hasBars { canvas.drawBlack() }
         let compares =
-            !isKeyFrame && isCanvasSent && !isSlate && canvas.chroma == .yuv420
+            kind != .keyFrame && content == .sent && canvas.chroma == .yuv420
             && coder.quality.activeCount >= MotionSearch.fewestMacroblocks
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
-        isCanvasSent = false
-        guard try readOwed(isKeyFrame: isKeyFrame, since: captureTime, &statistics) else { return .nothing }
+        // If the screen refuses its pixels half-way, the next picture starts from there.
+        if content == .sent { content = .ahead }
+        guard try readOwed(isKeyFrame: kind == .keyFrame, since: captureTime, &statistics) else { return .nothing }
         let motion = compares ? try findMotion(rate, at: captureTime, &statistics) : nil
         let decision = coder.decide(kind, motion, at: captureTime, &rate)
         lastQuantizer = decision.quantizer
-        isCanvasEmpty = false
-        isSlate = false
-        isCanvasSent = true
+        content = .sent
         damagedPixels = owed.rectangles.reduce(0) { $0 + $1.width * $1.height }
         let damage = owed.bounds
         owed = DamagedArea()
@@ -110,7 +130,7 @@ final class PicturePipeline {
         if start > captureTime { return .later(start) }
         let beside = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).active > 0 }, in: canvas.size)
         canvas.changed(beside.rectangles)
-        isCanvasSent = false
+        content = .ahead
         guard try read(beside, since: captureTime, &statistics) else { return .nothing }
         damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
         owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).inactive > 0 }, in: canvas.size)
@@ -192,8 +212,7 @@ final class PicturePipeline {
     func takeSlate(
         _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Picture {
-        isSlate = true
-        isCanvasSent = false
+        content = .slate
         owed = DamagedArea()
         let size = size
         canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
