@@ -34,25 +34,7 @@ public struct TailProbe: Sendable {
     /// picture, and padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes
     /// more pictures.
     static let packetsInMotion = 12
-    /// libwebrtc counts a stream's packets from its last key frame, and starts again with the first one after so many
-    /// (`RtpSeqNumOnlyRefFinder`). If that is padding, and a picture before it is still missing, that picture comes to
-    /// be older than the key frame, and nothing is shown until there is another one. So none is sent around that
-    /// number: not before a picture has come that can be the first, nor until that should have been repaired if it was
-    /// lost.
-    static let countedPackets = 10_000
-    private static let withPadding = 40...countedPackets - packetsInMotion
-    /// How long no padding is sent after a request, whose sender knows of its gap, and after a picture of more packets
-    /// than that. libwebrtc forgets padding from behind a gap that is 100 packets older than other padding
-    /// (`kMaxPaddingAge`), or 128 older than any packet (`received_padding_` of its `PacketBuffer`), and then nothing
-    /// is shown either. So a gap should be repaired before there has been so much.
-    static let pause = (afterRequest: Interval.milliseconds(60), afterLargePicture: Interval.milliseconds(300))
     private static let leastPaddingSpacing = Interval.milliseconds(2)
-    /// Losses come in bursts where so many of the requested packets follow another requested one, and they are at least
-    /// half of all: of losses that are independent of each other, their share is that of the losses. It is forgotten
-    /// after a while.
-    static let burst = (leastPairs: 2, isRecentFor: Interval.seconds(10))
-    /// When so many packets have been requested, they count for half.
-    private static let manyRequests = 64
 
     /// The time at which to call `poll`; nil if there is nothing to probe for.
     public private(set) var deadline: MonotonicTime?
@@ -66,18 +48,10 @@ public struct TailProbe: Sendable {
     private var remaining = 0
     /// The number of padding packets that are still to be sent between this picture and the next, and their distance.
     private var paddingLeft = 0
-    private var pausedUntil = MonotonicTime.zero
-    private var lastBurstAt: MonotonicTime?
-    /// What was requested lately: how many packets, and how many of them follow another one.
-    private var requests = (packets: 0, pairs: 0)
-    private var lastRequestAt = MonotonicTime.zero
-    private var lastCounted: SequenceNumber?
     private var paddingSpacing = Interval.zero
     private var lastPictureAt: MonotonicTime?
-    /// The last packet of the picture that libwebrtc counts from, and when it was sent if it is no key frame: then it
-    /// may still be missing, and no padding may come before it is repaired.
-    private var countsFrom: SequenceNumber?
-    private var recountedAt: MonotonicTime?
+    private var bursts = BurstDetector()
+    private var paddingGuard = PaddingGuard()
 
     /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
     public init(hasRetransmission: Bool) {
@@ -96,22 +70,16 @@ public struct TailProbe: Sendable {
         paddingRoom: Int = 10_000, at now: MonotonicTime
     ) {
         self.lastSequenceNumber = lastSequenceNumber
-        var count = countsFrom?.distance(to: lastSequenceNumber) ?? 0
-        if isKeyFrame || !(1...Self.countedPackets).contains(count) {
-            recountedAt = isKeyFrame || countsFrom == nil ? nil : now
-            countsFrom = lastSequenceNumber
-            count = 0
-        }
         self.packetCount = max(packetCount, 1)
-        if packetCount > Self.packetsInMotion { pausedUntil = now + Self.pause.afterLargePicture }
+        paddingGuard.pictureSent(
+            lastSequenceNumber: lastSequenceNumber, isLarge: packetCount > Self.packetsInMotion, isKeyFrame: isKeyFrame,
+            at: now)
         delay = max(Self.minimumDelay, (roundTripTime ?? .zero) / 2)
         paddingLeft = 0
         if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
             let interval = now - lastPictureAt
             delay = max(delay, interval * 3 / 2)
-            if let lastBurstAt, now - lastBurstAt < Self.burst.isRecentFor, hasRetransmission,
-                Self.withPadding.contains(count), now >= pausedUntil
-            {
+            if bursts.isBursty(at: now), hasRetransmission, paddingGuard.allowsPadding(at: now) {
                 let room = Int64(paddingRoom) * interval.milliseconds / 1000
                 paddingLeft = max(0, min(Self.packetsInMotion - packetCount, Int(room)))
                 paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
@@ -124,20 +92,10 @@ public struct TailProbe: Sendable {
 
     /// Notes the packets that the peer requests, in the order of a NACK.
     public mutating func requested(_ numbers: [SequenceNumber], at now: MonotonicTime) {
-        pausedUntil = max(pausedUntil, now + Self.pause.afterRequest)
         if paddingLeft > 0, deadline != nil, let lastPictureAt { deadline = lastPictureAt + delay }
         paddingLeft = 0
-        if now - lastRequestAt > Self.burst.isRecentFor { (requests, lastCounted) = ((0, 0), nil) }
-        lastRequestAt = now
-        // What is requested again isn't lost again.
-        let new = numbers.filter { number in lastCounted.map { $0.distance(to: number) > 0 } ?? true }
-        let pairs = zip(new, new.dropFirst()).count { $0.next == $1 }
-        requests = (requests.packets + new.count, requests.pairs + pairs)
-        lastCounted = new.last ?? lastCounted
-        if pairs > 0, requests.pairs >= Self.burst.leastPairs, requests.pairs * 2 >= requests.packets {
-            lastBurstAt = now
-        }
-        if requests.packets > Self.manyRequests { requests = (requests.packets / 2, requests.pairs / 2) }
+        paddingGuard.requested(at: now)
+        bursts.requested(numbers, at: now)
     }
 
     /// Notes the highest sequence number in a reception report of the stream. If it is the picture's last packet or a
@@ -162,13 +120,9 @@ public struct TailProbe: Sendable {
             return .padding
         }
         let isPadding = packetCount > Self.smallPictureLimit || remaining == 1
-        if hasRetransmission, isPadding {
-            let count = countsFrom?.distance(to: lastSequenceNumber) ?? 0
-            let repaired = recountedAt.map { $0 + Self.pause.afterLargePicture } ?? now
-            if count > Self.withPadding.upperBound || repaired > now {
-                self.deadline = repaired > now ? repaired : nil
-                return nil
-            }
+        if hasRetransmission, isPadding, let until = paddingGuard.probeHeldUntil(at: now) {
+            self.deadline = until == .distantFuture ? nil : until
+            return nil
         }
         remaining -= 1
         sentProbes += 1

@@ -77,40 +77,47 @@ final class TrackFeed {
     /// Lowers the encoder's rate to `rate`, if that is less than so far.
     func lowerRate(to rate: BitRate, now: MonotonicTime) { adaptRate(to: [min(rate, lastTarget)], now: now) }
 
-    /// Takes the track's new frames since the last call. Returns true if there are any.
+    /// Reads the track's new frames on this rung and the narrow one. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
         owner.check()
         let hasNarrow = narrow?.update(now: now) == true
-        guard sessionCount > 0 else {
-            // Nobody watches, so nothing is read or kept; the hub's cache serves the next viewer.
-            reader = nil
-            start = nil
-            switch rung {
-            // The source need not keep to the rate of the last viewer's path either.
-            case .full:
-                adaptRate(to: [PathControl.highest], now: now)
-                tellCarried(BitRate(bitsPerSecond: 0), now: now)
-            case .narrow:
-                hub.setNarrowRate(nil)
-                lastTarget = PathControl.highest
-            }
+        if sessionCount == 0 {
+            stopReading(now: now)
             return hasNarrow
         }
         let reader = self.reader ?? hub.subscribe(to: rung, wake: wake)
         self.reader = reader
         let frames = reader.take()
-        // This comes before the new frames, so it removes only old ones; frames that were hidden while they waited in
-        // the reader's queue are skipped below.
+        // Old frames are forgotten first. Frames that were hidden while they waited in the reader's queue are skipped.
         forgetHidden()
         for frame in frames where frame.number >= firstShown { append(frame) }
-        let lostFrames = reader.lostFrames
-        if frames.isEmpty, lostFrames != self.lostFrames {
-            // We were so slow that pictures were lost, and the hub has nothing to continue with before a key frame.
-            start = nil
-            requestKeyFrame(now: now)
-        }
-        self.lostFrames = lostFrames
+        restartAfterLoss(reader, isStuck: frames.isEmpty, now: now)
         return !frames.isEmpty || hasNarrow
+    }
+
+    /// Ends the subscription and removes the limits of the last viewer's path: nothing is read or kept without
+    /// sessions, and the hub's cache serves the next viewer.
+    private func stopReading(now: MonotonicTime) {
+        reader = nil
+        start = nil
+        switch rung {
+        case .full:
+            adaptRate(to: [PathControl.highest], now: now)
+            tellCarried(BitRate(bitsPerSecond: 0), now: now)
+        case .narrow:
+            hub.setNarrowRate(nil)
+            lastTarget = PathControl.highest
+        }
+    }
+
+    /// Requests a key frame if this thread was so slow that the reader's queue lost frames, and the hub has none to
+    /// continue with before a key frame (`isStuck`).
+    private func restartAfterLoss(_ reader: TrackReader, isStuck: Bool, now: MonotonicTime) {
+        let lostFrames = reader.lostFrames
+        defer { self.lostFrames = lostFrames }
+        guard isStuck, lostFrames != self.lostFrames else { return }
+        start = nil
+        requestKeyFrame(now: now)
     }
 
     /// Forgets the frames that the track has forgotten, for example because the sharer has paused. Nobody may see what

@@ -10,6 +10,13 @@ import TrackHub
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender: RungFollower {
     /// The session's position in the track.
+    ///
+    /// | from | to | when |
+    /// | --- | --- | --- |
+    /// | waiting | the first packet of a key frame | the viewer decodes it, and not too much has followed it |
+    /// | at a packet | the same packet | the path, the socket, the pointer or the samples hold it back |
+    /// | at a packet | the first packet of the next frame | all packets of the frame are sent |
+    /// | at a packet | waiting | the frame is gone, its format isn't the viewer's, or the viewer sends a PLI |
     enum Position {
         /// Waiting for a key frame, last requested at that time.
         case waiting(askedAt: MonotonicTime?)
@@ -118,65 +125,80 @@ struct TrackSender: RungFollower {
         return formats.payloadType(for: format) == nil ? nil : start
     }
 
+    /// Sends frames until there is none left, or until something holds a packet back: the path, the socket, the pointer
+    /// or the samples.
     private mutating func sendPictures(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         while !isStalled {
             switch position {
             case .waiting(let askedAt):
-                let start = start(of: feed)
-                let isLate = start.map { self.isLate($0, of: feed, at: path.plan.estimate) } ?? false
-                guard let start, !isLate else {
-                    if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
-                        feed.requestKeyFrame(isLate: isLate, now: now)
-                        position = .waiting(askedAt: now)
-                    }
-                    return
-                }
-                position = .at(frame: start, packet: 0, time: nil)
-                beganAt = now
-                if lastTicks == .min { beginBacklog(at: start) }
+                guard begins(askedAt: askedAt, along: path, now: now) else { return }
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
-                guard let frame = feed.history.unit(number) else {
-                    // The session is so slow that the history has dropped the frame. Whole frames are lost, for this
-                    // viewer only.
+                guard let frame = feed.history.unit(number), let payloadType = formats.payloadType(for: frame.format)
+                else {
+                    // Either the session is so slow that the history has dropped the frame, or the viewer can't decode
+                    // its format. Then the source switches to one that all viewers decode, or the session ends.
                     restart()
-                    continue
-                }
-                guard let payloadType = formats.payloadType(for: frame.format) else {
-                    // Either the source switches to a format that all viewers decode, or the session ends; until then
-                    // it waits.
-                    position = .waiting(askedAt: nil)
                     continue
                 }
                 let step = number < backlogEnd ? backlogStep : 1
                 let shownAt = time ?? MediaTime(ticks: max(frame.mediaTime.ticks, lastTicks &+ step))
                 lastTicks = shownAt.ticks
-                if packet == 0 {
-                    let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
-                    let isNewest = number.next == feed.history.next
-                    if pointer.holds(frame.coded.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {
-                        position = .at(frame: number, packet: 0, time: shownAt)
-                        return
-                    }
+                if packet == 0, isHeldByPointer(frame, number, shownAt: shownAt, now: now) {
+                    position = .at(frame: number, packet: 0, time: shownAt)
+                    return
                 }
                 var next = packet
-                while next < frame.packets.count {
-                    let isLast = next == frame.packets.count - 1
-                    guard !isStalled, !(isLast && awaitsSamples(of: frame, now: now)),
-                        path.takeSlot(byteCount: frame.packets[next].byteCount + 40, now: now)
-                    else {
-                        position = .at(frame: number, packet: next, time: shownAt)
-                        return
-                    }
+                while next < frame.packets.count, maySend(next, of: frame, along: &path, now: now) {
                     sendPacket(
                         next, of: frame, number, payloadType: payloadType, shownAt: shownAt, along: &path, now: now,
                         send: send)
                     next += 1
                 }
+                guard next == frame.packets.count else {
+                    position = .at(frame: number, packet: next, time: shownAt)
+                    return
+                }
                 finish(frame, number, paddingRoom: path.paddingRoom, now: now)
                 position = .at(frame: number.next, packet: 0, time: nil)
             }
         }
+    }
+
+    /// Begins at the feed's key frame. If there is none that the viewer decodes, or too much has followed it, requests
+    /// one and returns false.
+    private mutating func begins(askedAt: MonotonicTime?, along path: PathControl, now: MonotonicTime) -> Bool {
+        let start = start(of: feed)
+        let isTooLate = start.map { isLate($0, of: feed, at: path.plan.estimate) } ?? false
+        if let start, !isTooLate {
+            position = .at(frame: start, packet: 0, time: nil)
+            beganAt = now
+            if lastTicks == .min { beginBacklog(at: start) }
+            return true
+        }
+        if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
+            feed.requestKeyFrame(isLate: isTooLate, now: now)
+            position = .waiting(askedAt: now)
+        }
+        return false
+    }
+
+    /// Whether the frame waits until the viewer knows that the pointer is drawn into it, or no longer is.
+    private mutating func isHeldByPointer(
+        _ frame: PacketizedFrame, _ number: UnitNumber, shownAt time: MediaTime, now: MonotonicTime
+    ) -> Bool {
+        pointer.holds(
+            frame.coded.isPointerDrawn, at: RTPTimestamp(time, offset: stream.configuration.timestampOffset),
+            isNewest: number.next == feed.history.next, now: now)
+    }
+
+    /// Whether the socket, the picture's samples and the path let the packet through now.
+    private mutating func maySend(
+        _ packet: Int, of frame: PacketizedFrame, along path: inout PathControl, now: MonotonicTime
+    ) -> Bool {
+        let isLast = packet == frame.packets.count - 1
+        return !isStalled && !(isLast && awaitsSamples(of: frame, now: now))
+            && path.takeSlot(byteCount: frame.packets[packet].byteCount + 40, now: now)
     }
 
     private mutating func sendPacket(
