@@ -40,13 +40,29 @@ struct AIMDRateControl {
     }
 
     /// The states of gcc-02 section 5.5.
+    ///
+    /// | from | to | when |
+    /// | --- | --- | --- |
+    /// | increase, hold | decrease | a queue grows or stands, or the link's rate falls (`decreaseIfOverused`) |
+    /// | decrease | decrease | the queue doesn't drain, because the link has become slower still |
+    /// | decrease | hold | the queue has drained |
+    /// | decrease | increase | the queue doesn't drain although the link isn't slower: the path has become longer |
+    /// | hold | increase | after half a response time |
     private enum State {
         case increase
-        /// A queue drains, since then. At the time `checked` it was as long as `queue`. The measurement of the link's
-        /// rate may still move the rate within the range.
-        case decrease(since: MonotonicTime, checked: MonotonicTime, queue: Interval, range: ClosedRange<BitRate>)
+        case decrease(Draining)
         /// The queue has drained; the rate rises again after that time.
         case hold(until: MonotonicTime)
+    }
+
+    /// A queue that drains.
+    private struct Draining {
+        let since: MonotonicTime
+        /// When the queue was last checked, and how long it was then.
+        var checked: MonotonicTime
+        var queue: Interval
+        /// Within this, the measurement of the link's rate may still move the rate.
+        var range: ClosedRange<BitRate>
     }
 
     // The constants without a source are this project's own; the simulations of CongestionControlTests judge them.
@@ -125,50 +141,51 @@ struct AIMDRateControl {
         let elapsed = updatedAt.map { min(now - $0, Self.maxElapsed) } ?? .zero
         updatedAt = now
         switch state {
-        case .decrease(let since, var checked, var queue, var range):
-            let isSlower = path.presentTime >= Self.slower.minTime && path.presentRate < rate * Self.slower.share
-            let isMuchSlower = isSlower && path.presentRate < rate * Self.slower.muchShare
-            let isGrowing =
-                path.newestQueueingDelay > queue + Self.queueGrowth && path.newestRate < rate * Self.slower.muchShare
-            let checkTime = isMuchSlower ? Self.checkTime.muchSlower : Self.checkTime.usual
-            let isChecked = now - checked > path.responseTime + checkTime
-            let isStuck =
-                isChecked && path.newestQueueingDelay > max(queue.scaled(by: Self.stuckShare), drainedQueue(path))
-            if isSlower && isStuck || isMuchSlower && isGrowing {
-                // It does not drain: the link has become slower still.
-                let lowest = isMuchSlower ? .zero : rate * Self.minDecreaseFactor
-                cut(path, to: path.presentRate * Self.beta, lowest: lowest, at: now)
-                break
-            }
-            if isChecked {
-                checked = now
-                queue = path.newestQueueingDelay
-            }
-            // The longer the queue lasts, the better the link's rate is known.
-            if path.drainedTime >= Self.minDrainedTime + path.spread * 4 {
-                let isLong = path.newestQueueingDelay > Self.longQueue + path.spread * 2
-                let lowest = isLong ? .zero : range.lowerBound
-                range = lowest...range.upperBound
-                rate = (path.drainedRate * Self.beta).clamped(to: range)
-            }
-            state = .decrease(since: since, checked: checked, queue: queue, range: range)
-            if path.queueingDelay < drainedQueue(path) {
-                state = .hold(until: now + path.responseTime / 2)
-            } else if now - since > path.responseTime * 2 + Self.maxDrainTime {
-                state = .increase
-                return true
-            }
+        case .decrease(let draining): return drain(draining, path, at: now)
         case .hold(let until):
-            if decreaseIfOverused(path, at: now) { break }
-            if now >= until { state = .increase }
+            if !decreaseIfOverused(path, at: now), now >= until { state = .increase }
         case .increase:
-            if decreaseIfOverused(path, at: now) { break }
-            let mostQueue = Self.risingQueue + path.usualQueueingDelay + packetTime / 2
-            if path.mayRise, path.usage == .normal, path.queueingDelay < mostQueue {
-                increase(path, elapsed: elapsed)
-            }
+            if !decreaseIfOverused(path, at: now), allowsIncrease(path) { increase(path, elapsed: elapsed) }
         }
         return false
+    }
+
+    /// Waits until the queue has drained. Returns whether it refuses to, although the link isn't slower.
+    private mutating func drain(_ last: Draining, _ path: Observation, at now: MonotonicTime) -> Bool {
+        var draining = last
+        let isSlower = path.presentTime >= Self.slower.minTime && path.presentRate < rate * Self.slower.share
+        let isMuchSlower = isSlower && path.presentRate < rate * Self.slower.muchShare
+        let isGrowing =
+            path.newestQueueingDelay > last.queue + Self.queueGrowth && path.newestRate < rate * Self.slower.muchShare
+        let checkTime = isMuchSlower ? Self.checkTime.muchSlower : Self.checkTime.usual
+        let isChecked = now - last.checked > path.responseTime + checkTime
+        let isStuck =
+            isChecked && path.newestQueueingDelay > max(last.queue.scaled(by: Self.stuckShare), drainedQueue(path))
+        if isSlower && isStuck || isMuchSlower && isGrowing {
+            let lowest = isMuchSlower ? .zero : rate * Self.minDecreaseFactor
+            cut(path, to: path.presentRate * Self.beta, lowest: lowest, at: now)
+            return false
+        }
+        if isChecked { (draining.checked, draining.queue) = (now, path.newestQueueingDelay) }
+        // The longer the queue lasts, the better the link's rate is known.
+        if path.drainedTime >= Self.minDrainedTime + path.spread * 4 {
+            let isLong = path.newestQueueingDelay > Self.longQueue + path.spread * 2
+            draining.range = (isLong ? .zero : last.range.lowerBound)...last.range.upperBound
+            rate = (path.drainedRate * Self.beta).clamped(to: draining.range)
+        }
+        let isStanding = path.queueingDelay >= drainedQueue(path)
+        let isLonger = isStanding && now - last.since > path.responseTime * 2 + Self.maxDrainTime
+        if isLonger {
+            state = .increase
+        } else {
+            state = isStanding ? .decrease(draining) : .hold(until: now + path.responseTime / 2)
+        }
+        return isLonger
+    }
+
+    private func allowsIncrease(_ path: Observation) -> Bool {
+        let mostQueue = Self.risingQueue + path.usualQueueingDelay + packetTime / 2
+        return path.mayRise && path.usage == .normal && path.queueingDelay < mostQueue
     }
 
     /// The time that a full packet takes on a link of this rate. On a slow one it is no queue that this one and the one
@@ -202,8 +219,9 @@ struct AIMDRateControl {
 
     private mutating func cut(_ path: Observation, to value: BitRate, lowest: BitRate, at now: MonotonicTime) {
         state = .decrease(
-            since: now, checked: now, queue: max(path.queueingDelay, path.newestQueueingDelay),
-            range: lowest...max(rate, lowest))
+            Draining(
+                since: now, checked: now, queue: max(path.queueingDelay, path.newestQueueingDelay),
+                range: lowest...max(rate, lowest)))
         rate = min(rate, max(value, lowest))
     }
 

@@ -19,8 +19,17 @@ struct LossBasedEstimator {
 
     private enum Phase {
         case watching
-        /// The rate was lowered. Before, `sent` was sent with `loss`, under the estimate `rate`.
-        case trying(rate: BitRate, sent: BitRate, loss: Double, windows: Int)
+        /// The rate was lowered.
+        case trying(Trial)
+    }
+
+    /// What holds before a trial lowers the rate: `sent` was sent with `loss`, under the estimate `rate`.
+    private struct Trial {
+        let rate: BitRate
+        let sent: BitRate
+        let loss: Double
+        /// The number of windows in which nothing could be told.
+        var windows = 0
     }
 
     /// A path that loses more than this on its own is treated as congested.
@@ -144,31 +153,47 @@ struct LossBasedEstimator {
             inherentLoss += Self.inherentGain * (min(loss, Self.maxInherentLoss) - inherentLoss)
             guard !isApplicationLimited, loss > inherentLoss + allowance else { return .keep }
             let isCertain = loss > Self.certain && packets >= Self.certainCount
-            phase = .trying(rate: rate, sent: sent, loss: loss, windows: 0)
+            phase = .trying(Trial(rate: rate, sent: sent, loss: loss))
             restart(at: next)
             return .lower(to: isCertain ? min(rate, sent) * max(1 - loss, Self.minFactor) : rate * Self.step)
-        case .trying(let before, let sentBefore, let lossBefore, let windows):
-            // A full link would lose what exceeds its rate, and no more.
-            let carried = sentBefore * (1 - lossBefore)
-            let expected = min(inherentLoss + max(0, 1 - carried / max(sent, BitRate(bitsPerSecond: 1))), lossBefore)
-            if loss <= Self.certain, lossBefore - expected < Self.minChange, windows < Self.maxTrialWindows {
-                phase = .trying(rate: before, sent: sentBefore, loss: lossBefore, windows: windows + 1)
-                return .keep
-            }
-            phase = .watching
-            if lossBefore - expected < Self.minChange, loss < Self.maxInherentLoss / 2 {
-                // What is sent did not fall, because other viewers decide about it. Nothing was learnt.
-                inherentLoss = loss
-                return .restore(before)
-            }
-            if loss > Self.maxInherentLoss {
-                return .lower(
-                    to: max(sent * (1 - loss), rate * (loss > Self.certain ? Self.minFactor : Self.repeatedStep)))
-            }
-            guard loss > expected + Self.remainder * (lossBefore - expected) else { return .carries(carried) }
-            inherentLoss = loss
-            return .restore(before)
+        case .trying(let trial):
+            return result(of: trial, loss: loss, rate: rate, sent: sent)
         }
+    }
+
+    /// The result of a trial after one more window, in which `sent` was sent with `loss` under the estimate `rate`.
+    ///
+    /// Had the loss been due to the rate, it would have fallen to what still exceeds the link's rate (`expected`).
+    ///
+    /// | the loss | result |
+    /// | --- | --- |
+    /// | could not fall by enough to tell, for a few windows | wait for another window |
+    /// | could not fall by enough to tell, and is low | nothing was learnt: the rate returns |
+    /// | is more than any path's own | the path is congested: the rate falls again |
+    /// | has fallen as expected | it was due to the rate: the path carries what arrived before |
+    /// | has not fallen as expected | it is the path's own: the rate returns |
+    private mutating func result(of trial: Trial, loss: Double, rate: BitRate, sent: BitRate) -> Evaluation {
+        // A full link would lose what exceeds its rate, and no more.
+        let carried = trial.sent * (1 - trial.loss)
+        let expected = min(inherentLoss + max(0, 1 - carried / max(sent, BitRate(bitsPerSecond: 1))), trial.loss)
+        // Other viewers decide about what is sent, too, so it may not have fallen.
+        let tellsNothing = trial.loss - expected < Self.minChange
+        if tellsNothing, loss <= Self.certain, trial.windows < Self.maxTrialWindows {
+            phase = .trying(Trial(rate: trial.rate, sent: trial.sent, loss: trial.loss, windows: trial.windows + 1))
+            return .keep
+        }
+        phase = .watching
+        if tellsNothing, loss < Self.maxInherentLoss / 2 {
+            inherentLoss = loss
+            return .restore(trial.rate)
+        }
+        if loss > Self.maxInherentLoss {
+            let factor = loss > Self.certain ? Self.minFactor : Self.repeatedStep
+            return .lower(to: max(sent * (1 - loss), rate * factor))
+        }
+        guard loss > expected + Self.remainder * (trial.loss - expected) else { return .carries(carried) }
+        inherentLoss = loss
+        return .restore(trial.rate)
     }
 
     /// How much more loss than the path's own is chance, or a burst of five packets.
