@@ -1,6 +1,7 @@
 import MediaTypes
 
-/// An H.264 profile, with a level, or with the lowest level that the pictures fit in (ITU-T H.264 annex A).
+/// An H.264 profile, with a level, or with the lowest level that the pictures fit in (ITU-T H.264 annex A). A level is
+/// for users of services that state one, because a stream beyond it is refused there only after it has begun.
 public enum ProfileLevel: String, CaseIterable, Hashable, Sendable {
     case baseline, main, high
     case baseline30 = "baseline3.0"

@@ -9,8 +9,8 @@ import WebRTCPushing
 
 /// A stream object: JSON in a file, or that a web server answers, which says where a push goes.
 ///
-/// It is either an object with a `url`, or a description as streaming services give it, with the hub and title of a
-/// stream and the key to sign with.
+/// It is either an object with a `url`, or a description with the hub and title of a stream and the key to sign with,
+/// as the API of Qiniu's live service Pili returns it. Users of that service need the second form.
 struct StreamObject: Sendable, CustomStringConvertible {
     /// The most bytes that are read.
     static let largest = 64 << 10
