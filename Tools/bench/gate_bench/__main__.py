@@ -81,7 +81,7 @@ def measure_pair(name, builds, number, folder):
     found = {}
     for build in builds if number % 2 == 0 else reversed(builds):
         for attempt in (1, 2):
-            own = os.path.join(folder, "%s%d%s%d" % (name[0], number, build.name[0], attempt))
+            own = os.path.join(folder, "%s%d%s%d" % (name, number, build.name[0], attempt))
             os.makedirs(own)
             try:
                 found[build.name] = FIGURES[name].measure(build, own)
