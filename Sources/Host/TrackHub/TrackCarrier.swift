@@ -44,7 +44,7 @@ struct TrackCarrier: Sendable {
     /// Returns whether viewers may see what the source's frame `number` shows: it isn't from before a pause.
     func shows(_ number: UInt64) -> Bool { gate.isOpen && number >= openedAt }
 
-    /// Returns whether sound may be heard that came at `arrival`. During a pause a source sends a slate; sound has none.
+    /// Returns whether sound that came at `arrival` may be heard. During a pause a source sends a slate without sound.
     /// What was captured before the sharer went on is not heard afterwards either, as it may still be on its way.
     func hears(_ sound: CodedFrame, arrival: MonotonicTime) -> Bool {
         // A time that is far from its arrival is another clock's.
