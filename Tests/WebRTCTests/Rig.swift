@@ -47,7 +47,7 @@ final class Rig {
     func addPeer(
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
         decodes444: Bool = true, hasTransportNumbers: Bool = false, red: UInt8? = nil,
-        candidates: [RemoteCandidate] = [], iceRole: LiteAgent.Role = .lite, checksPictures: Bool = false
+        candidates: [RemoteCandidate] = [], iceRole: ICEAgent.Role = .lite, checksPictures: Bool = false
     ) throws -> RigPeer {
         for track in tracks { track.hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now) }
         let viewerContext = try DTLSContext(certificate: Certificate())

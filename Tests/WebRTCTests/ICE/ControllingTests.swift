@@ -314,7 +314,7 @@ struct ControllingTests {
             first.pump()
             return reason.withLock { $0 != nil }
         }
-        #expect(reason.withLock { $0 } == MediaLoop.shutOut)
+        #expect(reason.withLock { $0 } == MediaLoop.addressesTaken)
         let picture = Pictures.idr(60_000, captured: now())
         hub.publish(picture, epoch: 1, arrival: now())
         try eventually("the picture") {

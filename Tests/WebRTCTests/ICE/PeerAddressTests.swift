@@ -32,7 +32,7 @@ struct PeerAddressTests {
         first.viewer.report(now: rig.now)
         rig.run(for: .milliseconds(100))
         first.isSilent = true
-        rig.run(for: SessionICE.hold - .milliseconds(200))
+        rig.run(for: SessionICE.addressReservation - .milliseconds(200))
         #expect(!isFree())
         rig.run(for: .milliseconds(200))
         #expect(isFree())
@@ -77,7 +77,7 @@ struct PeerAddressTests {
         addresses.note(new, of: first.session, now: rig.now)
         #expect(addresses[new] === first.session)
 
-        rig.run(for: SessionICE.hold - .milliseconds(100))
+        rig.run(for: SessionICE.addressReservation - .milliseconds(100))
         #expect(addresses.claim(old, for: second.session, now: rig.now) != .granted)
         rig.run(for: .milliseconds(100))
         #expect(addresses.claim(old, for: second.session, now: rig.now) == .granted)

@@ -22,7 +22,7 @@ struct RestartTests {
         rig.run(for: .milliseconds(500))
         let old = peer.viewer.settings
         peer.session.ice.restart(
-            with: LiteAgent(
+            with: ICEAgent(
                 localUfrag: "anew", localPassword: "another password of the host", remoteUfrag: "peer2",
                 remotePassword: "another password of the peer"))
         return (rig, peer, old)
@@ -80,9 +80,9 @@ struct RestartTests {
     @Test("a second restart takes the place of one that nothing came of")
     func twice() throws {
         let (rig, peer, old) = try restarting()
-        let first = LiteAgent(localUfrag: "anew", localPassword: "", remoteUfrag: "", remotePassword: "")
+        let first = ICEAgent(localUfrag: "anew", localPassword: "", remoteUfrag: "", remotePassword: "")
         peer.session.ice.restart(
-            with: LiteAgent(
+            with: ICEAgent(
                 localUfrag: "third", localPassword: "a third password of the host", remoteUfrag: "peer3",
                 remotePassword: "a third password of the peer"))
         #expect(peer.session.ice.localUfrags == ["third", "host0"])

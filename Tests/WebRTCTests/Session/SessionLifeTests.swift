@@ -54,7 +54,8 @@ struct SessionLifeTests {
         let rig = try Rig()
         let peer = try rig.addPeer()
         let connections = Mutex(0)
-        peer.session.attend(patience: .seconds(3), onConnect: { connections.withLock { $0 += 1 } }, now: rig.now)
+        peer.session.enableKeepalive(
+            patience: .seconds(3), onConnect: { connections.withLock { $0 += 1 } }, now: rig.now)
         rig.run(for: .seconds(4))
         #expect(peer.session.end == nil && connections.withLock { $0 } == 0, "it may take its time to come")
         peer.checksOn = false
@@ -166,17 +167,17 @@ struct SessionLifeTests {
     func addressLimit() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        #expect(peer.session.ice.note(peer.path.peer, now: rig.now) == nil)
+        #expect(peer.session.ice.learnRemoteAddress(peer.path.peer, now: rig.now) == nil)
         for port in UInt16(1)...40 {
             let address = TransportAddress(ipv4: 198, 51, 100, 1, port: port)
-            let givenUp = peer.session.ice.note(address, now: rig.now)
+            let givenUp = peer.session.ice.learnRemoteAddress(address, now: rig.now)
             #expect(givenUp != address && givenUp != peer.path.peer)
         }
         #expect(peer.session.ice.addresses.count == SessionICE.addressLimit)
         #expect(peer.session.ice.addresses.contains(peer.path.peer))
         // Two sessions that take one address from each other, as whoever has a link may make them do.
         let contested = TransportAddress(ipv4: 198, 51, 100, 2, port: 1)
-        for _ in 0..<100 { _ = peer.session.ice.note(contested, now: rig.now) }
+        for _ in 0..<100 { _ = peer.session.ice.learnRemoteAddress(contested, now: rig.now) }
         #expect(peer.session.ice.addresses.count == SessionICE.addressLimit)
         #expect(peer.session.ice.addresses.count { $0 == contested } == 1)
     }

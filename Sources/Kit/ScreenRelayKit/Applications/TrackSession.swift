@@ -35,8 +35,8 @@ public final class TrackSession: Sendable {
     /// - Parameters:
     ///   - patience: how long the peer may be silent once the session is connected.
     ///   - onConnect: called on the media thread when the session is connected; it must not block.
-    public func attend(patience: Interval, onConnect: @escaping @Sendable () -> Void) {
-        server.attend(id, patience: patience, onConnect: onConnect)
+    public func enableKeepalive(patience: Interval, onConnect: @escaping @Sendable () -> Void) {
+        server.enableKeepalive(id, patience: patience, onConnect: onConnect)
     }
 
     /// Takes a candidate of the peer's, a line with or without "a=".

@@ -166,7 +166,7 @@ final class WebRTCConnection: PushAttempt {
             let session = shared.withLock { $0.session }
             try session?.accept(answer: answer)
             prepareRelay(session, answer)
-            session?.attend(patience: patience) { [weak self] in
+            session?.enableKeepalive(patience: patience) { [weak self] in
                 let relay = self?.shared.withLock { shared in
                     shared.counted.at = MonotonicTime.now()
                     return shared.relay

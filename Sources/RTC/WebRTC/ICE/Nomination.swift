@@ -55,7 +55,7 @@ struct Nomination {
                 request = nil
                 decision = valid.isEmpty ? .distantFuture : now
             } else if let best = valid.max(by: { $0.priority < $1.priority }),
-                let id = MediaPath.transactionID(of: session)
+                let id = SelectedPair.transactionID(of: session)
             {
                 request = Request(id: id, path: best.path, due: now)
             } else {
@@ -66,7 +66,7 @@ struct Nomination {
     }
 
     /// Takes a response along `path`. Returns true if the peer has accepted the nomination of that path.
-    mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: LiteAgent) -> Bool {
+    mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let request, request.path.peer == path.peer,
             agent.isAnswer(response, to: request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return false }
@@ -76,7 +76,7 @@ struct Nomination {
     }
 
     /// Whether `response` says that the nomination claims the peer's own role.
-    func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: LiteAgent) -> Bool {
+    func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let request, request.path.peer == path.peer else { return false }
         return agent.isRoleConflict(response, to: request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
     }

@@ -13,44 +13,44 @@ struct SessionICE {
     /// Chromium sends them every 2.5 s. So at least one check may be lost, usually two. A new peer that gets the port
     /// of a killed one must wait this long. Chromium gives up its checks after 15 s, so the time may not be longer. It
     /// is half of the 30 s after which consent expires.
-    static let hold = Interval.seconds(15)
+    static let addressReservation = Interval.seconds(15)
     /// The maximum number of addresses kept for one peer: a few interfaces, and a few changes of a NAT's mapping.
     static let addressLimit = 16
 
     /// The path to the peer.
-    var path: MediaPath
+    var selectedPair: SelectedPair
     /// The time at which the peer was last heard anywhere.
     private(set) var lastHeard: MonotonicTime
 
     /// The credentials of the current ICE generation.
-    private var agent: LiteAgent
+    private var agent: ICEAgent
     /// The generation before an ICE restart, until the peer has nominated a path with the new one.
-    private var formerAgent: LiteAgent?
+    private var formerAgent: ICEAgent?
     /// The addresses that the peer's checks came from, with the time of the last check; sorted so that the most recent
     /// is last.
-    private var places: [Place] = []
+    private var remoteAddresses: [RemoteAddress] = []
     /// The addresses that were given up since the last ``takeGivenUpAddresses()``.
     private var givenUp: [TransportAddress] = []
-    /// The time at which the peer was last heard at the address of `path`.
+    /// The time at which the peer was last heard at the address of ``selectedPair``.
     private var lastHeardOnPath: MonotonicTime
-    private var checks: CandidateChecks
+    private var checks: CheckList
     private var nomination: Nomination
     private let session: MediaSessionID
 
-    private struct Place {
+    private struct RemoteAddress {
         let address: TransportAddress
         var checked: MonotonicTime
         /// Whether the peer has answered at this address.
-        var isProved = false
+        var isValid = false
     }
 
     init(_ parameters: SessionParameters, now: MonotonicTime) {
-        agent = LiteAgent(
+        agent = ICEAgent(
             localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
             remoteUfrag: parameters.remoteUfrag, remotePassword: parameters.remotePassword, role: parameters.iceRole)
         session = parameters.id
-        path = MediaPath(of: session)
-        checks = CandidateChecks(of: session)
+        selectedPair = SelectedPair(of: session)
+        checks = CheckList(of: session)
         nomination = Nomination(of: session)
         lastHeard = now
         lastHeardOnPath = now
@@ -66,7 +66,7 @@ struct SessionICE {
     mutating func take(
         _ check: STUNMessage, along path: NetworkPath, isReplied: Bool, now: MonotonicTime
     ) -> (reply: [UInt8]?, isGenuine: Bool) {
-        let ufrag = LiteAgent.localUfrag(of: check)
+        let ufrag = ICEAgent.localUfrag(of: check)
         var agent = formerAgent.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? self.agent
         // The role outlives a generation, and may have changed since.
         agent.role = self.agent.role
@@ -76,7 +76,7 @@ struct SessionICE {
         guard case .valid(let nominated) = reply.verdict else { return (datagram, false) }
         if reply.yieldsRole { changeRole(now: now) }
         agent.role = self.agent.role
-        if let address = note(path.peer, now: now) { givenUp.append(address) }
+        if let address = learnRemoteAddress(path.peer, now: now) { givenUp.append(address) }
         guard !isControlling else {
             if !nomination.isComplete {
                 let candidate = RemoteCandidate(address: path.peer, priority: check.priority ?? 0)
@@ -86,11 +86,11 @@ struct SessionICE {
             return (datagram, true)
         }
         guard isReplied else {
-            self.path.ask(path, by: agent, now: now)
+            selectedPair.queueCheck(path, by: agent, now: now)
             return (nil, true)
         }
-        let isKnown = places.contains { $0.address == path.peer && $0.isProved }
-        self.path.checked(along: path, nominated: nominated, by: agent, isKnown: isKnown, now: now)
+        let isKnown = remoteAddresses.contains { $0.address == path.peer && $0.isValid }
+        selectedPair.checked(along: path, nominated: nominated, by: agent, isKnown: isKnown, now: now)
         noteHeard(at: path.peer, now: now)
         if nominated, agent.localUfrag == self.agent.localUfrag { formerAgent = nil }
         return (datagram, true)
@@ -99,20 +99,20 @@ struct SessionICE {
     /// Handles a response to one of our requests. Returns true if it proves that the peer is at the other end of
     /// `path`.
     mutating func take(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
-        if self.path.take(response, along: path, now: now) {
-            noteProof(at: path.peer, now: now)
+        if selectedPair.take(response, along: path, now: now) {
+            noteValid(at: path.peer, now: now)
         } else if let candidate = checks.take(response, along: path, by: agent) {
-            self.path.found(path, by: agent, now: now)
+            selectedPair.addValidPair(path, by: agent, now: now)
             if isControlling {
                 let isBest = !checks.hasBetter(than: candidate.priority)
                 nomination.add(path, priority: candidate.priority, isBest: isBest, now: now)
             }
-            if let address = note(path.peer, now: now) { givenUp.append(address) }
-            noteProof(at: path.peer, now: now)
+            if let address = learnRemoteAddress(path.peer, now: now) { givenUp.append(address) }
+            noteValid(at: path.peer, now: now)
         } else if nomination.take(response, along: path, by: agent) {
-            self.path.found(path, nominated: true, by: agent, now: now)
+            selectedPair.addValidPair(path, nominated: true, by: agent, now: now)
             checks.restart()
-            noteProof(at: path.peer, now: now)
+            noteValid(at: path.peer, now: now)
         } else {
             return false
         }
@@ -135,7 +135,7 @@ struct SessionICE {
     ///
     /// If another restart comes before that, the credentials of the first restart are dropped, and those from before it
     /// stay valid.
-    mutating func restart(with agent: LiteAgent) {
+    mutating func restart(with agent: ICEAgent) {
         let role = self.agent.role
         formerAgent = formerAgent ?? self.agent
         self.agent = agent
@@ -159,16 +159,16 @@ struct SessionICE {
     }
 
     /// Whether we look for the peer in vain: `isTaken` holds for all addresses that it has named.
-    func isShutOut(_ isTaken: (TransportAddress) -> Bool) -> Bool {
+    func areAllAddressesTaken(_ isTaken: (TransportAddress) -> Bool) -> Bool {
         isControlling && !nomination.isComplete && checks.areAll(isTaken)
     }
 
     /// The time at which ``takeDue(now:admits:)`` next returns something.
-    var deadline: MonotonicTime { min(path.deadline, checks.deadline, nomination.deadline) }
+    var deadline: MonotonicTime { min(selectedPair.deadline, checks.deadline, nomination.deadline) }
 
     /// The requests to send now. `admits` says whether one may go to a candidate of a peer that the user didn't choose.
     mutating func takeDue(now: MonotonicTime, admits: () -> Bool) -> [(datagram: [UInt8], path: NetworkPath)] {
-        var due = path.takeDue(now: now)
+        var due = selectedPair.takeDue(now: now)
         if let check = checks.takeDue(now: now), agent.role != .lite || admits() {
             let path = NetworkPath(peer: check.peer, local: .unspecified(check.peer.family))
             due.append((request(check.id), path))
@@ -186,7 +186,7 @@ struct SessionICE {
     /// Whether our handshake may begin on the path: the peer has answered there and, if we begin, knows that the path
     /// is chosen, since some peers drop what comes earlier.
     func mayBegin(asClient isClient: Bool, now: MonotonicTime) -> Bool {
-        path.proved(now: now) != nil && (!isClient || !isControlling || nomination.isComplete)
+        selectedPair.consented(now: now) != nil && (!isClient || !isControlling || nomination.isComplete)
     }
 
     /// Takes the other role, with a new tie-breaker.
@@ -198,36 +198,40 @@ struct SessionICE {
         }
         nomination = Nomination(of: session)
         checks.renew(now: now)
-        path.changeRole(to: agent)
+        selectedPair.changeRole(to: agent)
     }
 
     // MARK: Addresses
 
     /// The addresses that the peer's checks came from.
-    var addresses: [TransportAddress] { places.map(\.address) }
+    var addresses: [TransportAddress] { remoteAddresses.map(\.address) }
 
     /// Records that one of the peer's checks came from `address`.
     ///
     /// - Returns: an address that is given up to make room, if any. A peer can forge the source addresses of its
     ///   checks, which must not fill our memory.
-    mutating func note(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
-        var place = Place(address: address, checked: now)
-        if let index = places.firstIndex(where: { $0.address == address }) {
-            place.isProved = places.remove(at: index).isProved
+    mutating func learnRemoteAddress(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
+        var entry = RemoteAddress(address: address, checked: now)
+        if let index = remoteAddresses.firstIndex(where: { $0.address == address }) {
+            entry.isValid = remoteAddresses.remove(at: index).isValid
         }
-        places.append(place)
-        guard places.count > Self.addressLimit else { return nil }
-        let current = path.current?.peer
-        let unused = { (place: Place) in place.address != current && place.address != address }
-        guard let index = places.firstIndex(where: { !$0.isProved && unused($0) }) ?? places.firstIndex(where: unused)
+        remoteAddresses.append(entry)
+        guard remoteAddresses.count > Self.addressLimit else { return nil }
+        let current = selectedPair.current?.peer
+        let unused = { (entry: RemoteAddress) in
+            entry.address != current && entry.address != address
+        }
+        guard
+            let index = remoteAddresses.firstIndex(where: { !$0.isValid && unused($0) })
+                ?? remoteAddresses.firstIndex(where: unused)
         else { return nil }
-        return places.remove(at: index).address
+        return remoteAddresses.remove(at: index).address
     }
 
     /// Forgets `address`, a TCP connection that is closed. Until the peer is heard along another path, there is none.
-    mutating func lose(_ address: TransportAddress) {
-        places.removeAll { $0.address == address }
-        path.lose(address)
+    mutating func removeAddress(_ address: TransportAddress) {
+        remoteAddresses.removeAll { $0.address == address }
+        selectedPair.removeAddress(address)
     }
 
     /// The addresses that were given up to make room since the last call; clears the list.
@@ -239,12 +243,14 @@ struct SessionICE {
     /// Records that something authenticated has come from the peer at `address`.
     mutating func noteHeard(at address: TransportAddress, now: MonotonicTime) {
         lastHeard = now
-        if address == path.current?.peer { lastHeardOnPath = now }
+        if address == selectedPair.current?.peer { lastHeardOnPath = now }
     }
 
     /// Records that the peer has answered at `address`.
-    mutating func noteProof(at address: TransportAddress, now: MonotonicTime) {
-        for index in places.indices where places[index].address == address { places[index].isProved = true }
+    mutating func noteValid(at address: TransportAddress, now: MonotonicTime) {
+        for index in remoteAddresses.indices where remoteAddresses[index].address == address {
+            remoteAddresses[index].isValid = true
+        }
         noteHeard(at: address, now: now)
     }
 
@@ -252,14 +258,16 @@ struct SessionICE {
     mutating func noteConnected(from address: TransportAddress?, now: MonotonicTime) {
         lastHeard = now
         checks.settle()
-        if let address, path.handshakeEnded(from: address, now: now) { noteProof(at: address, now: now) }
+        if let address, selectedPair.handshakeEnded(from: address, now: now) { noteValid(at: address, now: now) }
     }
 
     /// Whether the peer has answered at `address` and was heard there recently: by a check or, on the current path, by
     /// anything authenticated.
     func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
-        guard let place = places.first(where: { $0.address == address }), place.isProved else { return false }
-        let isOnPath = address == path.current?.peer
-        return now - (isOnPath ? lastHeardOnPath : place.checked) < Self.hold
+        guard let entry = remoteAddresses.first(where: { $0.address == address }), entry.isValid else {
+            return false
+        }
+        let isOnPath = address == selectedPair.current?.peer
+        return now - (isOnPath ? lastHeardOnPath : entry.checked) < Self.addressReservation
     }
 }

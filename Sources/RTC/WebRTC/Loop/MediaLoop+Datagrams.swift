@@ -81,7 +81,7 @@ extension MediaLoop {
 
     private func close(_ connection: StreamConnection, now: MonotonicTime) {
         streams.remove(connection)
-        if let session = sessions.lose(connection.path.peer, now: now) { note(session) }
+        if let session = sessions.connectionClosed(connection.path.peer, now: now) { note(session) }
     }
 
     func closeExpiredStreams(now: MonotonicTime) {

@@ -13,7 +13,7 @@ final class MediaLoop: DatagramSink {
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     static let datagramRoom = 2048
     static let ending = "the host is ending"
-    static let shutOut = "the server's UDP port already serves another session of this host"
+    static let addressesTaken = "the server's UDP port already serves another session of this host"
 
     let socket: UDPSocket
     let streams: StreamConnections
@@ -138,10 +138,10 @@ final class MediaLoop: DatagramSink {
         nextDeadline = min(nextDeadline, session.deadline)
         if session.end != nil { nextDeadline = .zero }
         for change in session.watched?.takeNews() ?? [] {
-            lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) \(change)")
+            lines(of: session.ice.selectedPair.current?.peer.host ?? "").info("\(session.title) \(change)")
         }
         // Room in a TCP connection lets its session go on by itself.
-        if session.isStalled, !session.isQueuedForRoom, session.ice.path.current?.peer.connection == 0 {
+        if session.isStalled, !session.isQueuedForRoom, session.ice.selectedPair.current?.peer.connection == 0 {
             session.isQueuedForRoom = true
             stalled.append(session)
         }
@@ -153,7 +153,9 @@ final class MediaLoop: DatagramSink {
         var over: [PeerSession] = []
         for session in sessions.all {
             if session.deadline <= now {
-                if sessions.isShutOut(session, now: now) { session.close(now: now, reason: Self.shutOut) }
+                if sessions.areAllAddressesTaken(session, now: now) {
+                    session.close(now: now, reason: Self.addressesTaken)
+                }
                 session.advance(now: now)
             }
             if session.end != nil { over.append(session) } else { note(session) }
@@ -176,7 +178,8 @@ final class MediaLoop: DatagramSink {
         closeStreams(of: session)
         session.watched?.leave()
         record.ended.add(session.statistics)
-        lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) left: \(session.end ?? "closed")")
+        lines(of: session.ice.selectedPair.current?.peer.host ?? "").info(
+            "\(session.title) left: \(session.end ?? "closed")")
         onEnd?(session.end ?? "closed")
         // Its tracks may return to 4:4:4 some time after it, and nothing may wake the thread again soon.
         chromaDeadline = .zero
@@ -221,9 +224,9 @@ final class MediaLoop: DatagramSink {
                 remove(session)
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watched?.watchPointer(onChange)
-            case .attend(let id, let patience, let onConnect):
+            case .enableKeepalive(let id, let patience, let onConnect):
                 guard let session = sessions[id] else { continue }
-                session.attend(patience: patience, onConnect: onConnect, now: now)
+                session.enableKeepalive(patience: patience, onConnect: onConnect, now: now)
                 note(session)
             case .hold(let id, let delay):
                 sessions[id]?.watched?.hold = delay
@@ -248,7 +251,7 @@ final class MediaLoop: DatagramSink {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .openFrames(let request): request.onEnd(Self.ending)
-        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .attend, .requestKeyFrame,
+        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .enableKeepalive, .requestKeyFrame,
             .confirmPictures, .hear, .stop:
             break
         }

@@ -31,12 +31,12 @@ struct PeerAddresses {
         // Nobody else can be at the other end of a TCP connection.
         if address.connection != 0 { return .refused }
         if holder.isHeard(at: address, now: now) { return .refused }
-        return holder.shakesHands(at: address, now: now) ? .undecided : .granted
+        return holder.isHandshaking(at: address, now: now) ? .undecided : .granted
     }
 
     /// Assigns `address` to `session`.
     mutating func note(_ address: TransportAddress, of session: PeerSession, now: MonotonicTime) {
-        if let givenUp = session.ice.note(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
+        if let givenUp = session.ice.learnRemoteAddress(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
         forgetGivenUp(of: session)
         if sessions[address] !== session { sessions[address] = session }
     }

@@ -35,21 +35,21 @@ struct SessionTable {
     }
 
     /// Restarts ICE for a session; an unknown identifier is ignored.
-    mutating func restartICE(_ id: MediaSessionID, with agent: LiteAgent) {
+    mutating func restartICE(_ id: MediaSessionID, with agent: ICEAgent) {
         guard let session = sessions[id] else { return }
         changeUfrags(of: session) { session.ice.restart(with: agent) }
     }
 
     /// Whether other sessions' peers are at all addresses of a server's that the user chose. A server with one UDP port
     /// for all its sessions can't tell two of our sessions apart either: they come from one port as well.
-    func isShutOut(_ session: PeerSession, now: MonotonicTime) -> Bool {
-        session.ice.isShutOut { byPeer.claim($0, for: session, now: now) == .refused }
+    func areAllAddressesTaken(_ session: PeerSession, now: MonotonicTime) -> Bool {
+        session.ice.areAllAddressesTaken { byPeer.claim($0, for: session, now: now) == .refused }
     }
 
     /// Ends what leads to `address`, a TCP connection that is closed. Returns the session whose it was.
-    mutating func lose(_ address: TransportAddress, now: MonotonicTime) -> PeerSession? {
+    mutating func connectionClosed(_ address: TransportAddress, now: MonotonicTime) -> PeerSession? {
         guard let session = byPeer.forget(address) else { return nil }
-        session.lose(address, now: now)
+        session.connectionClosed(address, now: now)
         return session
     }
 
@@ -59,7 +59,7 @@ struct SessionTable {
         case .request: return handleCheck(message, along: path, now: now)
         case .success: return handleResponse(message, along: path, now: now)
         case .error:
-            let session = sessions[MediaPath.session(of: message.transactionID)]
+            let session = sessions[SelectedPair.session(of: message.transactionID)]
             session?.handle(error: message, along: path, now: now)
             return session
         case .indication: return nil
@@ -68,7 +68,7 @@ struct SessionTable {
 
     private mutating func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession?
     {
-        guard let ufrag = LiteAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return nil }
+        guard let ufrag = ICEAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return nil }
         // If the address is taken by another session's peer, the check gets no response at all. An error would fail the
         // pair at once (RFC 8445 section 7.2.5.2.4), whereas a peer whose address will soon be free tries again.
         let claim = byPeer.claim(path.peer, for: session, now: now)
@@ -86,7 +86,7 @@ struct SessionTable {
     private mutating func handleResponse(
         _ response: STUNMessage, along path: NetworkPath, now: MonotonicTime
     ) -> PeerSession? {
-        guard let session = sessions[MediaPath.session(of: response.transactionID)],
+        guard let session = sessions[SelectedPair.session(of: response.transactionID)],
             byPeer.claim(path.peer, for: session, now: now) != .refused,
             session.handle(response: response, along: path, now: now)
         else { return nil }

@@ -9,7 +9,7 @@ enum MediaCommand: Sendable {
     case open(SessionParameters, [WatchedTrack], onEnd: @Sendable (String) -> Void)
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
     case expectAnswer(MediaSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
-    case restartICE(MediaSessionID, LiteAgent)
+    case restartICE(MediaSessionID, ICEAgent)
     /// Candidates that the session's peer found after its description.
     case candidates(MediaSessionID, [RemoteCandidate])
     /// The addresses of STUN servers that were looked up.
@@ -23,7 +23,7 @@ enum MediaCommand: Sendable {
     case close(MediaSessionID)
     case hold(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
-    case attend(MediaSessionID, patience: Interval, onConnect: @Sendable () -> Void)
+    case enableKeepalive(MediaSessionID, patience: Interval, onConnect: @Sendable () -> Void)
     case stop
 }
 

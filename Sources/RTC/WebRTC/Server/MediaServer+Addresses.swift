@@ -21,11 +21,11 @@ extension MediaServer {
     /// Has the host send requests to the peer's candidates, so that a NAT in front of the host lets the peer's packets
     /// in. Candidates that come before the peer's answer are kept for it.
     public func remoteCandidates(_ session: MediaSessionID, fragment: String) {
-        let candidates = Candidate.all(in: fragment, limit: CandidateChecks.limit).compactMap { RemoteCandidate($0) }
+        let candidates = Candidate.all(in: fragment, limit: CheckList.limit).compactMap { RemoteCandidate($0) }
         guard !candidates.isEmpty else { return }
         let isKept = counters.withLock { counters in
             guard let known = counters.offers[session]?.candidates else { return false }
-            let room = CandidateChecks.limit - known.count
+            let room = CheckList.limit - known.count
             counters.offers[session]?.candidates += candidates.prefix(max(room, 0))
             return true
         }

@@ -21,7 +21,7 @@ extension MediaServer {
             throw .badOffer("an ICE restart takes a new ice-ufrag and a new ice-pwd")
         }
         let local = localDescription(sending: [])
-        let agent = LiteAgent(
+        let agent = ICEAgent(
             localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: credentials.ufrag,
             remotePassword: credentials.password)
         guard inbox.post(.restartICE(id, agent)) else { throw .stopped }

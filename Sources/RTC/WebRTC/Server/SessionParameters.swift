@@ -21,7 +21,7 @@ struct SessionParameters: Sendable {
     var clock: NTPClock
     /// The peer's candidates in its description.
     var candidates: [RemoteCandidate] = []
-    var iceRole = LiteAgent.Role.lite
+    var iceRole = ICEAgent.Role.lite
     /// Whether the peer is a server, which passes what it gets on to viewers of its own.
     var isOfServer: Bool { iceRole != .lite }
 

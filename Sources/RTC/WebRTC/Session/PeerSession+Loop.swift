@@ -15,7 +15,7 @@ extension PeerSession {
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {
         var statistics = PeerStatistics(id: id, isConnected: isConnected, targetBitRate: targetBitRate)
-        if let peer = ice.path.current?.peer {
+        if let peer = ice.selectedPair.current?.peer {
             statistics.address = peer.host
             statistics.transport = peer.connection == 0 ? .udp : .tcp
         }
@@ -35,9 +35,9 @@ extension PeerSession {
 
     /// Forgets `address`, a TCP connection that is closed. The session waits for the peer to come back as long as it
     /// does for one that is silent.
-    func lose(_ address: TransportAddress, now: MonotonicTime) {
+    func connectionClosed(_ address: TransportAddress, now: MonotonicTime) {
         owner.check()
-        ice.lose(address)
+        ice.removeAddress(address)
         advance(now: now)
     }
 

@@ -12,7 +12,7 @@ import Threading
 /// next call, and ``end`` is set when the session is over. Belongs to the media thread.
 final class PeerSession {
     /// If a viewer is heard but answers none of our requests for this long, its session ends; its media has stopped by
-    /// then (``MediaPath/consent``). The viewer notices the end and can join again. This is longer than
+    /// then (``SelectedPair/consentTimeout``). The viewer notices the end and can join again. This is longer than
     /// ``SessionRole/patience`` plus one round of requests, so that a viewer who returns in time can still answer.
     private static let answerPatience = Interval.seconds(40)
 
@@ -30,7 +30,7 @@ final class PeerSession {
 
     private var connectedAt: MonotonicTime?
     /// How long the peer may be silent once it is connected, and who is told of that; nil leaves it to the role.
-    private var attention: (patience: Interval, onConnect: @Sendable () -> Void)?
+    private var keepalive: (patience: Interval, onConnect: @Sendable () -> Void)?
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
@@ -70,12 +70,12 @@ final class PeerSession {
     func handle(_ check: STUNMessage, along path: NetworkPath, isReplied: Bool = true, now: MonotonicTime) -> Bool {
         owner.check()
         guard end == nil else { return false }
-        let (wasNominated, wasBegun) = (ice.path.isNominated, handshake.state != nil)
+        let (wasNominated, wasBegun) = (ice.selectedPair.isNominated, handshake.state != nil)
         let (reply, isGenuine) = ice.take(check, along: path, isReplied: isReplied, now: now)
         if let reply { _ = sink.send(reply, along: path) }
         guard isGenuine else { return false }
         if isReplied, !ice.isControlling, parameters.mayBegin(at: path.peer) { startHandshake(now: now) }
-        if ice.path.isNominated, !wasNominated, wasBegun {
+        if ice.selectedPair.isNominated, !wasNominated, wasBegun {
             handshake.repeatFirstFlight()
             flushHandshake(now: now)
         }
@@ -106,8 +106,8 @@ final class PeerSession {
     }
 
     /// Whether this session's DTLS handshake is in progress at `address`.
-    func shakesHands(at address: TransportAddress, now: MonotonicTime) -> Bool {
-        end == nil && !isConnected && address == ice.path.current?.peer && handshake.isHeardOnPath(now: now)
+    func isHandshaking(at address: TransportAddress, now: MonotonicTime) -> Bool {
+        end == nil && !isConnected && address == ice.selectedPair.current?.peer && handshake.isHeardOnPath(now: now)
     }
 
     // MARK: Events
@@ -122,7 +122,7 @@ final class PeerSession {
         case .dtls:
             guard handshake.state != nil else { return }
             do {
-                try handshake.handle(datagram, isOnPath: address == ice.path.current?.peer, now: now)
+                try handshake.handle(datagram, isOnPath: address == ice.selectedPair.current?.peer, now: now)
             } catch {
                 finish("DTLS: \(error)")
             }
@@ -138,7 +138,7 @@ final class PeerSession {
     func advance(now: MonotonicTime) {
         owner.check()
         guard end == nil else { return }
-        let patience = isConnected ? attention?.patience ?? role.patience : role.patience
+        let patience = isConnected ? keepalive?.patience ?? role.patience : role.patience
         if now - ice.lastHeard >= patience {
             let whole = patience.milliseconds / 1000
             let time = patience == .seconds(whole) ? "\(whole)" : "\(patience.seconds)"
@@ -149,7 +149,7 @@ final class PeerSession {
         }
         deadline = ice.lastHeard + patience
         if watched != nil, let connectedAt {
-            let answerDue = (ice.path.lastAnswer ?? connectedAt) + Self.answerPatience
+            let answerDue = (ice.selectedPair.lastConsent ?? connectedAt) + Self.answerPatience
             guard now < answerDue else {
                 finish("no answer to consent checks for \(Self.answerPatience.milliseconds / 1000) s")
                 return
@@ -172,7 +172,7 @@ final class PeerSession {
             }
             deadline = min(deadline, handshake.deadline(now: now))
         }
-        if protector != nil, let path = ice.path.proved(now: now) {
+        if protector != nil, let path = ice.selectedPair.consented(now: now) {
             // It waited for room on another path.
             if path.peer != mediaAddress { watched?.isStalled = false }
             mediaAddress = path.peer
@@ -199,10 +199,10 @@ final class PeerSession {
 
     /// Asks the peer about once a second whether it is there, and ends once it has been silent for `patience`. Calls
     /// `onConnect` when the session is connected.
-    func attend(patience: Interval, onConnect: @escaping @Sendable () -> Void, now: MonotonicTime) {
+    func enableKeepalive(patience: Interval, onConnect: @escaping @Sendable () -> Void, now: MonotonicTime) {
         owner.check()
-        attention = (patience, onConnect)
-        ice.path.requestInterval = .seconds(1)
+        keepalive = (patience, onConnect)
+        ice.selectedPair.requestInterval = .seconds(1)
         if isConnected { onConnect() }
         advance(now: now)
     }
@@ -225,10 +225,10 @@ final class PeerSession {
     }
 
     private func flushHandshake(now: MonotonicTime) {
-        guard let path = ice.path.current else { return }
+        guard let path = ice.selectedPair.current else { return }
         for datagram in handshake.takeFlight(now: now) {
             _ = sink.send(datagram, along: path)
-            ice.path.noteFlight()
+            ice.selectedPair.noteFlight()
         }
     }
 
@@ -237,7 +237,7 @@ final class PeerSession {
         flushHandshake(now: now)
         switch handshake.state {
         case .connected(let keys):
-            guard !isConnected else { return handshake.takeLostStart() ? role.restart() : () }
+            guard !isConnected else { return handshake.takeLastFlightLoss() ? role.restart() : () }
             do {
                 let protector = try SRTPSession(keys: keys)
                 self.protector = protector
@@ -249,7 +249,7 @@ final class PeerSession {
                 }
                 connectedAt = now
                 ice.noteConnected(from: address, now: now)
-                attention?.onConnect()
+                keepalive?.onConnect()
             } catch {
                 finish("SRTP: \(error)")
             }
@@ -273,7 +273,7 @@ final class PeerSession {
         ice.noteHeard(at: address, now: now)
         switch role {
         case .watching(let tracks):
-            guard let path = ice.path.proved(now: now) else { return }
+            guard let path = ice.selectedPair.consented(now: now) else { return }
             let sink = self.sink
             tracks.handle(packets, now: now) { sink.send($0, along: path) }
         case .publishing(let tracks):
@@ -290,7 +290,7 @@ final class PeerSession {
             return
         }
         ice.noteHeard(at: address, now: now)
-        ice.path.publisherHeard(at: address, now: now)
+        ice.selectedPair.publisherHeard(at: address, now: now)
         tracks.handle(packet, now: now)
     }
 }

@@ -55,7 +55,9 @@ struct SessionHandshake {
     }
 
     /// Whether a datagram came from the address of the session's path recently.
-    func isHeardOnPath(now: MonotonicTime) -> Bool { lastHeardOnPath.map { now - $0 < SessionICE.hold } ?? false }
+    func isHeardOnPath(now: MonotonicTime) -> Bool {
+        lastHeardOnPath.map { now - $0 < SessionICE.addressReservation } ?? false
+    }
 
     /// The time of the handshake's next timeout.
     func deadline(now: MonotonicTime) -> MonotonicTime { transport?.nextTimeout(now: now) ?? .distantFuture }
@@ -68,7 +70,7 @@ struct SessionHandshake {
 
     /// Whether the handshake is complete after our last flight was lost, and with it what was sent behind it: the peer
     /// couldn't decrypt that. True once.
-    mutating func takeLostStart() -> Bool {
+    mutating func takeLastFlightLoss() -> Bool {
         guard isComplete, isLastFlightRepeated else { return false }
         isLastFlightRepeated = false
         return true

@@ -25,7 +25,7 @@ extension FuzzTarget {
 }
 
 private let password = "VOkJxbRl1RmTxUk/WvJxBt"
-private let agent = LiteAgent(
+private let agent = ICEAgent(
     localUfrag: "evtj", localPassword: password, remoteUfrag: "h6vY", remotePassword: password)
 private let address = TransportAddress(ipv4: 192, 0, 2, 1, port: 32853)
 

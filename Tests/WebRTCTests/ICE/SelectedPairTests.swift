@@ -9,7 +9,7 @@ import TrackHub
 @testable import WebRTC
 
 @Suite("Where media goes")
-struct MediaPathTests {
+struct SelectedPairTests {
     private let hub = TrackHub(origin: now())
 
     private func makeServer() throws -> (server: MediaServer, address: TransportAddress) {

@@ -1,8 +1,8 @@
-/// The messages of our ICE agent for one peer: it answers connectivity checks, and writes requests of its own. Unless
-/// its role says otherwise, it is ICE-lite (RFC 8445 section 2.5): the peer chooses the path.
+/// The messages of our ICE agent for one peer: it answers connectivity checks, and writes requests of its own. Its
+/// ``Role`` decides whether it is ICE-lite (RFC 8445 section 2.5), so that the peer chooses the path, or a full agent.
 ///
 /// It has no state but its role, so a check that fails validation leaves nothing behind.
-public struct LiteAgent: Sendable {
+public struct ICEAgent: Sendable {
     /// Who chooses the path (RFC 8445 section 6.1.1).
     public enum Role: Sendable, Hashable {
         /// The peer always does, because we say that we are ICE-lite.

@@ -3,16 +3,17 @@ import MediaTypes
 import STUN
 import SecureTransport
 
-/// The path that a session's packets take, and whether the peer consents to receive there (RFC 7675).
+/// The path that a session's packets take, ICE's selected pair (RFC 8445 section 4), and whether the peer consents to
+/// receive there (RFC 7675).
 ///
 /// A check proves who made it, but not which address it comes from: anybody can copy one and forge the source address.
 /// So media is sent to an address only once the peer has answered something that was sent there: one of our requests
 /// or, on the first path, the handshake. While we ask at a new address, media keeps using the previous one.
 ///
 /// Sans-IO. Belongs to the media thread.
-struct MediaPath {
+struct SelectedPair {
     /// How long consent lasts after an answer (RFC 7675 section 5.1).
-    static let consent = Interval.seconds(30)
+    static let consentTimeout = Interval.seconds(30)
     /// How often the peer is asked whether it still consents (RFC 7675 section 5.1), less or more by a fifth.
     var requestInterval = Interval.seconds(5)
     /// How long each request waits for an answer before it is sent again. After the last wait, we stop asking at that
@@ -25,15 +26,15 @@ struct MediaPath {
     /// The current path. Handshake packets may use it before the peer has answered there, media only afterwards.
     private(set) var current: NetworkPath?
     /// The time of the last proof that the peer receives what is sent along `current`.
-    private var answeredAt: MonotonicTime?
+    private var consentRefreshedAt: MonotonicTime?
     /// The time of the last such proof on any path.
-    private(set) var lastAnswer: MonotonicTime?
+    private(set) var lastConsent: MonotonicTime?
     /// The path that the peer has nominated instead of `current` and where it has not answered yet.
-    private var wanted: NetworkPath?
+    private var pendingNomination: NetworkPath?
     /// Whether the peer has nominated a path.
     private(set) var isNominated = false
     /// The credentials for requests on `current`: those of the peer's last check there.
-    private var agent: LiteAgent?
+    private var agent: ICEAgent?
     private var requests: [Request] = []
     /// The time of the next consent request.
     private var nextRequest = MonotonicTime.distantFuture
@@ -50,7 +51,7 @@ struct MediaPath {
     private struct Request {
         let id: STUNMessage.TransactionID
         let path: NetworkPath
-        let agent: LiteAgent
+        let agent: ICEAgent
         var tries = 0
         var due: MonotonicTime
     }
@@ -61,8 +62,8 @@ struct MediaPath {
     }
 
     /// The path that media may be sent on now; nil if there is no recent answer from the peer.
-    func proved(now: MonotonicTime) -> NetworkPath? {
-        guard let answeredAt, now - answeredAt < Self.consent else { return nil }
+    func consented(now: MonotonicTime) -> NetworkPath? {
+        guard let consentRefreshedAt, now - consentRefreshedAt < Self.consentTimeout else { return nil }
         return current
     }
 
@@ -75,29 +76,29 @@ struct MediaPath {
     /// - Parameter isKnown: whether the peer has answered at this address before. If so, it is asked again only if this
     ///   is to become the new path.
     mutating func checked(
-        along path: NetworkPath, nominated: Bool, by agent: LiteAgent, isKnown: Bool, now: MonotonicTime
+        along path: NetworkPath, nominated: Bool, by agent: ICEAgent, isKnown: Bool, now: MonotonicTime
     ) {
-        let isProved = proved(now: now) != nil
+        let hasConsent = consented(now: now) != nil
         if path.peer == current?.peer {
             self.agent = agent
             // The local address may change without a new request, because the peer's address is the same.
             if nominated || !isNominated { current = path }
-            if nominated { wanted = nil }
-            if !isProved { ask(path, by: agent, now: now) }
-        } else if !isProved, nominated || !isNominated {
+            if nominated { pendingNomination = nil }
+            if !hasConsent { queueCheck(path, by: agent, now: now) }
+        } else if !hasConsent, nominated || !isNominated {
             // Only the handshake uses this path before the peer answers there.
             (current, self.agent) = (path, agent)
-            answeredAt = nil
-            ask(path, by: agent, now: now)
+            consentRefreshedAt = nil
+            queueCheck(path, by: agent, now: now)
         } else {
-            if nominated { wanted = path }
-            if nominated || !isKnown { ask(path, by: agent, now: now) }
+            if nominated { pendingNomination = path }
+            if nominated || !isKnown { queueCheck(path, by: agent, now: now) }
         }
         if nominated { isNominated = true }
     }
 
     /// Sends a request to the peer along `path`, unless one is already pending for that address.
-    mutating func ask(_ path: NetworkPath, by agent: LiteAgent, now: MonotonicTime) {
+    mutating func queueCheck(_ path: NetworkPath, by agent: ICEAgent, now: MonotonicTime) {
         guard !requests.contains(where: { $0.path.peer == path.peer }) else { return }
         guard let id = Self.transactionID(of: session) else { return }
         if requests.count >= Self.requestLimit {
@@ -127,38 +128,38 @@ struct MediaPath {
         else { return false }
         let request = requests.remove(at: index)
         if request.path.peer == current?.peer {
-            noteAnswer(now: now)
-        } else if request.path.peer == wanted?.peer || proved(now: now) == nil {
+            refreshConsent(now: now)
+        } else if request.path.peer == pendingNomination?.peer || consented(now: now) == nil {
             (current, agent) = (request.path, request.agent)
-            wanted = nil
-            noteAnswer(now: now)
+            pendingNomination = nil
+            refreshConsent(now: now)
         }
         return true
     }
 
     /// Forgets the path to `address`, a TCP connection that is closed. If it was the current one, the next that the
     /// peer checks takes its place.
-    mutating func lose(_ address: TransportAddress) {
+    mutating func removeAddress(_ address: TransportAddress) {
         requests.removeAll { $0.path.peer == address }
-        if wanted?.peer == address { wanted = nil }
+        if pendingNomination?.peer == address { pendingNomination = nil }
         guard current?.peer == address else { return }
-        (current, agent, answeredAt) = (nil, nil, nil)
+        (current, agent, consentRefreshedAt) = (nil, nil, nil)
         isNominated = false
         nextRequest = .distantFuture
     }
 
     /// Takes note of an answer along `path` to a check of one of the peer's candidates. The path is used if there is no
     /// other, or if it is the one that we nominate.
-    mutating func found(_ path: NetworkPath, nominated: Bool = false, by agent: LiteAgent, now: MonotonicTime) {
-        if nominated || !isNominated && proved(now: now) == nil {
+    mutating func addValidPair(_ path: NetworkPath, nominated: Bool = false, by agent: ICEAgent, now: MonotonicTime) {
+        if nominated || !isNominated && consented(now: now) == nil {
             (current, self.agent) = (path, agent)
-            if nominated { (isNominated, wanted) = (true, nil) }
+            if nominated { (isNominated, pendingNomination) = (true, nil) }
         }
-        if path.peer == current?.peer { noteAnswer(now: now) }
+        if path.peer == current?.peer { refreshConsent(now: now) }
     }
 
     /// Sends requests in the role of `agent` from now on.
-    mutating func changeRole(to agent: LiteAgent) {
+    mutating func changeRole(to agent: ICEAgent) {
         if self.agent?.localUfrag == agent.localUfrag { self.agent = agent }
         requests.removeAll { $0.agent.localUfrag == agent.localUfrag }
     }
@@ -180,19 +181,19 @@ struct MediaPath {
     /// - Returns: whether the peer is proved to be at `address`.
     mutating func handshakeEnded(from address: TransportAddress, now: MonotonicTime) -> Bool {
         guard case .with(address) = handshake, current?.peer == address else { return false }
-        noteAnswer(now: now)
+        refreshConsent(now: now)
         return true
     }
 
     /// Counts a publisher's packets as answers where it has answered before. FFmpeg answers no requests while it sends,
     /// and it is sent only a few reports.
     mutating func publisherHeard(at address: TransportAddress, now: MonotonicTime) {
-        if current?.peer == address, proved(now: now) != nil { noteAnswer(now: now) }
+        if current?.peer == address, consented(now: now) != nil { refreshConsent(now: now) }
     }
 
-    private mutating func noteAnswer(now: MonotonicTime) {
-        answeredAt = now
-        lastAnswer = now
+    private mutating func refreshConsent(now: MonotonicTime) {
+        consentRefreshedAt = now
+        lastConsent = now
         // ± 20 %, so that the requests of many sessions are spread out.
         let spread = Int64(SecureRandom.bytes(1).first ?? 0)
         nextRequest = now + .milliseconds(requestInterval.milliseconds * (1020 + 2 * spread) / 1275)
@@ -203,8 +204,8 @@ struct MediaPath {
         guard deadline <= now else { return [] }
         if nextRequest <= now {
             nextRequest = .distantFuture
-            if let path = proved(now: now), let agent {
-                ask(path, by: agent, now: now)
+            if let path = consented(now: now), let agent {
+                queueCheck(path, by: agent, now: now)
                 nextRequest = now + requestInterval
             }
         }

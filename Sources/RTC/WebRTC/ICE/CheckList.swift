@@ -12,7 +12,7 @@ import SecureTransport
 /// and a session's packets are paced, as are those of all viewers' sessions together (``CheckBudget``).
 ///
 /// Sans-IO. Belongs to the media thread.
-struct CandidateChecks {
+struct CheckList {
     /// The maximum number of addresses in an ICE generation.
     static let limit = 16
     /// The maximum number in a session's life, which may have several generations.
@@ -56,7 +56,7 @@ struct CandidateChecks {
     mutating func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
         for candidate in candidates where !checks.contains(where: { $0.candidate.address == candidate.address }) {
             guard checks.count < Self.limit, total < Self.totalLimit,
-                let id = MediaPath.transactionID(of: session)
+                let id = SelectedPair.transactionID(of: session)
             else { break }
             total += 1
             checks.append(Check(candidate: candidate, id: id, due: now))
@@ -104,7 +104,7 @@ struct CandidateChecks {
     }
 
     /// Takes a response along `path`. Returns the candidate that it proves to be the peer's, if any.
-    mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: LiteAgent) -> RemoteCandidate? {
+    mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> RemoteCandidate? {
         guard let index = index(of: response, along: path),
             agent.isAnswer(response, to: checks[index].id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return nil }
@@ -115,7 +115,7 @@ struct CandidateChecks {
     }
 
     /// Whether `response` says that one of the requests claims the peer's own role.
-    func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: LiteAgent) -> Bool {
+    func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let index = index(of: response, along: path) else { return false }
         return agent.isRoleConflict(
             response, to: checks[index].id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
@@ -125,7 +125,7 @@ struct CandidateChecks {
     /// count.
     mutating func renew(now: MonotonicTime) {
         for index in checks.indices where !checks[index].isAnswered && checks[index].tries > 0 {
-            guard let id = MediaPath.transactionID(of: session) else { continue }
+            guard let id = SelectedPair.transactionID(of: session) else { continue }
             checks[index].id = id
             if checks[index].due < .distantFuture { checks[index].due = now }
         }

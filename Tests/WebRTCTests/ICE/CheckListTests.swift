@@ -7,7 +7,7 @@ import Testing
 @testable import WebRTC
 
 @Suite("The host's checks of candidates")
-struct CandidateCheckTests {
+struct CheckListTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
     private func candidate(_ number: UInt8, priority: UInt32 = 1) -> RemoteCandidate {
@@ -16,7 +16,7 @@ struct CandidateCheckTests {
 
     /// What is sent until nothing is due any more.
     private func run(
-        _ checks: inout CandidateChecks, from start: MonotonicTime
+        _ checks: inout CheckList, from start: MonotonicTime
     ) -> [(time: MonotonicTime, peer: TransportAddress)] {
         var sent: [(time: MonotonicTime, peer: TransportAddress)] = []
         var now = start
@@ -33,7 +33,7 @@ struct CandidateCheckTests {
 
     @Test("sixteen candidates are tried seven times each in about 10 s, 50 ms apart, and further ones never")
     func bounds() throws {
-        var checks = CandidateChecks(of: MediaSessionID(rawValue: 1))
+        var checks = CheckList(of: MediaSessionID(rawValue: 1))
         checks.add((1...40).map { candidate($0) }, now: start)
         let sent = run(&checks, from: start)
         #expect(sent.count == 16 * 7)
@@ -46,7 +46,7 @@ struct CandidateCheckTests {
 
     @Test("a session that restarts ICE again and again sends to 64 addresses in all")
     func life() {
-        var checks = CandidateChecks(of: MediaSessionID(rawValue: 1))
+        var checks = CheckList(of: MediaSessionID(rawValue: 1))
         var peers: Set<TransportAddress> = []
         var now = start
         for generation in 0..<10 {
@@ -84,7 +84,7 @@ struct CandidateCheckTests {
 
     @Test("what the peer prefers is tried first, and nothing twice")
     func order() {
-        var checks = CandidateChecks(of: MediaSessionID(rawValue: 1))
+        var checks = CheckList(of: MediaSessionID(rawValue: 1))
         checks.add([candidate(1, priority: 5), candidate(2, priority: 9), candidate(1, priority: 7)], now: start)
         let sent = run(&checks, from: start)
         #expect(sent.prefix(2).map(\.peer) == [candidate(2).address, candidate(1).address])

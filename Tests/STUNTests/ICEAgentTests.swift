@@ -1,8 +1,8 @@
 import STUN
 import Testing
 
-struct LiteAgentTests {
-    let agent = LiteAgent(
+struct ICEAgentTests {
+    let agent = ICEAgent(
         localUfrag: "host", localPassword: "a password of the host", remoteUfrag: "peer",
         remotePassword: "a password of the peer")
     let key = Array("a password of the host".utf8)
@@ -10,7 +10,7 @@ struct LiteAgentTests {
 
     private func check(
         _ attributes: [STUNAttribute], key: [UInt8]?, messageClass: STUNMessage.Class = .request
-    ) throws -> (reply: LiteAgent.Reply, message: STUNMessage)? {
+    ) throws -> (reply: ICEAgent.Reply, message: STUNMessage)? {
         let id = try #require(STUNMessage.TransactionID((0..<12).map { $0 * 7 }))
         let request = try STUNMessage(
             parsing: STUNMessage.encode(
@@ -82,14 +82,14 @@ struct LiteAgentTests {
     @Test(
         "of two agents that claim one role, that with the larger tie-breaker controls",
         arguments: [
-            (LiteAgent.Role.controlling(tieBreaker: 5), STUNAttribute.iceControlling(5), 487, false),
+            (ICEAgent.Role.controlling(tieBreaker: 5), STUNAttribute.iceControlling(5), 487, false),
             (.controlling(tieBreaker: 5), .iceControlling(6), nil, true),
             (.controlling(tieBreaker: 5), .iceControlled(6), nil, false),
             (.controlled(tieBreaker: 5), .iceControlled(5), nil, true),
             (.controlled(tieBreaker: 5), .iceControlled(6), 487, false),
             (.controlled(tieBreaker: 5), .iceControlling(1), nil, false),
-        ] as [(LiteAgent.Role, STUNAttribute, Int?, Bool)])
-    func tieBreakers(role: LiteAgent.Role, claim: STUNAttribute, error: Int?, yields: Bool) throws {
+        ] as [(ICEAgent.Role, STUNAttribute, Int?, Bool)])
+    func tieBreakers(role: ICEAgent.Role, claim: STUNAttribute, error: Int?, yields: Bool) throws {
         var agent = agent
         agent.role = role
         let id = try #require(STUNMessage.TransactionID(1...12))
@@ -142,9 +142,9 @@ struct LiteAgentTests {
 
     @Test("the agent that a check is for is found by the name before the colon")
     func localUfrag() throws {
-        #expect(LiteAgent.localUfrag(of: try STUNMessage(parsing: RFC5769.request)) == "evtj")
-        #expect(LiteAgent.localUfrag(of: try STUNMessage(parsing: RFC5769.responseIPv4)) == nil)
-        #expect(LiteAgent.localUfrag(of: try STUNMessage(parsing: RFC5769.longTermRequest)) == nil)
+        #expect(ICEAgent.localUfrag(of: try STUNMessage(parsing: RFC5769.request)) == "evtj")
+        #expect(ICEAgent.localUfrag(of: try STUNMessage(parsing: RFC5769.responseIPv4)) == nil)
+        #expect(ICEAgent.localUfrag(of: try STUNMessage(parsing: RFC5769.longTermRequest)) == nil)
     }
 
     @Test("an IPv4 peer on a dual-stack socket is told its IPv4 address")
