@@ -100,7 +100,7 @@ struct RandomRoomTests {
             #expect(sessions.insert(Session(member: who, track: track)).inserted)
         case .closeSession(let who, let track):
             #expect(sessions.remove(Session(member: who, track: track)) != nil)
-        case .addCandidate(let who, _, let track), .hold(let who, _, let track):
+        case .addCandidate(let who, _, let track), .setPlayoutDelay(let who, _, let track):
             #expect(sessions.contains(Session(member: who, track: track)))
         case .refuse(let who, _): #expect(who == event.member)
         case .send(.offer(_, let from), let to), .send(.candidate(_, let from), let to):

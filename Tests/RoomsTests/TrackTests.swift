@@ -112,11 +112,12 @@ struct TrackTests {
             rooms.handle(.sessionAnswered(ann, sdp: "a")) == [
                 .send(.answer(sdp: "a", from: host, track: .screen), to: ann)
             ])
-        #expect(rooms.handle(.hold(ann, milliseconds: 40)) == [.hold(ann, milliseconds: 40)])
-        #expect(rooms.handle(.hold(ann, milliseconds: 4_000, nil)) == [.hold(ann, milliseconds: 500)])
-        #expect(rooms.handle(.hold(ann, milliseconds: -1, nil)) == [.hold(ann, milliseconds: 0)])
+        #expect(rooms.handle(.setPlayoutDelay(ann, milliseconds: 40)) == [.setPlayoutDelay(ann, milliseconds: 40)])
+        #expect(
+            rooms.handle(.setPlayoutDelay(ann, milliseconds: 4_000, nil)) == [.setPlayoutDelay(ann, milliseconds: 500)])
+        #expect(rooms.handle(.setPlayoutDelay(ann, milliseconds: -1, nil)) == [.setPlayoutDelay(ann, milliseconds: 0)])
         #expect(rooms.handle(.unwatch(ann, nil)) == [.closeSession(ann, track: .screen)])
-        #expect(rooms.handle(.hold(ann, milliseconds: 40)) == [])
+        #expect(rooms.handle(.setPlayoutDelay(ann, milliseconds: 40)) == [])
         #expect(rooms.handle(.unwatch(ann, nil)) == [])
         #expect(rooms.handle(.leave(ann)) == [.closeSession(ann, track: second)])
     }

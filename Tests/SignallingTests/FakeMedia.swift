@@ -78,7 +78,7 @@ final class FakeMedia: RoomMedia, SessionServer {
         }
     }
 
-    func hear(_ isOn: Bool, in session: MediaSessionID) {
+    func setAudioEnabled(_ isOn: Bool, for session: MediaSessionID) {
         state.withLock { $0.wantsSound.append(isOn) }
     }
 
@@ -104,7 +104,7 @@ final class FakeMedia: RoomMedia, SessionServer {
         state.withLock { $0.fragments.append(fragment) }
     }
 
-    func hold(_ session: MediaSessionID, for delay: Interval) {
+    func setPlayoutDelay(of session: MediaSessionID, to delay: Interval) {
         state.withLock { $0.holds[session] = delay }
     }
 
@@ -154,10 +154,10 @@ extension SessionServer {
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
         throw .unsupported("this host doesn't restart ICE")
     }
-    func hold(_ session: MediaSessionID, for delay: Interval) {}
+    func setPlayoutDelay(of session: MediaSessionID, to delay: Interval) {}
     func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {}
     func confirmPictures(of session: MediaSessionID, through number: UInt32) {}
-    func hear(_ isOn: Bool, in session: MediaSessionID) {}
+    func setAudioEnabled(_ isOn: Bool, for session: MediaSessionID) {}
     func requestKeyPicture(for session: MediaSessionID) {}
     func statistics(of session: MediaSessionID) -> PeerStatistics? { nil }
 }

@@ -35,7 +35,7 @@ final class PictureSending: PlayerSending {
     /// How long after its beginning a player starts again.
     private let secondStart: Interval
     private(set) var stream: PlayerStream
-    private var budget = KeyFrameBudget()
+    private var budget = KeyFrameRequestLimiter()
     /// Nil unless it plays.
     private var frames: TrackSubscription?
     /// What was there when the player began, with the times at which it is shown.
@@ -57,7 +57,7 @@ final class PictureSending: PlayerSending {
     /// What the player has been sent since it began.
     private var sent = (pictures: 0, bytes: 0)
     /// Limits how often losses make it start again: never more often than each 2 s.
-    private var losses = KeyFrameBudget(isOfServer: true)
+    private var losses = KeyFrameRequestLimiter(isOfServer: true)
 
     /// - Parameter secondStart: how long after its beginning a player starts again, because some throw away all that
     ///   they have looked at to find out what comes.

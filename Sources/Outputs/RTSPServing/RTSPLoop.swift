@@ -20,7 +20,7 @@ final class RTSPLoop {
     private let limits: RTSPServerLimits
     private let counts: RTSPServer.Counts
     private let log: EventLog
-    private let lines: LineBudget
+    private let lines: LogRateLimiter
     private var clients: [RTSPClient] = []
     private var frames = PacketizedFrames()
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -33,7 +33,7 @@ final class RTSPLoop {
     ) {
         (self.host, self.listener, self.ports, self.wake) = (host, listener, ports, wake)
         (self.isStopped, self.limits, self.counts, self.log) = (isStopped, limits, counts, log)
-        lines = LineBudget(log)
+        lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
     }
 

@@ -60,7 +60,7 @@ final class RTSPSession {
 
     init(
         _ connection: LinkConnection, host: ScreenRelayHost, access: ViewerAccess, ports: RTSPPorts, wake: WakeUp,
-        limits: RTSPServerLimits, lines: LineBudget
+        limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
         (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)
         (self.wake, self.limits) = (wake, limits)

@@ -108,7 +108,7 @@ public struct CongestionController: Sendable {
 
     /// Records a packet that was sent again under its first number: what the peer says about that number may be about
     /// either time, so it counts towards the rate alone.
-    public mutating func packetSentAgain(byteCount: Int, at now: MonotonicTime) {
+    public mutating func unnumberedPacketSent(byteCount: Int, at now: MonotonicTime) {
         sent.add(byteCount, at: now)
     }
 

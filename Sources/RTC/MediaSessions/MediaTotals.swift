@@ -3,7 +3,7 @@ public import MediaTypes
 /// What a media server has sent so far to all viewers, those who have left included.
 public struct MediaTotals: Sendable {
     /// The number of pictures sent completely.
-    public var sentUnits = 0
+    public var framesSent = 0
     /// The number of RTP packets of pictures and sound sent, including those sent again without RTX.
     public var sentPackets = 0
     /// The number of RTP packets sent again on retransmission streams.
@@ -19,7 +19,7 @@ public struct MediaTotals: Sendable {
 
     /// Adds what a session has sent.
     public mutating func add(_ session: PeerStatistics) {
-        sentUnits += session.sentUnits
+        framesSent += session.framesSent
         sentPackets += session.sentPackets
         retransmittedPackets += session.retransmittedPackets
         lostPackets += session.lostPackets ?? 0

@@ -21,7 +21,7 @@ public struct PeerStatistics: Hashable, Sendable {
     /// Whether the peer gets the narrow rung: fewer pictures, because its path can't carry all of the source's.
     public var isNarrow = false
     /// The number of pictures sent completely.
-    public var sentUnits = 0
+    public var framesSent = 0
     /// The number of audio packets sent, each counted once.
     public var sentSoundPackets = 0
     /// The number of RTP packets of pictures and sound sent, including those sent again without RTX.

@@ -24,7 +24,7 @@ public protocol SessionServer: Sendable {
     /// Has the peer hold back each picture of `session` for `delay`, at most 500 ms, so that the picture comes with its
     /// sound, which players delay. Before the first call, a peer that can decides that itself while there is sound.
     /// Unknown ids are ignored.
-    func hold(_ session: MediaSessionID, for delay: Interval)
+    func setPlayoutDelay(of session: MediaSessionID, to delay: Interval)
 
     /// Reports whether the pointer is drawn into the pictures of `session`: with the first picture, and with each that
     /// differs in this from the one before, as that picture is sent. `onChange` is called on any thread. Unknown ids
@@ -42,7 +42,7 @@ public protocol SessionServer: Sendable {
 
     /// Begins to send a viewer of whole pictures the sound beside them, from now on, or ends that. Without a call, it
     /// gets none. Unknown ids are ignored.
-    func hear(_ isOn: Bool, in session: MediaSessionID)
+    func setAudioEnabled(_ isOn: Bool, for session: MediaSessionID)
 
     /// The statistics of a viewer's session, at most about a second old; nil if there is no such session.
     func statistics(of session: MediaSessionID) -> PeerStatistics?

@@ -68,11 +68,11 @@ extension RoomDirectory {
         return [.addCandidate(member, candidate, track: meant)]
     }
 
-    mutating func hold(_ member: MemberID, _ milliseconds: Int, _ track: TrackName?) -> [RoomAction] {
+    mutating func setPlayoutDelay(of member: MemberID, _ milliseconds: Int, _ track: TrackName?) -> [RoomAction] {
         guard let membership = memberships[member], let meant = self.track(track, in: membership.room),
             membership.sessions.contains(meant)
         else { return ignored() }
-        return [.hold(member, milliseconds: max(0, min(milliseconds, 500)), track: meant)]
+        return [.setPlayoutDelay(member, milliseconds: max(0, min(milliseconds, 500)), track: meant)]
     }
 
     mutating func unwatch(_ member: MemberID, _ track: TrackName?) -> [RoomAction] {

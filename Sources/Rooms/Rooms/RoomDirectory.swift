@@ -71,7 +71,7 @@ public struct RoomDirectory: Sendable {
         case .answer(let member, let target, let sdp): answer(from: member, to: target, sdp)
         case .candidate(let member, let target, let candidate, let track):
             self.candidate(from: member, to: target, candidate, track)
-        case .hold(let member, let milliseconds, let track): hold(member, milliseconds, track)
+        case .setPlayoutDelay(let member, let milliseconds, let track): setPlayoutDelay(of: member, milliseconds, track)
         case .unwatch(let member, let track): unwatch(member, track)
         case .sessionAnswered(let member, let track, let sdp): sessionAnswered(member, track, sdp)
         case .sessionRefused(let member, let track, let reason):

@@ -18,7 +18,7 @@ public enum RoomEvent: Sendable, Equatable {
     /// `__ice_candidate` to another member of the mesh or to the host.
     case candidate(from: MemberID, to: MemberID, ICECandidate, track: TrackName? = nil)
     /// `__hold`: the member wants the pictures of a track held back for so many milliseconds.
-    case hold(MemberID, milliseconds: Int, TrackName? = nil)
+    case setPlayoutDelay(MemberID, milliseconds: Int, TrackName? = nil)
     /// `__unwatch`: the member stops watching a track.
     case unwatch(MemberID, TrackName?)
     /// The media layer answered the offer that `RoomAction.openSession` carried.
@@ -38,7 +38,8 @@ public enum RoomEvent: Sendable, Equatable {
     public var member: MemberID? {
         switch self {
         case .join(let member, _, _, _), .leave(let member), .meet(let member, _), .offer(let member, _, _, _),
-            .frames(let member, _), .answer(let member, _, _), .candidate(let member, _, _, _), .hold(let member, _, _),
+            .frames(let member, _), .answer(let member, _, _), .candidate(let member, _, _, _),
+            .setPlayoutDelay(let member, _, _),
             .unwatch(let member, _),
             .sessionAnswered(let member, _, _), .sessionRefused(let member, _, _), .sessionEnded(let member, _, _),
             .unknown(let member):
@@ -63,7 +64,7 @@ public enum RoomAction: Sendable, Equatable {
     /// Hand a candidate to the member's media session for a track.
     case addCandidate(MemberID, ICECandidate, track: TrackName = .screen)
     /// Have the member's media session for a track hold back its pictures, 0 to 500 ms.
-    case hold(MemberID, milliseconds: Int, track: TrackName = .screen)
+    case setPlayoutDelay(MemberID, milliseconds: Int, track: TrackName = .screen)
     /// The member is in no room. Tell it why and close its socket.
     case refuse(MemberID, RoomRefusal)
     /// The set of tracks in the room has changed. Tell its viewers.

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Packets of sound with the frame before (RED)")
 struct RedundancyTests {
-    private static let red = RedundancyFormat(payloadType: PayloadType(63), framePayloadType: PayloadType(111))
+    private static let red = REDFormat(payloadType: PayloadType(63), framePayloadType: PayloadType(111))
 
-    private func stream(_ redundancy: RedundancyFormat? = Self.red) -> RTPStream {
+    private func stream(_ redundancy: REDFormat? = Self.red) -> RTPStream {
         RTPStream(
             RTPStream.Configuration(
                 ssrc: SSRC(0xAAAA), firstSequenceNumber: SequenceNumber(100), timestampOffset: 1000,
@@ -28,12 +28,12 @@ struct RedundancyTests {
         let first = frame(at: 0, [0xF0, 1, 2])
         let second = frame(at: 960, [0xF0, 3])
         let plain = stream.write(
-            packet: 0, of: first, number: UnitNumber(0), payloadType: PayloadType(111), endsSilence: true, at: .zero,
+            packet: 0, of: first, number: FrameNumber(0), payloadType: PayloadType(111), endsSilence: true, at: .zero,
             into: &buffer)
-        #expect(plain?.content == .media(unit: UnitNumber(0), packet: 0))
+        #expect(plain?.content == .media(frame: FrameNumber(0), packet: 0))
         let sent = try #require(
             stream.write(
-                packet: 0, of: second, number: UnitNumber(1), after: first, payloadType: PayloadType(111), at: .zero,
+                packet: 0, of: second, number: FrameNumber(1), after: first, payloadType: PayloadType(111), at: .zero,
                 into: &buffer))
         let packet = try RTPPacket(parsing: buffer[...])
         #expect(
@@ -43,7 +43,7 @@ struct RedundancyTests {
                     timestamp: RTPTimestamp(1960), ssrc: SSRC(0xAAAA)))
         // 1, 111 (7 bits); 960 (14 bits), 3 (10 bits); 0, 111 (7 bits).
         #expect(Array(packet.payload) == [0xEF, 0x0F, 0x00, 0x03, 0x6F, 0xF0, 1, 2, 0xF0, 3])
-        #expect(sent.content == .redundant(unit: UnitNumber(1)) && sent.payloadType == PayloadType(63))
+        #expect(sent.content == .red(frame: FrameNumber(1)) && sent.payloadType == PayloadType(63))
         #expect(sent.byteCount == buffer.count)
         #expect(stream.statistics.octetCount == 3 + 10)
     }
@@ -61,7 +61,7 @@ struct RedundancyTests {
         let own = [UInt8](repeating: 2, count: count)
         let sent = try #require(
             stream.write(
-                packet: 0, of: frame(at: 20_000 + offset, own), number: UnitNumber(8), after: previous,
+                packet: 0, of: frame(at: 20_000 + offset, own), number: FrameNumber(8), after: previous,
                 payloadType: PayloadType(111), at: .zero, into: &buffer))
         let packet = try RTPPacket(parsing: buffer[...])
         #expect(packet.header.payloadType == PayloadType(isRedundant ? 63 : 111))
@@ -72,11 +72,11 @@ struct RedundancyTests {
 
     @Test("frames are alone in their packets if the peer takes no RED, or takes it for another payload type")
     func unsupported() throws {
-        for (redundancy, type) in [(nil, 111), (Self.red, 112)] as [(RedundancyFormat?, UInt8)] {
+        for (redundancy, type) in [(nil, 111), (Self.red, 112)] as [(REDFormat?, UInt8)] {
             var stream = stream(redundancy)
             var buffer: [UInt8] = []
             _ = stream.write(
-                packet: 0, of: frame(at: 960, [0xF0, 3]), number: UnitNumber(1), after: frame(at: 0, [0xF0, 1, 2]),
+                packet: 0, of: frame(at: 960, [0xF0, 3]), number: FrameNumber(1), after: frame(at: 0, [0xF0, 1, 2]),
                 payloadType: PayloadType(type), at: .zero, into: &buffer)
             let packet = try RTPPacket(parsing: buffer[...])
             #expect(packet.header.payloadType == PayloadType(type) && Array(packet.payload) == [0xF0, 3])
@@ -104,13 +104,13 @@ struct RedundancyTests {
         }
         #expect(sent.map(\.packet.payloadType.rawValue) == [111, 63, 63])
         for (packet, bytes) in sent {
-            let isWritten = stream.writeAgain(packet, from: history, into: &buffer)
+            let isWritten = stream.writeRetransmission(packet, from: history, into: &buffer)
             #expect(isWritten)
             #expect(buffer == bytes)
         }
         #expect(stream.statistics.octetCount == 2 * (2 + 9 + 9))
         var written: [Bool] = []
-        for (packet, _) in sent { written.append(stream.writeAgain(packet, from: short, into: &buffer)) }
+        for (packet, _) in sent { written.append(stream.writeRetransmission(packet, from: short, into: &buffer)) }
         #expect(written == [false, false, true])
     }
 }

@@ -39,7 +39,7 @@ struct PictureSamplesTests {
     ) throws -> [UInt8: [UInt8]] {
         let sent = try #require(
             stream.write(
-                packet: 0, of: frame, number: UnitNumber(0), payloadType: PayloadType(96),
+                packet: 0, of: frame, number: FrameNumber(0), payloadType: PayloadType(96),
                 extensions: [.playoutDelay, .captureTime, .mid, .samples], transportNumber: 3, at: .zero,
                 into: &buffer))
         #expect(sent.byteCount == buffer.count)
@@ -92,7 +92,7 @@ struct PictureSamplesTests {
             let packet = try #require(written)
             check.set(samples(at: 0))
             var second: [UInt8] = []
-            #expect(stream.writeAgain(packet, from: history, into: &second))
+            #expect(stream.writeRetransmission(packet, from: history, into: &second))
             if !rtx { #expect(first == second) }
             let (one, two) = (try RTPPacket(parsing: first[...]), try RTPPacket(parsing: second[...]))
             #expect(one.extensionData(14).map { Array($0) } == two.extensionData(14).map { Array($0) })

@@ -70,7 +70,7 @@ struct TransportNumberTests {
         for (packet, bytes) in sent {
             for transportNumber in [nil, 77, 78] as [UInt16?] {
                 let again = try #require(stream.sent.packet(packet.sequenceNumber))
-                let isWritten = stream.writeAgain(
+                let isWritten = stream.writeRetransmission(
                     again, from: history, transportNumber: transportNumber, into: &buffer)
                 #expect(isWritten)
                 #expect(buffer == bytes)
@@ -85,7 +85,7 @@ struct TransportNumberTests {
         var buffer: [UInt8] = []
         let sent = sendAll(on: &stream, history: &history)
         for transportNumber in [77, nil, 78] as [UInt16?] {
-            let isWritten = stream.writeAgain(
+            let isWritten = stream.writeRetransmission(
                 sent[1].packet, from: history, transportNumber: transportNumber, into: &buffer)
             #expect(isWritten)
             #expect(try number(in: buffer, id: id) == transportNumber)
@@ -134,8 +134,8 @@ struct TransportNumberTests {
         #expect(padding?.transportNumber == nil)
         _ = plain.writePadding(into: &bytes)
         #expect(buffer == bytes)
-        _ = numbered.writeAgain(sent, from: history, transportNumber: 11, into: &buffer)
-        _ = plain.writeAgain(sent, from: history, into: &bytes)
+        _ = numbered.writeRetransmission(sent, from: history, transportNumber: 11, into: &buffer)
+        _ = plain.writeRetransmission(sent, from: history, into: &bytes)
         #expect(buffer == bytes)
     }
 
@@ -154,7 +154,7 @@ struct TransportNumberTests {
                 into: &buffer)
             #expect(buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } } == address)
             guard let sent else { continue }
-            _ = stream.writeAgain(sent, from: history, transportNumber: 9, into: &buffer)
+            _ = stream.writeRetransmission(sent, from: history, transportNumber: 9, into: &buffer)
             #expect(buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } } == address)
         }
     }

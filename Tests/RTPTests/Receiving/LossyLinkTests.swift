@@ -54,7 +54,7 @@ struct LossyLinkTests {
                         payloadTypes: [PayloadType(96): PayloadType(97)]) : nil))
         var history = TrackHistory()
         var responder = NackResponder()
-        var probe = TailProbe(hasRetransmission: rtx)
+        var probe = TailLossProbe(hasRetransmission: rtx)
         var receiver = Receiver()
         var toReceiver: [(due: Int64, bytes: [UInt8])] = []
         var toSender: [(due: Int64, bytes: [UInt8])] = []
@@ -72,7 +72,7 @@ struct LossyLinkTests {
                 }
             }
             func transmitAgain(_ packet: SentPacket) {
-                guard stream.writeAgain(packet, from: history, into: &buffer) else { return }
+                guard stream.writeRetransmission(packet, from: history, into: &buffer) else { return }
                 if !rtx { #expect(buffer == originals[packet.sequenceNumber]) }
                 transmit(buffer)
             }
@@ -103,7 +103,7 @@ struct LossyLinkTests {
             switch probe.poll(at: now) {
             case .retransmitPicture:
                 for number in probe.pictureSequenceNumbers { stream.sent.packet(number).map(transmitAgain) }
-            case .repeatLastPacket:
+            case .retransmitLastPacket:
                 probe.pictureSequenceNumbers.last.flatMap { stream.sent.packet($0) }.map(transmitAgain)
             case .padding:
                 if stream.writePadding(into: &buffer) != nil { transmit(buffer) }

@@ -6,7 +6,7 @@ import Testing
 /// How often a viewer's picture freezes on a lossy path, in simulated time: the sender's decisions are ours, and the
 /// viewer asks for packets as libwebrtc does. It requests what a gap shows at once, and every 20 ms whatever it last
 /// requested a round trip ago; it shows pictures in order, each once all its packets and all before it are there. What
-/// it does wrong with padding behind a gap (see `TailProbe`) counts as well.
+/// it does wrong with padding behind a gap (see `TailLossProbe`) counts as well.
 struct RecoveryTests {
     struct Path: CustomTestStringConvertible {
         /// Percent of the packets lost towards the viewer, and back.
@@ -79,9 +79,9 @@ struct RecoveryTests {
     /// Sends 30 pictures a second for that many minutes.
     private func run(_ path: Path, minutes: Int64 = 5, seed: UInt64 = 1) -> Figures {
         var random = SeededRandom(seed: seed)
-        var sent = SentMap()
+        var sent = RTPPacketHistory()
         var responder = NackResponder()
-        var copies = SecondCopies()
+        var copies = RetransmissionDuplicator()
         var viewer = Viewer()
         var figures = Figures()
         var next: Int64 = 0
@@ -95,7 +95,7 @@ struct RecoveryTests {
         var freezes = 0
         var period = (sent: 0, lost: 0)
         var isBad = false
-        var probe = TailProbe(hasRetransmission: true)
+        var probe = TailLossProbe(hasRetransmission: true)
 
         for now in 0..<(minutes * 60_000) {
             let time = MonotonicTime.zero + .milliseconds(now)

@@ -3,14 +3,14 @@ import RTP
 import Testing
 
 struct NackResponderTests {
-    private func map(_ count: Int, byteCount: Int = 1000) -> SentMap {
-        var map = SentMap()
+    private func map(_ count: Int, byteCount: Int = 1000) -> RTPPacketHistory {
+        var map = RTPPacketHistory()
         for number in 0..<count {
             map.insert(
                 SentPacket(
                     sequenceNumber: SequenceNumber(0).advanced(by: number), timestamp: RTPTimestamp(0),
                     payloadType: PayloadType(96), marker: false, extensions: [],
-                    content: .media(unit: UnitNumber(0), packet: number), byteCount: byteCount))
+                    content: .media(frame: FrameNumber(0), packet: number), byteCount: byteCount))
         }
         return map
     }
@@ -106,7 +106,7 @@ struct NackResponderTests {
         var buffer: [UInt8] = []
         let unit = H264Packetizer().packetize(AccessUnits.unit([[0x41, 1]]), at: MediaTime(ticks: 0))
         _ = stream.write(
-            packet: 0, of: unit, number: UnitNumber(0), payloadType: PayloadType(96), at: .zero, into: &buffer)
+            packet: 0, of: unit, number: FrameNumber(0), payloadType: PayloadType(96), at: .zero, into: &buffer)
         var responder = NackResponder()
         let other = GenericNack(sender: SSRC(9), media: SSRC(2), sequenceNumbers: [SequenceNumber(0)])
         let ours = GenericNack(sender: SSRC(9), media: SSRC(1), sequenceNumbers: [SequenceNumber(0)])

@@ -25,7 +25,7 @@ struct RTPStreamTests {
     }
 
     private func sendAll(
-        _ unit: PacketizedFrame, _ number: UnitNumber, on stream: inout RTPStream, at now: MonotonicTime = .zero
+        _ unit: PacketizedFrame, _ number: FrameNumber, on stream: inout RTPStream, at now: MonotonicTime = .zero
     ) -> [(packet: SentPacket, bytes: [UInt8])] {
         var buffer: [UInt8] = []
         return unit.packets.indices.compactMap { index in
@@ -39,7 +39,7 @@ struct RTPStreamTests {
     @Test("a picture's packets follow each other, share a time stamp, and only the last has the marker")
     func headers() throws {
         var stream = stream(rtx: false, first: 65534)
-        let sent = sendAll(unit(), UnitNumber(0), on: &stream)
+        let sent = sendAll(unit(), FrameNumber(0), on: &stream)
         let packets = try sent.map { try RTPPacket(parsing: $0.bytes[...]) }
         #expect(packets.map(\.header.sequenceNumber.rawValue) == [65534, 65535, 0, 1])
         #expect(packets.map(\.header.marker) == [false, false, false, true])
@@ -66,7 +66,7 @@ struct RTPStreamTests {
         for endsSilence in [true, false] {
             let sent = try #require(
                 stream.write(
-                    packet: 0, of: frame(byteCount: 100), number: UnitNumber(0), payloadType: PayloadType(111),
+                    packet: 0, of: frame(byteCount: 100), number: FrameNumber(0), payloadType: PayloadType(111),
                     endsSilence: endsSilence, at: .zero, into: &buffer))
             let packet = try RTPPacket(parsing: buffer[...])
             #expect(packet.header.marker == endsSilence && sent.marker == endsSilence)
@@ -92,7 +92,7 @@ struct RTPStreamTests {
             for _ in 0..<2 {
                 let again = stream.sent.packet(packet.sequenceNumber)
                 #expect(again == packet)
-                let isWritten = stream.writeAgain(again ?? packet, from: history, into: &buffer)
+                let isWritten = stream.writeRetransmission(again ?? packet, from: history, into: &buffer)
                 #expect(isWritten)
                 #expect(buffer == bytes)
             }
@@ -105,7 +105,7 @@ struct RTPStreamTests {
         var stream = stream(rtx: false)
         var buffer: [UInt8] = []
         #expect(stream.writePadding(into: &buffer) == nil)
-        let last = sendAll(unit(), UnitNumber(0), on: &stream).last
+        let last = sendAll(unit(), FrameNumber(0), on: &stream).last
         let padding = try #require(stream.writePadding(4, into: &buffer))
         let bytes = buffer
         let parsed = try RTPPacket(parsing: bytes[...])
@@ -114,7 +114,7 @@ struct RTPStreamTests {
         #expect(parsed.header.timestamp == last?.packet.timestamp)
         #expect(parsed.header.sequenceNumber == last?.packet.sequenceNumber.next)
         #expect(padding.byteCount == bytes.count)
-        let isWritten = stream.writeAgain(padding, from: TrackHistory(), into: &buffer)
+        let isWritten = stream.writeRetransmission(padding, from: TrackHistory(), into: &buffer)
         #expect(isWritten)
         #expect(buffer == bytes)
     }
@@ -129,7 +129,7 @@ struct RTPStreamTests {
         stream.playoutDelay = .none
         var buffer: [UInt8] = []
         for (index, (packet, bytes)) in sent.enumerated() {
-            let isWritten = stream.writeAgain(packet, from: history, into: &buffer)
+            let isWritten = stream.writeRetransmission(packet, from: history, into: &buffer)
             #expect(isWritten)
             #expect(buffer.count <= 1200 - 16)
             let original = try RTPPacket(parsing: bytes[...])
@@ -153,38 +153,38 @@ struct RTPStreamTests {
     func gone() throws {
         var stream = stream(rtx: true)
         let unit = unit()
-        let sent = sendAll(unit, UnitNumber(0), on: &stream)
+        let sent = sendAll(unit, FrameNumber(0), on: &stream)
         var buffer: [UInt8] = []
-        let isWritten = stream.writeAgain(sent[0].packet, from: TrackHistory(), into: &buffer)
+        let isWritten = stream.writeRetransmission(sent[0].packet, from: TrackHistory(), into: &buffer)
         #expect(!isWritten)
         #expect(buffer.isEmpty)
         var history = TrackHistory()
         let other = stream.write(
             packet: 0, of: unit, number: history.append(unit, at: .zero), payloadType: PayloadType(98), at: .zero,
             into: &buffer)
-        let isOtherWritten = stream.writeAgain(try #require(other), from: history, into: &buffer)
+        let isOtherWritten = stream.writeRetransmission(try #require(other), from: history, into: &buffer)
         #expect(!isOtherWritten)
         let beyond = stream.write(
-            packet: 4, of: unit, number: UnitNumber(0), payloadType: PayloadType(96), at: .zero, into: &buffer)
+            packet: 4, of: unit, number: FrameNumber(0), payloadType: PayloadType(96), at: .zero, into: &buffer)
         #expect(beyond == nil)
     }
 
     @Test("an unknown capture time is left out")
     func noCaptureTime() throws {
         var stream = stream(rtx: false)
-        let sent = sendAll(unit(captured: nil), UnitNumber(0), on: &stream)
+        let sent = sendAll(unit(captured: nil), FrameNumber(0), on: &stream)
         #expect(sent[0].packet.extensions == [.playoutDelay, .mid])
         #expect(try RTPPacket(parsing: sent[0].bytes[...]).extensionData(2) == nil)
     }
 
     @Test("the map remembers the last 2048 packets and nothing from before")
     func sentMap() {
-        var map = SentMap()
+        var map = RTPPacketHistory()
         func packet(_ number: Int) -> SentPacket {
             SentPacket(
                 sequenceNumber: SequenceNumber(0).advanced(by: number), timestamp: RTPTimestamp(0),
                 payloadType: PayloadType(96), marker: false, extensions: [],
-                content: .media(unit: UnitNumber(UInt64(number)), packet: 0), byteCount: 100)
+                content: .media(frame: FrameNumber(UInt64(number)), packet: 0), byteCount: 100)
         }
         for number in 0..<70_000 { map.insert(packet(number)) }
         for number in (70_000 - 2048)..<70_000 {
@@ -192,7 +192,7 @@ struct RTPStreamTests {
         }
         #expect(map.packet(SequenceNumber(0).advanced(by: 70_000 - 2049)) == nil)
         #expect(map.packet(SequenceNumber(0).advanced(by: 70_000)) == nil)
-        #expect(SentMap().packet(SequenceNumber(0)) == nil)
+        #expect(RTPPacketHistory().packet(SequenceNumber(0)) == nil)
     }
 
     @Test("no buffer is allocated once it has its capacity")
@@ -204,7 +204,7 @@ struct RTPStreamTests {
         let address = buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } }
         for index in unit.packets.indices {
             _ = stream.write(
-                packet: index, of: unit, number: UnitNumber(0), payloadType: PayloadType(96),
+                packet: index, of: unit, number: FrameNumber(0), payloadType: PayloadType(96),
                 extensions: [.playoutDelay, .captureTime, .mid], at: .zero, into: &buffer)
             #expect(buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } } == address)
         }
@@ -215,7 +215,7 @@ struct RTPStreamTests {
         var stream = stream(rtx: false)
         #expect(stream.statistics.report(ssrc: SSRC(1), at: .zero, clock: Self.clock, rate: .video) == nil)
         let unit = unit(at: 9000, captured: 5)
-        _ = sendAll(unit, UnitNumber(0), on: &stream)
+        _ = sendAll(unit, FrameNumber(0), on: &stream)
         let now = MonotonicTime.zero + .seconds(7)
         let report = try #require(
             stream.statistics.report(ssrc: SSRC(0xAAAA), at: now, clock: Self.clock, rate: .video))

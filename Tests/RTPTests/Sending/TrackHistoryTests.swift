@@ -13,10 +13,10 @@ struct TrackHistoryTests {
     @Test("units are found by their running number")
     func numbers() {
         var history = TrackHistory()
-        #expect(history.append(unit(10), at: time(0)) == UnitNumber(0))
-        #expect(history.append(unit(20), at: time(0)) == UnitNumber(1))
-        #expect(history.unit(UnitNumber(1))?.mediaTime.ticks == 20)
-        #expect(history.unit(UnitNumber(2)) == nil)
+        #expect(history.append(unit(10), at: time(0)) == FrameNumber(0))
+        #expect(history.append(unit(20), at: time(0)) == FrameNumber(1))
+        #expect(history.frame(FrameNumber(1))?.mediaTime.ticks == 20)
+        #expect(history.frame(FrameNumber(2)) == nil)
         #expect(history.byteCount == 38)
     }
 
@@ -25,8 +25,8 @@ struct TrackHistoryTests {
         var history = TrackHistory(maximumUnitCount: 8, maximumByteCount: 1000, maximumAge: .seconds(2))
         for _ in 0..<20 { _ = history.append(unit(10), at: time(0)) }
         #expect(history.count == 8)
-        #expect(history.oldest == UnitNumber(12))
-        #expect(history.unit(UnitNumber(11)) == nil)
+        #expect(history.oldest == FrameNumber(12))
+        #expect(history.frame(FrameNumber(11)) == nil)
         for _ in 0..<8 { _ = history.append(unit(396), at: time(0)) }
         #expect(history.count == 3)
         #expect(history.byteCount == 1200)
@@ -43,8 +43,8 @@ struct TrackHistoryTests {
         var history = TrackHistory()
         let before = history.append(unit(10), at: time(0))
         _ = history.append(unit(10), at: time(60_000))
-        #expect(history.unit(before) != nil && history.time(of: before) == time(0))
+        #expect(history.frame(before) != nil && history.time(of: before) == time(0))
         _ = history.append(unit(10), at: time(60_001))
-        #expect(history.unit(before) == nil && history.time(of: before) == nil)
+        #expect(history.frame(before) == nil && history.time(of: before) == nil)
     }
 }

@@ -61,7 +61,7 @@ struct CheckListTests {
 
     @Test("the sessions of all viewers together send 500 requests in a second")
     func budget() throws {
-        var budget = CheckBudget()
+        var budget = CheckRateLimiter()
         var counts: [Int] = []
         for second in Int64(0)..<4 {
             var count = 0

@@ -38,11 +38,11 @@ private struct GrowingPath {
             milliseconds += 1
             path.makePlan(waiting: 0, usesItsRate: usesItsRate, now: now)
             waiting += Double(rate.bitsPerSecond) / 9_600_000
-            while waiting >= 1, path.takeSlot(byteCount: 1156, now: now) {
+            while waiting >= 1, path.tryConsume(byteCount: 1156, now: now) {
                 send()
                 waiting -= 1
             }
-            while path.canPad, path.plan.probe != nil, path.takeSlot(byteCount: 1156, now: now) {
+            while path.canPad, path.plan.probe != nil, path.tryConsume(byteCount: 1156, now: now) {
                 send()
                 fillers += 1
                 path.continueProbe(now: now)

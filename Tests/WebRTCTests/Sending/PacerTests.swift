@@ -13,11 +13,11 @@ struct PacerTests {
     func lowForAMoment() {
         var pacer = Pacer()
         pacer.setRate(slow, now: now)
-        for _ in 0..<5 { pacer.charge(1200, now: now) }
-        let isSentEarly = pacer.take(1200, now: now + .milliseconds(500))
+        for _ in 0..<5 { pacer.consume(1200, now: now) }
+        let isSentEarly = pacer.tryConsume(1200, now: now + .milliseconds(500))
         #expect(!isSentEarly)
         pacer.setRate(fast, now: now)
-        let isSentLater = pacer.take(1200, now: now + .milliseconds(12))
+        let isSentLater = pacer.tryConsume(1200, now: now + .milliseconds(12))
         #expect(isSentLater)
     }
 
@@ -25,21 +25,21 @@ struct PacerTests {
     func longestWait() {
         var pacer = Pacer()
         pacer.setRate(slow, now: now)
-        for _ in 0..<200 { pacer.charge(1200, now: now) }
-        let isSentEarly = pacer.take(1200, now: now + .milliseconds(900))
+        for _ in 0..<200 { pacer.consume(1200, now: now) }
+        let isSentEarly = pacer.tryConsume(1200, now: now + .milliseconds(900))
         #expect(!isSentEarly)
-        let isSentLater = pacer.take(1200, now: now + .seconds(1))
+        let isSentLater = pacer.tryConsume(1200, now: now + .seconds(1))
         #expect(isSentLater)
     }
 
     @Test("what is sent again holds up others for a tenth of a second at most")
-    func roomForRepeats() {
+    func retransmissionRoom() {
         var pacer = Pacer()
         pacer.setRate(BitRate(bitsPerSecond: 800_000), now: now)
         #expect(pacer.room(now: now) == 10_000)
-        pacer.charge(6000, now: now)
+        pacer.consume(6000, now: now)
         #expect(pacer.room(now: now) == 4000)
-        pacer.charge(6000, now: now)
+        pacer.consume(6000, now: now)
         #expect(pacer.room(now: now) == 0)
         #expect(pacer.room(now: now + .milliseconds(120)) == 10_000)
     }
@@ -50,7 +50,7 @@ struct PacerTests {
         pacer.setRate(BitRate(bitsPerSecond: 1_000_000), isProbing: true, now: now)
         var times: [Int64] = []
         for milliseconds in Int64(0)..<20 {
-            while pacer.take(300, now: now + .milliseconds(milliseconds)) { times.append(milliseconds) }
+            while pacer.tryConsume(300, now: now + .milliseconds(milliseconds)) { times.append(milliseconds) }
         }
         // 300 bytes take 2.4 ms.
         #expect((8...10).contains(times.count))

@@ -104,16 +104,16 @@ struct PathEstimateTests {
         }
         takeNarrow(Pictures.idr(3_000, captured: rig.now))
         rig.run(for: .seconds(1))
-        let before = peer.session.statistics.sentUnits
+        let before = peer.session.statistics.framesSent
         // All of them take two seconds and a half at the pace of the estimate.
         for seed in 0..<20 as Range<UInt64> { takeNarrow(Pictures.delta(20_000, seed: seed, captured: rig.now)) }
         takeNarrow(Pictures.idr(4_000, captured: rig.now))
         rig.run(for: .seconds(2))
         // The new key frame, and at most what was on its way before.
-        let after = peer.session.statistics.sentUnits
+        let after = peer.session.statistics.framesSent
         #expect((before + 1...before + 3).contains(after))
         rig.run(for: .seconds(5))
-        #expect(peer.session.statistics.sentUnits == after)
+        #expect(peer.session.statistics.framesSent == after)
     }
 
     @Test(
@@ -196,7 +196,7 @@ struct PathEstimateTests {
             }
             path.makePlan(waiting: 0, now: now)
             #expect(!path.plan.isApplicationLimited)
-            #expect(path.nextSlot(now: now) >= now)
+            #expect(path.nextSendTime(now: now) >= now)
         }
     }
 

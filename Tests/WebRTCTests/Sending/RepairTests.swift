@@ -46,7 +46,7 @@ struct RepairTests {
         let resent = peer.link.media.filter { $0.ssrc == peer.viewer.settings.retransmission?.rawValue }
         #expect(resent.count >= lost / 2)
         #expect(peer.session.statistics.retransmittedPackets == resent.count)
-        #expect(peer.session.statistics.sentUnits == 60)
+        #expect(peer.session.statistics.framesSent == 60)
         #expect(peer.viewer.strangeDatagrams == 0)
     }
 
@@ -69,7 +69,7 @@ struct RepairTests {
         let resent = peer.link.media.filter { $0.ssrc == peer.viewer.settings.retransmission?.rawValue }
         #expect(resent.count == (fractionLost == 0 ? 1 : 2))
         if let first = resent.first, let last = resent.last, resent.count == 2 {
-            #expect(last.time - first.time == SecondCopies.spacing)
+            #expect(last.time - first.time == RetransmissionDuplicator.spacing)
         }
     }
 

@@ -50,9 +50,9 @@ struct SoundTests {
         rig.run(for: .seconds(3))
         let silentAgain = try told()
         #expect([silent, sounding, silentAgain] == [[0, 0, 0], [0, 0, 20], [0, 0, 0]])
-        peer.session.watched?.hold = .milliseconds(64)
+        peer.session.watched?.requestedPlayoutDelay = .milliseconds(64)
         let held = try told()
-        peer.session.watched?.hold = .zero
+        peer.session.watched?.requestedPlayoutDelay = .zero
         rig.play(5)
         let unheld = try told()
         #expect([held, unheld] == [[0, 0x60, 6], [0, 0, 0]])
@@ -84,7 +84,7 @@ struct SoundTests {
         }
         #expect(numbers.sorted() == (0..<peer.viewer.packets.count).map { UInt16($0) })
         let statistics = peer.session.statistics
-        #expect(statistics.sentUnits == 15 && statistics.sentSoundPackets == 140)
+        #expect(statistics.framesSent == 15 && statistics.sentSoundPackets == 140)
         #expect(statistics.sentPackets == peer.mediaPackets.count)
         #expect(rig.tracks.map(\.feed.record.times.count) == [15, 0])
     }
@@ -212,7 +212,7 @@ struct SoundTests {
         let peer = try rig.join()
         rig.publish { Pictures.idr(3_000_000, captured: $0) }
         let times = rig.play(20)
-        #expect(peer.session.statistics.sentUnits == 0)
+        #expect(peer.session.statistics.framesSent == 0)
         #expect(peer.link.media.filter { $0.ssrc == Self.sound.rawValue }.map(\.time) == times)
     }
 

@@ -164,7 +164,7 @@ struct MediaServerTests {
             viewer.pump()
             return viewer.shows(last)
         }
-        let statistics = try eventually("statistics") { server.statistics.first { $0.sentUnits == 1 } }
+        let statistics = try eventually("statistics") { server.statistics.first { $0.framesSent == 1 } }
         #expect(server.statistics.count == 1 && statistics.id == viewer.id && statistics.isConnected)
         #expect(statistics.address == "127.0.0.1" && !statistics.isNarrow && statistics.sentPackets > 0)
         #expect(server.statistics(of: viewer.id) != nil)
@@ -172,7 +172,7 @@ struct MediaServerTests {
         try eventually("the end of the session", holds: { server.statistics.isEmpty })
         #expect(server.statistics(of: viewer.id) == nil)
         // What it was sent still counts.
-        #expect(server.totals.sentUnits == 1 && server.totals.sentPackets >= statistics.sentPackets)
+        #expect(server.totals.framesSent == 1 && server.totals.sentPackets >= statistics.sentPackets)
     }
 
     @Test("a flight of the handshake that is lost goes again when its time has come")

@@ -77,7 +77,7 @@ struct TwoTrackTests {
             }
         }
         #expect(Set(peer.viewer.canonicalNames) == ["name"])
-        #expect(peer.session.statistics.sentUnits == 40)
+        #expect(peer.session.statistics.framesSent == 40)
         #expect(peer.viewer.strangeDatagrams == 0)
         peer.session.watched?.leave()
         #expect(rig.tracks.map(\.feed.sessionCount) == [0, 0])

@@ -80,7 +80,7 @@ struct StreamViewerTests {
             try show(Pictures.delta(10_000, seed: seed, captured: now()), on: hub, to: quick)
         }
         #expect(quick.viewer.pictures.count == 61)
-        #expect((server.statistics(of: slow.id)?.sentUnits ?? 0) < 61, "there is no room for that many")
+        #expect((server.statistics(of: slow.id)?.framesSent ?? 0) < 61, "there is no room for that many")
         // What it missed may be gone by now, and a key frame takes its place.
         var asked = source.keyFrameRequests
         var last = Pictures.delta(5_000, seed: 99, captured: now())

@@ -56,8 +56,8 @@ private final class FrameSoundRig {
     func wait(_ interval: Interval) { now = now + interval }
 
     /// Turns the sound on or off; the loop updates its feeds before it waits again.
-    func hear(_ isOn: Bool) {
-        viewer.hear(isOn ? track.feed : nil, now: now)
+    func setAudioEnabled(_ isOn: Bool) {
+        viewer.setAudio(isOn ? track.feed : nil, now: now)
         if track.feed.update(now: now) { viewer.advance(now: now) }
     }
 }
@@ -70,21 +70,21 @@ struct FrameSoundTests {
         rig.play(3)
         #expect(rig.sounds.isEmpty && rig.track.source.watched.last != true, "nobody has asked for it")
         rig.wait(.seconds(1))
-        rig.hear(true)
-        rig.hear(true)
+        rig.setAudioEnabled(true)
+        rig.setAudioEnabled(true)
         #expect(rig.track.source.watched.last == true && rig.track.hub.viewers == 1)
         let played = rig.play(5)
         #expect(rig.sounds.map(\.bytes) == played.map(\.packet))
         #expect(
             rig.sounds.map(\.captureTime)
                 == played.map { ($0.captured + Rig.clock.unixOffset).nanoseconds / 1000 })
-        #expect(rig.viewer.statistics.sentSoundPackets == 5 && rig.viewer.statistics.sentUnits == 0)
+        #expect(rig.viewer.statistics.sentSoundPackets == 5 && rig.viewer.statistics.framesSent == 0)
 
-        rig.hear(false)
+        rig.setAudioEnabled(false)
         rig.play(3)
         #expect(rig.sounds.count == 5 && rig.track.hub.viewers == 0 && rig.track.feed.sessionCount == 0)
         rig.wait(.seconds(1))
-        rig.hear(true)
+        rig.setAudioEnabled(true)
         rig.play(1)
         #expect(rig.sounds.count == 6 && rig.viewer.statistics.sentSoundPackets == 6)
         rig.viewer.leave(now: rig.now)
@@ -96,7 +96,7 @@ struct FrameSoundTests {
         let rig = FrameSoundRig()
         rig.play(1)
         rig.wait(.seconds(5))
-        rig.hear(true)
+        rig.setAudioEnabled(true)
         #expect(rig.sounds.isEmpty)
         rig.play(2)
         #expect(rig.sounds.count == 2 && rig.sounds.allSatisfy { $0.isHeard() })
@@ -112,7 +112,7 @@ struct FrameSoundTests {
     @Test("is left out if the thread comes to it too late")
     func late() {
         let rig = FrameSoundRig()
-        rig.hear(true)
+        rig.setAudioEnabled(true)
         rig.play(1, delay: SoundSender.longestWait)
         #expect(rig.sounds.count == 1)
         rig.play(1, delay: SoundSender.longestWait + .milliseconds(1))

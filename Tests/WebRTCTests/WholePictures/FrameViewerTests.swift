@@ -111,7 +111,7 @@ struct FrameViewerTests {
         #expect(rig.pictures.map(\.isPointerDrawn) == [true, true, false, true, true, true])
         #expect(rig.pictures[0].captureTime == (captured + Rig.clock.unixOffset).nanoseconds / 1000)
         #expect(rig.viewer.rate.unconfirmedBytes == 0)
-        #expect(rig.viewer.statistics.transport == .webSocket && rig.viewer.statistics.sentUnits == 6)
+        #expect(rig.viewer.statistics.transport == .webSocket && rig.viewer.statistics.framesSent == 6)
     }
 
     @Test("while it confirms nothing, little is sent, nobody else notices, and then it goes on with the newest")
@@ -225,12 +225,12 @@ struct FrameViewerTests {
         server.confirmPictures(of: id, through: 1)
         try eventually("its statistics") { server.statistics(of: id)?.roundTripTime != nil }
         let statistics = try #require(server.statistics(of: id))
-        #expect(statistics.transport == .webSocket && statistics.sentUnits == 1)
+        #expect(statistics.transport == .webSocket && statistics.framesSent == 1)
         #expect(statistics.address == "192.0.2.1")
         server.close(id)
         try eventually("its end") { seen.end.withLock { $0 } == "closed" }
         #expect(hub.viewers == 0)
-        #expect(server.totals.sentUnits == 1)
+        #expect(server.totals.framesSent == 1)
     }
 
     private final class Seen: Sendable {

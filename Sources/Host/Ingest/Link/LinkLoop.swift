@@ -26,7 +26,7 @@ final class LinkLoop {
     private let admission: LinkAdmission
     private let recorder: LinkRecorder?
     private let log: EventLog
-    private let lines: LineBudget
+    private let lines: LogRateLimiter
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
     private var hasToldOfRefusal = false
@@ -49,7 +49,7 @@ final class LinkLoop {
     ) {
         self.admission = admission
         self.recorder = recorder
-        lines = LineBudget(log)
+        lines = LogRateLimiter(log)
         self.silencePatience = silencePatience
         self.listener = listener
         self.ingest = ingest

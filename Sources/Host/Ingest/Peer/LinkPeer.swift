@@ -66,7 +66,7 @@ final class LinkPeer {
     init(
         _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
         sound: TrackHub, hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?,
-        silencePatience: Interval, lines: LineBudget
+        silencePatience: Interval, lines: LogRateLimiter
     ) {
         self.watcher = watcher
         // A capture that we started ourselves doesn't share a budget with strangers on this machine.

@@ -32,7 +32,7 @@ public final class TrackIngest: TrackObserver {
     ) throws(IngestError) {
         self.hub = hub
         // Anybody could fill the log: a source by pictures that can't be decoded, and viewers by coming and going.
-        let log = LineBudget(log)(of: "")
+        let log = LogRateLimiter(log)(of: "")
         self.log = log
         self.onStateChange = onStateChange
         self.onPointer = onPointer

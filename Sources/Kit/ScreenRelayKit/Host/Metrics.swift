@@ -67,7 +67,7 @@ extension ScreenRelayHost {
         metrics.narrowViewers = statistics.count(where: \.isNarrow)
         metrics.tcpViewers = statistics.count { $0.transport == .tcp }
         let totals = mediaTotals
-        metrics.sentPictures = totals.sentUnits
+        metrics.sentPictures = totals.framesSent
         metrics.sentPackets = totals.sentPackets
         metrics.retransmittedPackets = totals.retransmittedPackets
         metrics.lostPackets = totals.lostPackets

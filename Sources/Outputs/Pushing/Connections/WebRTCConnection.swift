@@ -220,10 +220,10 @@ final class WebRTCConnection: PushAttempt {
         guard let statistics else { return OutputMeter.Rates() }
         return shared.withLock { shared in
             let before = shared.counted
-            shared.counted = (statistics.sentUnits, statistics.sentSoundPackets, statistics.sentOctets, now)
+            shared.counted = (statistics.framesSent, statistics.sentSoundPackets, statistics.sentOctets, now)
             let seconds = max((now - before.at).seconds, 0.001)
             var rates = OutputMeter.Rates()
-            rates.picturesPerSecond = Double(statistics.sentUnits - before.pictures) / seconds
+            rates.picturesPerSecond = Double(statistics.framesSent - before.pictures) / seconds
             rates.soundPerSecond = Double(statistics.sentSoundPackets - before.sound) / seconds
             rates.bitRate = BitRate(
                 bitsPerSecond: Int(Double(statistics.sentOctets &- before.octets) * 8 / seconds))
@@ -244,7 +244,7 @@ final class WebRTCConnection: PushAttempt {
     func backlog(_ now: MonotonicTime) -> PushBacklog {
         var backlog = PushBacklog()
         guard let statistics else { return backlog }
-        backlog.sent = (statistics.sentUnits, statistics.sentSoundPackets)
+        backlog.sent = (statistics.framesSent, statistics.sentSoundPackets)
         return backlog
     }
 }

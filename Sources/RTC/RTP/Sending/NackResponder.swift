@@ -42,7 +42,8 @@ public struct NackResponder: Sendable {
     /// - Parameter roundTripTime: the last measured round-trip time; nil before the first measurement, which counts as
     ///   100 ms.
     public mutating func answer(
-        _ sequenceNumbers: [SequenceNumber], from sent: inout SentMap, roundTripTime: Interval?, at now: MonotonicTime
+        _ sequenceNumbers: [SequenceNumber], from sent: inout RTPPacketHistory, roundTripTime: Interval?,
+        at now: MonotonicTime
     ) -> [SentPacket] {
         // A peer asks again after a round trip, but jitter brings its request sooner.
         let spacing = max((roundTripTime ?? .milliseconds(100)) / 2, Self.minimumSpacing)

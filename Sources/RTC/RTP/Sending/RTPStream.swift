@@ -40,12 +40,12 @@ public struct RTPStream: Sendable {
         /// The retransmission stream; nil if the peer does not support one.
         public var retransmission: Retransmission?
         /// The form of packets with the frame before; nil if the peer does not support them.
-        public var redundancy: RedundancyFormat?
+        public var redundancy: REDFormat?
 
         public init(
             ssrc: SSRC, firstSequenceNumber: SequenceNumber, timestampOffset: UInt32,
             extensions: HeaderExtensionFormat = .none, clock: NTPClock, retransmission: Retransmission? = nil,
-            redundancy: RedundancyFormat? = nil
+            redundancy: REDFormat? = nil
         ) {
             self.ssrc = ssrc
             self.firstSequenceNumber = firstSequenceNumber
@@ -62,7 +62,7 @@ public struct RTPStream: Sendable {
     /// How long the peer may hold back the pictures that follow, where it understands that.
     public var playoutDelay = PlayoutDelay.none
     /// The packets sent, by sequence number.
-    public internal(set) var sent = SentMap()
+    public internal(set) var sent = RTPPacketHistory()
     /// The statistics for the stream's sender reports.
     public private(set) var statistics = SenderStatistics()
     /// The statistics of the retransmission stream.
@@ -90,7 +90,7 @@ public struct RTPStream: Sendable {
     /// - Parameters:
     ///   - number: the frame's number in the track's history.
     ///   - previous: the frame with the number before, to be sent again with this one; nil if it isn't. It is left out
-    ///     if the peer does not support that, or if the two don't fit into one packet (``RedundancyFormat``).
+    ///     if the peer does not support that, or if the two don't fit into one packet (``REDFormat``).
     ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
     ///     who lost it must not go back on that viewer's timeline.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
@@ -101,7 +101,7 @@ public struct RTPStream: Sendable {
     ///     the transport. It is used if and only if the result has it.
     /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
-        packet index: Int, of frame: PacketizedFrame, number: UnitNumber, after previous: PacketizedFrame? = nil,
+        packet index: Int, of frame: PacketizedFrame, number: FrameNumber, after previous: PacketizedFrame? = nil,
         payloadType: PayloadType, extensions: HeaderExtensionSet = [], endsSilence: Bool = false,
         transportNumber: UInt16? = nil, shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
         into buffer: inout [UInt8]
@@ -113,13 +113,13 @@ public struct RTPStream: Sendable {
         if !extensions.contains(.samples) || !samplePlaces.lead(to: frame.coded.check) { extensions.remove(.samples) }
         let written = available(extensions, transportNumber)
         var payloadType = payloadType
-        var content = SentPacket.Content.media(unit: number, packet: index)
+        var content = SentPacket.Content.media(frame: number, packet: index)
         var payloadByteCount = frame.packets[index].byteCount
         if let previous, let redundancy = configuration.redundancy, redundancy.framePayloadType == payloadType,
             let byteCount = redundancy.byteCount(of: frame, after: previous)
         {
             payloadType = redundancy.payloadType
-            content = .redundant(unit: number)
+            content = .red(frame: number)
             payloadByteCount = byteCount
         }
         let marker =
@@ -186,7 +186,7 @@ public struct RTPStream: Sendable {
     /// - Returns: whether the packet could be written. False, with an empty buffer, if the track's history no longer
     ///   has the frame, or the one before in a packet with both, or if the peer supports retransmissions but not for
     ///   that payload type.
-    public mutating func writeAgain(
+    public mutating func writeRetransmission(
         _ packet: SentPacket, from history: TrackHistory, transportNumber: UInt16? = nil, into buffer: inout [UInt8]
     ) -> Bool {
         buffer.removeAll(keepingCapacity: true)
@@ -194,11 +194,11 @@ public struct RTPStream: Sendable {
         var previous: PacketizedFrame?
         switch packet.content {
         case .media(let number, let index):
-            guard let found = history.unit(number), found.packets.indices.contains(index) else { return false }
+            guard let found = history.frame(number), found.packets.indices.contains(index) else { return false }
             frame = found
-        case .redundant(let number):
+        case .red(let number):
             // Without the frame before, the packet would have other bytes than the first time.
-            guard let found = history.unit(number), let before = history.unit(UnitNumber(number.rawValue &- 1))
+            guard let found = history.frame(number), let before = history.frame(FrameNumber(number.rawValue &- 1))
             else { return false }
             frame = found
             previous = before
@@ -227,7 +227,7 @@ public struct RTPStream: Sendable {
 
     /// Forgets the packets sent so far: none of them is sent again.
     public mutating func forgetSent() {
-        sent = SentMap()
+        sent = RTPPacketHistory()
         samplePlaces = SamplePlaces()
     }
 
@@ -278,7 +278,7 @@ public struct RTPStream: Sendable {
         guard let frame else { return }
         switch packet.content {
         case .media(_, let index): frame.packets[index].append(to: &buffer, from: frame.coded.bytes)
-        case .redundant:
+        case .red:
             if let previous { configuration.redundancy?.write(frame, after: previous, into: &buffer) }
         case .padding: break
         }
@@ -290,7 +290,7 @@ public struct RTPStream: Sendable {
         guard let frame else { return 0 }
         switch packet.content {
         case .media(_, let index): return frame.packets[index].byteCount
-        case .redundant:
+        case .red:
             guard let previous else { return 0 }
             return configuration.redundancy?.byteCount(of: frame, after: previous) ?? 0
         case .padding: return 0

@@ -1,7 +1,7 @@
 public import MediaTypes
 
 /// A frame's number on its track. Numbers count up from zero and are never reused.
-public struct UnitNumber: Hashable, Comparable, Sendable {
+public struct FrameNumber: Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: UInt64
 
@@ -11,9 +11,9 @@ public struct UnitNumber: Hashable, Comparable, Sendable {
     }
 
     /// The number that follows.
-    public var next: UnitNumber { UnitNumber(rawValue &+ 1) }
+    public var next: FrameNumber { FrameNumber(rawValue &+ 1) }
 
-    public static func < (left: UnitNumber, right: UnitNumber) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: FrameNumber, right: FrameNumber) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A track's latest frames, kept once for all its sessions, so that each of them can send a packet again.
@@ -38,9 +38,9 @@ public struct TrackHistory: Sendable {
     /// The number of bytes of all frames kept.
     public private(set) var byteCount = 0
     /// The oldest frame kept; equal to `next` if there is none.
-    public private(set) var oldest = UnitNumber(0)
+    public private(set) var oldest = FrameNumber(0)
     /// The number of the next frame to be appended.
-    public private(set) var next = UnitNumber(0)
+    public private(set) var next = FrameNumber(0)
 
     private var ring: [Entry?]
     /// The number of bytes of all frames that were ever appended.
@@ -49,7 +49,7 @@ public struct TrackHistory: Sendable {
     /// An empty history; `maximumUnitCount` is rounded up to a power of two. The first frame gets the number `first`.
     public init(
         maximumUnitCount: Int = 512, maximumByteCount: Int = 4 << 20, maximumAge: Interval = .seconds(2),
-        first: UnitNumber = UnitNumber(0)
+        first: FrameNumber = FrameNumber(0)
     ) {
         oldest = first
         next = first
@@ -65,7 +65,7 @@ public struct TrackHistory: Sendable {
     public var count: Int { Int(next.rawValue &- oldest.rawValue) }
 
     /// Appends `frame`, which came at `now`, and returns its number. Frames beyond the limits are removed.
-    public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> UnitNumber {
+    public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> FrameNumber {
         let number = next
         if count == maximumUnitCount { removeOldest() }
         end += frame.coded.bytes.count
@@ -78,19 +78,19 @@ public struct TrackHistory: Sendable {
     }
 
     /// The frame with this number; nil if it was removed or never existed.
-    public func unit(_ number: UnitNumber) -> PacketizedFrame? {
+    public func frame(_ number: FrameNumber) -> PacketizedFrame? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.frame
     }
 
     /// When the frame with this number came; nil if it was removed or never existed.
-    public func time(of number: UnitNumber) -> MonotonicTime? {
+    public func time(of number: FrameNumber) -> MonotonicTime? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.time
     }
 
     /// The number of bytes of the frames from `number` on, as coded. 0 if that frame is not kept.
-    public func byteCount(from number: UnitNumber) -> Int {
+    public func byteCount(from number: FrameNumber) -> Int {
         guard number >= oldest, number < next, let entry = ring[slot(number)] else { return 0 }
         return end - entry.end + entry.frame.coded.bytes.count
     }
@@ -101,7 +101,7 @@ public struct TrackHistory: Sendable {
         var bytes = 0
         var number = next
         while number > oldest {
-            number = UnitNumber(number.rawValue - 1)
+            number = FrameNumber(number.rawValue - 1)
             guard let entry = ring[slot(number)], now - entry.time <= span else { break }
             if !entry.frame.isRandomAccess { bytes += entry.frame.coded.bytes.count }
         }
@@ -113,7 +113,7 @@ public struct TrackHistory: Sendable {
         while count > 0 { removeOldest() }
     }
 
-    private func slot(_ number: UnitNumber) -> Int {
+    private func slot(_ number: FrameNumber) -> Int {
         Int(truncatingIfNeeded: number.rawValue) & (maximumUnitCount - 1)
     }
 

@@ -9,7 +9,7 @@ import SecureTransport
 /// host sends requests to all candidates, even if the peer is the one that chooses the path.
 ///
 /// The peer can name the addresses of strangers. So there are few of them, each gets few packets of about 100 bytes,
-/// and a session's packets are paced, as are those of all viewers' sessions together (``CheckBudget``).
+/// and a session's packets are paced, as are those of all viewers' sessions together (``CheckRateLimiter``).
 ///
 /// Sans-IO. Belongs to the media thread.
 struct CheckList {
@@ -41,7 +41,7 @@ struct CheckList {
 
     private var checks: [Check] = []
     private var total = 0
-    private var nextSlot = MonotonicTime.zero
+    private var nextSendTime = MonotonicTime.zero
     private var isSettled = false
     private let session: MediaSessionID
 
@@ -86,7 +86,7 @@ struct CheckList {
         checks[index].tries += 1
         checks[index].sentAt = now
         checks[index].due = nextTry(of: checks[index], now: now)
-        nextSlot = now + Self.pace
+        nextSendTime = now + Self.pace
         schedule()
         return (checks[index].id, checks[index].candidate.address)
     }
@@ -159,13 +159,13 @@ struct CheckList {
 
     private mutating func schedule() {
         let next = checks.reduce(MonotonicTime.distantFuture) { min($0, $1.due) }
-        deadline = next == .distantFuture ? next : max(next, nextSlot)
+        deadline = next == .distantFuture ? next : max(next, nextSendTime)
     }
 }
 
 /// Bounds the requests to the candidates of all viewers together: somebody who opens many sessions must not have the
 /// host flood a stranger whom their candidates name. A request beyond it is not sent, as if it were lost.
-struct CheckBudget {
+struct CheckRateLimiter {
     /// The time for which one request counts: 500 per second are about 0.5 Mbit/s.
     static let share = Interval.milliseconds(2)
     /// The requests of this time may be sent at once.

@@ -46,10 +46,10 @@ extension MediaLoop {
     }
 
     /// Begins or ends the sound of a viewer. An unknown identifier is ignored.
-    func hear(_ isOn: Bool, _ id: MediaSessionID, now: MonotonicTime) {
+    func setAudioEnabled(_ isOn: Bool, for id: MediaSessionID, now: MonotonicTime) {
         let hub = isOn ? frameViewers[id]?.request.sound : nil
         let feed = hub.map { self.feed(of: $0) }
-        changeFrames(id) { $0.hear(feed, now: now) }
+        changeFrames(id) { $0.setAudioEnabled(feed, now: now) }
     }
 
     /// The viewers of the track of `feed`, be it of pictures or of sound.

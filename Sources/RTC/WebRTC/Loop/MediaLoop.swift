@@ -21,7 +21,7 @@ final class MediaLoop: DatagramSink {
     let inbox: MediaInbox
     let published: PublishedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
-    let lines: LineBudget
+    let lines: LogRateLimiter
 
     var sessions = SessionTable()
     /// The viewers that get whole pictures.
@@ -39,7 +39,7 @@ final class MediaLoop: DatagramSink {
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
     let publishedAddresses: PublishedAddresses
-    private var checkBudget = CheckBudget()
+    private var checkBudget = CheckRateLimiter()
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private(set) var entries: [pollfd]
@@ -60,7 +60,7 @@ final class MediaLoop: DatagramSink {
         self.published = published
         stunQueries = STUNQueries(stunServers)
         self.publishedAddresses = publishedAddresses
-        lines = LineBudget(log)
+        lines = LogRateLimiter(log)
         entries = [
             pollfd(self.socket.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
         ]
@@ -200,8 +200,8 @@ final class MediaLoop: DatagramSink {
                 openFrames(request, now: now)
             case .confirmPictures(let id, let number):
                 changeFrames(id) { $0.confirm(through: number, now: now) }
-            case .hear(let isOn, let id):
-                hear(isOn, id, now: now)
+            case .setAudioEnabled(let isOn, let id):
+                setAudioEnabled(isOn, for: id, now: now)
             case .requestKeyFrame(let id):
                 changeFrames(id) { $0.requestKeyPicture(now: now) }
                 guard let session = sessions[id] else { continue }
@@ -228,8 +228,8 @@ final class MediaLoop: DatagramSink {
                 guard let session = sessions[id] else { continue }
                 session.enableKeepalive(patience: patience, onConnect: onConnect, now: now)
                 note(session)
-            case .hold(let id, let delay):
-                sessions[id]?.watched?.hold = delay
+            case .setPlayoutDelay(let id, let delay):
+                sessions[id]?.watched?.requestedPlayoutDelay = delay
             case .stop:
                 isStopped = true
             }
@@ -251,8 +251,9 @@ final class MediaLoop: DatagramSink {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .openFrames(let request): request.onEnd(Self.ending)
-        case .close, .restartICE, .candidates, .stunServers, .hold, .watchPointer, .enableKeepalive, .requestKeyFrame,
-            .confirmPictures, .hear, .stop:
+        case .close, .restartICE, .candidates, .stunServers, .setPlayoutDelay, .watchPointer, .enableKeepalive,
+            .requestKeyFrame,
+            .confirmPictures, .setAudioEnabled, .stop:
             break
         }
     }

@@ -21,10 +21,10 @@ struct Publication: Sendable {
 
     /// A buffer for its packets. Sound goes on without a packet that is missing, so that it is worth no more than a
     /// short wait: viewers leave out what comes later than ``SoundSender/longestWait``.
-    var buffer: ReceptionBuffer {
+    var buffer: JitterBuffer {
         switch track.kind {
-        case .video: ReceptionBuffer()
-        case .audio: ReceptionBuffer(patience: .milliseconds(answersNacks ? 120 : 40))
+        case .video: JitterBuffer()
+        case .audio: JitterBuffer(patience: .milliseconds(answersNacks ? 120 : 40))
         }
     }
 }
@@ -51,7 +51,7 @@ struct TrackReceiver {
     /// The stream that is received; nil before its first packet.
     private var ssrc: SSRC?
     private var lastPacket = MonotonicTime.zero
-    private var buffer: ReceptionBuffer
+    private var buffer: JitterBuffer
     private var reassembler: FrameReassembler
     private var statistics: ReceptionStatistics
     private var clock: ArrivalClock

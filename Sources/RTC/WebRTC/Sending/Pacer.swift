@@ -28,16 +28,16 @@ struct Pacer {
         fullAt = now + Interval(nanoseconds: Int64(Double((fullAt - now).nanoseconds) * Double(old) / Double(new)))
     }
 
-    /// Takes the tokens for a packet; returns false if it must wait until ``nextSlot(now:)``.
-    mutating func take(_ byteCount: Int, now: MonotonicTime) -> Bool {
+    /// Takes the tokens for a packet; returns false if it must wait until ``nextSendTime(now:)``.
+    mutating func tryConsume(_ byteCount: Int, now: MonotonicTime) -> Bool {
         guard fullAt - now < room else { return false }
-        charge(byteCount, now: now)
+        consume(byteCount, now: now)
         return true
     }
 
     /// Takes the tokens for a packet that is sent without waiting. Other packets wait for it, but no longer than
     /// ``longestWait``: if nothing were sent, no feedback could come and raise the rate.
-    mutating func charge(_ byteCount: Int, now: MonotonicTime) {
+    mutating func consume(_ byteCount: Int, now: MonotonicTime) {
         fullAt = min(max(fullAt, now) + duration(byteCount), now + Self.longestWait)
     }
 
@@ -51,7 +51,7 @@ struct Pacer {
     }
 
     /// The time to try again. Sending a few packets at a time saves wake-ups.
-    func nextSlot(now: MonotonicTime) -> MonotonicTime { max(now + .milliseconds(1), fullAt - room) }
+    func nextSendTime(now: MonotonicTime) -> MonotonicTime { max(now + .milliseconds(1), fullAt - room) }
 
     private var room: Interval {
         isProbing ? .milliseconds(2) : min(duration(Self.fullPacket) * Self.burst, Self.longestBurst)

@@ -114,13 +114,13 @@ struct PathControl {
     }
 
     /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace.
-    mutating func takeSlot(byteCount: Int, now: MonotonicTime) -> Bool { pacer.take(byteCount, now: now) }
+    mutating func tryConsume(byteCount: Int, now: MonotonicTime) -> Bool { pacer.tryConsume(byteCount, now: now) }
 
     /// The time at which to ask for a slot again.
-    func nextSlot(now: MonotonicTime) -> MonotonicTime { pacer.nextSlot(now: now) }
+    func nextSendTime(now: MonotonicTime) -> MonotonicTime { pacer.nextSendTime(now: now) }
 
     /// How many bytes may be sent again now. While nothing is known of the path, the budget for them is the only limit.
-    func roomForRepeats(now: MonotonicTime) -> Int { hasFeedback ? pacer.room(now: now) : .max }
+    func retransmissionRoom(now: MonotonicTime) -> Int { hasFeedback ? pacer.room(now: now) : .max }
 
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
     var nextNumber: UInt16? { isNumbered ? controller.nextSequenceNumber : nil }
@@ -144,7 +144,7 @@ struct PathControl {
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
         controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
         if isOfServer, silentAt == nil { silentAt = now + Self.silencePatience }
-        if isPaced { picturesSentAt = now } else { pacer.charge(byteCount, now: now) }
+        if isPaced { picturesSentAt = now } else { pacer.consume(byteCount, now: now) }
     }
 
     /// Notes that a packet of padding was sent to show a loss, with ``nextNumber``.
@@ -156,8 +156,8 @@ struct PathControl {
     /// Notes that a packet was sent without a new number: again byte for byte, with the number that it had before, or
     /// as a packet of sound that has none.
     mutating func sentUnnumbered(byteCount: Int, now: MonotonicTime) {
-        controller.packetSentAgain(byteCount: byteCount + Self.overhead, at: now)
-        pacer.charge(byteCount, now: now)
+        controller.unnumberedPacketSent(byteCount: byteCount + Self.overhead, at: now)
+        pacer.consume(byteCount, now: now)
     }
 
     /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only

@@ -14,14 +14,14 @@ protocol RungFollower {
     /// When frames of the narrow rung were last left out because they were old.
     var skippedAt: MonotonicTime? { get set }
     /// The number of pictures sent completely.
-    var sentUnits: Int { get }
+    var framesSent: Int { get }
     /// The frame of which something is sent next; nil while it waits for a key frame.
-    var nextFrame: UnitNumber? { get }
+    var nextFrame: FrameNumber? { get }
 
     /// How long what is not yet sent waits for a path that carries `target`.
     func wait(target: BitRate, now: MonotonicTime) -> Interval
     /// The key frame of `feed` that this session can begin with.
-    func start(of feed: TrackFeed) -> UnitNumber?
+    func start(of feed: TrackFeed) -> FrameNumber?
     /// Waits for a key frame of ``feed`` to begin with. What was sent before is not sent again.
     mutating func beginAnew()
 }
@@ -41,13 +41,13 @@ extension RungFollower {
 
     /// Whether what came after the key frame `start` of `feed` would take a path of this rate longer than half a
     /// second.
-    func isLate(_ start: UnitNumber, of feed: TrackFeed, at estimate: BitRate) -> Bool {
+    func isLate(_ start: FrameNumber, of feed: TrackFeed, at estimate: BitRate) -> Bool {
         feed.history.byteCount(from: start.next) > estimate.bitsPerSecond / 16
     }
 
     /// Changes to the narrow rung if the path is too slow for the source's frames, and back if it isn't any more.
     mutating func chooseRung(_ plan: PathRates, now: MonotonicTime) {
-        guard sentUnits > 0 else { return }
+        guard framesSent > 0 else { return }
         switch choice.rung {
         case .full:
             guard let number = nextFrame else { return }

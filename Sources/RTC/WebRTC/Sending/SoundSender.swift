@@ -37,9 +37,9 @@ struct SoundSender {
     private let canonicalName: String
     private let clock: NTPClock
     /// The frame to send next; it may not have come yet.
-    private var next: UnitNumber
+    private var next: FrameNumber
     /// The last frame sent.
-    private var last: (number: UnitNumber, mediaTime: MediaTime)?
+    private var last: (number: FrameNumber, mediaTime: MediaTime)?
     /// When the peer last reported that it had lost packets; nil if it hasn't.
     private var lossReportedAt: MonotonicTime?
     private var silence: FilledSilence?
@@ -75,7 +75,7 @@ struct SoundSender {
         feed.forgetHidden()
         if !isStalled { skipOld(now: now) }
         while !isStalled, next < feed.history.next {
-            if let frame = feed.history.unit(next), let payloadType = formats.payloadType(for: frame.format) {
+            if let frame = feed.history.frame(next), let payloadType = formats.payloadType(for: frame.format) {
                 let duration = frame.coded.duration ?? OpusPacket.silentFrame
                 if silence?.take(frame.mediaTime, lasting: duration, at: now) != false {
                     sendFrame(frame, payloadType: payloadType, along: &path, now: now, send: send)
@@ -91,14 +91,14 @@ struct SoundSender {
     private mutating func skipOld(now: MonotonicTime) {
         let end = feed.history.next
         guard next < end else { return }
-        let newest = UnitNumber(end.rawValue - 1)
-        guard let latest = feed.history.unit(newest), let came = feed.history.time(of: newest),
+        let newest = FrameNumber(end.rawValue - 1)
+        guard let latest = feed.history.frame(newest), let came = feed.history.time(of: newest),
             now - came <= Self.longestWait
         else {
             next = end
             return
         }
-        let isNear = feed.history.unit(next).map { latest.mediaTime.ticks - $0.mediaTime.ticks <= Self.waitTicks }
+        let isNear = feed.history.frame(next).map { latest.mediaTime.ticks - $0.mediaTime.ticks <= Self.waitTicks }
         if isNear != true { next = newest }
     }
 
@@ -109,7 +109,7 @@ struct SoundSender {
         opus: OpusPacket.silence(
             frameCount: Int(FilledSilence.length.nanoseconds / OpusPacket.silentFrame.nanoseconds)), captureTime: nil)
     /// A number that no frame of the track has, so that silence is never sent again.
-    private static let noNumber = UnitNumber(UInt64.max)
+    private static let noNumber = FrameNumber(UInt64.max)
 
     private mutating func sendSilence(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard let coded = Self.silentPacket, let format = coded.format,
@@ -160,7 +160,7 @@ struct SoundSender {
     private func frameToRepeat(now: MonotonicTime) -> PacketizedFrame? {
         guard let lossReportedAt, now - lossReportedAt <= Self.redundantTime, let last, last.number.next == next
         else { return nil }
-        return feed.history.unit(last.number)
+        return feed.history.frame(last.number)
     }
 
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
@@ -179,14 +179,14 @@ struct SoundSender {
         _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
-        responder.pathRoom = path.roomForRepeats(now: now)
+        responder.pathRoom = path.retransmissionRoom(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
                 take(report, along: &path, now: now)
             }
             guard case .genericNack(let nack) = packet else { continue }
             for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
-                guard stream.writeAgain(lost, from: feed.history, into: &buffer) else { continue }
+                guard stream.writeRetransmission(lost, from: feed.history, into: &buffer) else { continue }
                 path.sentUnnumbered(byteCount: buffer.count, now: now)
                 _ = protectAndSend(send)
             }

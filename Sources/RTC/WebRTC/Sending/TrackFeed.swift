@@ -14,7 +14,7 @@ final class TrackFeed {
     /// which takes a second to send.
     private(set) var history: TrackHistory
     /// The key frame that a new session begins with; nil if there is none to begin with.
-    private(set) var start: UnitNumber?
+    private(set) var start: FrameNumber?
     /// The chroma format of the last frame.
     private var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
@@ -61,7 +61,7 @@ final class TrackFeed {
         // Frames of the two rungs never have the same number, so that a session can't send one for the other again.
         history = TrackHistory(
             maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max),
-            first: UnitNumber(rung == .full ? 0 : 1 << 48))
+            first: FrameNumber(rung == .full ? 0 : 1 << 48))
     }
 
     /// Adds a session to the narrow rung, whose path carries `rate`, and returns its feed.

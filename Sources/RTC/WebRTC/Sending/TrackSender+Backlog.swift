@@ -8,8 +8,8 @@ extension TrackSender {
     /// From the times of the first frames a browser learns when it is to show those that follow. If the first ones came
     /// all at once with the times of many seconds, it would be wrong about that for many seconds, and pictures would
     /// not be held back for their sound.
-    mutating func beginBacklog(at start: UnitNumber) {
-        guard let newest = feed.history.unit(UnitNumber(feed.history.next.rawValue &- 1)) else { return }
+    mutating func beginBacklog(at start: FrameNumber) {
+        guard let newest = feed.history.frame(FrameNumber(feed.history.next.rawValue &- 1)) else { return }
         showBacklog(from: start, at: newest.mediaTime)
     }
 
@@ -20,7 +20,7 @@ extension TrackSender {
         showBacklog(from: start, at: time)
     }
 
-    private mutating func showBacklog(from start: UnitNumber, at time: MediaTime) {
+    private mutating func showBacklog(from start: FrameNumber, at time: MediaTime) {
         backlogEnd = feed.history.next
         let length = backlogStep * Int64(clamping: backlogEnd.rawValue &- start.rawValue)
         lastTicks = max(lastTicks, time.ticks - length)
@@ -28,7 +28,7 @@ extension TrackSender {
 
     var backlogStep: Int64 { formats.clockRate.ticks(in: .milliseconds(1)) }
 
-    var nextFrame: UnitNumber? {
+    var nextFrame: FrameNumber? {
         guard case .at(let number, _, _) = position else { return nil }
         return number
     }

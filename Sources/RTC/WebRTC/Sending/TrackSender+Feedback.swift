@@ -9,7 +9,7 @@ extension TrackSender {
         _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
-        responder.pathRoom = path.roomForRepeats(now: now)
+        responder.pathRoom = path.retransmissionRoom(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
                 let measured = report.roundTripTime(now: clock.time(at: now))
@@ -30,17 +30,17 @@ extension TrackSender {
                     probe.requested(nack.sequenceNumbers, at: now)
                 }
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
-                    let isSent = sendAgain(lost, along: &path, now: now, send: send)
+                    let isSent = retransmit(lost, along: &path, now: now, send: send)
                     if isSent, path.hasRoomForCopies { copies.retransmitted(lost.sequenceNumber, at: now) }
                 }
             case .extendedReport(let report):
                 if report.referenceTime != nil { question = (report, now) }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
-                if budget.pictureLossIndicated(at: now) { serveKeyFrame(now: now) }
+                if keyFrameRequests.pictureLossIndicated(at: now) { serveKeyFrame(now: now) }
             case .fullIntraRequest(let request):
                 for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
-                    if budget.fullIntraRequested(
+                    if keyFrameRequests.fullIntraRequested(
                         sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
                     {
                         serveKeyFrame(now: now)

@@ -21,7 +21,7 @@ struct TrackSender: RungFollower {
         /// Waiting for a key frame, last requested at that time.
         case waiting(askedAt: MonotonicTime?)
         /// Sends `packet` of `frame` next; `time` is the frame's presentation time, set once its first packet is sent.
-        case at(frame: UnitNumber, packet: Int, time: MediaTime?)
+        case at(frame: FrameNumber, packet: Int, time: MediaTime?)
     }
 
     var stream: RTPStream
@@ -29,7 +29,7 @@ struct TrackSender: RungFollower {
     /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
     /// The number of pictures sent completely.
-    private(set) var sentUnits = 0
+    private(set) var framesSent = 0
     /// The number of packets that the peer has missed, by its last report; nil before the first one.
     var lostPackets: Int?
     /// Whether the sender waits for room in the socket. It sends no pictures until this is reset.
@@ -61,12 +61,12 @@ struct TrackSender: RungFollower {
     private var beganAt = MonotonicTime.zero
     var lastTicks: Int64 = .min
     /// Behind the last frame that was there when it first began.
-    var backlogEnd = UnitNumber(0)
+    var backlogEnd = FrameNumber(0)
     var responder = NackResponder()
-    var copies = SecondCopies()
-    var budget: KeyFrameBudget
+    var copies = RetransmissionDuplicator()
+    var keyFrameRequests: KeyFrameRequestLimiter
     let isForServer: Bool
-    var probe: TailProbe
+    var probe: TailLossProbe
     private var reports: ReportSchedule
     /// The viewer's last reference time that has not been answered, and when it arrived.
     var question: (report: ExtendedReport, arrivedAt: MonotonicTime)?
@@ -89,9 +89,9 @@ struct TrackSender: RungFollower {
         canonicalName = session.canonicalName
         clock = session.clock
         isForServer = session.isOfServer
-        budget = KeyFrameBudget(isOfServer: isForServer)
+        keyFrameRequests = KeyFrameRequestLimiter(isOfServer: isForServer)
         stream = RTPStream(track, clock: session.clock)
-        probe = TailProbe(hasRetransmission: stream.hasRetransmission)
+        probe = TailLossProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
         buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
@@ -100,9 +100,9 @@ struct TrackSender: RungFollower {
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
         chooseRung(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
-        if budget.poll(at: now) { serveKeyFrame(now: now) }
+        if keyFrameRequests.poll(at: now) { serveKeyFrame(now: now) }
         sendPictures(along: &path, now: now, send: send)
-        while let number = copies.next(at: now) { repeatPackets([number], along: &path, now: now, send: send) }
+        while let number = copies.next(at: now) { retransmitPackets([number], along: &path, now: now, send: send) }
         // While pictures are being sent, every gap becomes visible by itself.
         if !isBehind, let action = probe.poll(at: now) {
             perform(action, along: &path, now: now, send: send)
@@ -120,8 +120,8 @@ struct TrackSender: RungFollower {
     }
 
     /// The key frame of `feed` that this session can begin with.
-    func start(of feed: TrackFeed) -> UnitNumber? {
-        guard let start = feed.start, let format = feed.history.unit(start)?.format else { return nil }
+    func start(of feed: TrackFeed) -> FrameNumber? {
+        guard let start = feed.start, let format = feed.history.frame(start)?.format else { return nil }
         return formats.payloadType(for: format) == nil ? nil : start
     }
 
@@ -202,7 +202,7 @@ struct TrackSender: RungFollower {
     }
 
     private mutating func sendPacket(
-        _ index: Int, of frame: PacketizedFrame, _ number: UnitNumber, payloadType: PayloadType,
+        _ index: Int, of frame: PacketizedFrame, _ number: FrameNumber, payloadType: PayloadType,
         shownAt time: MediaTime, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
@@ -237,14 +237,14 @@ struct TrackSender: RungFollower {
     }
 
     private mutating func finish(
-        _ frame: PacketizedFrame, _ number: UnitNumber, paddingRoom: Int, now: MonotonicTime
+        _ frame: PacketizedFrame, _ number: FrameNumber, paddingRoom: Int, now: MonotonicTime
     ) {
         guard let last = stream.lastSequenceNumber, !frame.packets.isEmpty else { return }
         if let came = feed.history.time(of: number), came >= beganAt { feed.record.times.add(now - came) }
-        if sentUnits == 0 { refreshAt = now + Self.refreshDelay }
-        sentUnits += 1
+        if framesSent == 0 { refreshAt = now + Self.refreshDelay }
+        framesSent += 1
         sentAt = now
-        if frame.isRandomAccess { budget.keyFrameSent() }
+        if frame.isRandomAccess { keyFrameRequests.keyFrameSent() }
         probe.pictureSent(
             lastSequenceNumber: last, packetCount: frame.packets.count, isKeyFrame: frame.isRandomAccess,
             roundTripTime: roundTripTime, paddingRoom: paddingRoom, at: now)
@@ -292,7 +292,7 @@ struct TrackSender: RungFollower {
     }
 
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
-        deadline = min(budget.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
+        deadline = min(keyFrameRequests.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
         if !holdsReports { deadline = min(deadline, reports.deadline) }
         // A stalled sender doesn't ask again.
         if case .waiting(let askedAt?) = position, !isStalled {
@@ -300,7 +300,7 @@ struct TrackSender: RungFollower {
         }
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
         let held = max(pointer.heldUntil ?? .zero, samplesAwaited?.until ?? .zero)
-        let slot = isStalled ? .distantFuture : max(path.nextSlot(now: now), held)
+        let slot = isStalled ? .distantFuture : max(path.nextSendTime(now: now), held)
         deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
     }
 

@@ -61,10 +61,10 @@ struct StreamFormats: Sendable {
     }
 
     /// The form of packets with the frame before as well; nil if the peer doesn't take them.
-    var redundancy: RedundancyFormat? {
+    var redundancy: REDFormat? {
         for format in formats {
             guard let type = format.redPayloadType else { continue }
-            return RedundancyFormat(
+            return REDFormat(
                 payloadType: PayloadType(type), framePayloadType: PayloadType(format.payloadType))
         }
         return nil

@@ -18,10 +18,10 @@ enum MediaCommand: Sendable {
     case openFrames(FrameRequest)
     case confirmPictures(MediaSessionID, through: UInt32)
     /// Sound for a viewer of whole pictures, or none.
-    case hear(Bool, MediaSessionID)
+    case setAudioEnabled(Bool, MediaSessionID)
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)
-    case hold(MediaSessionID, Interval)
+    case setPlayoutDelay(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
     case enableKeepalive(MediaSessionID, patience: Interval, onConnect: @Sendable () -> Void)
     case stop

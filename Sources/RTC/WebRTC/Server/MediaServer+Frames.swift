@@ -48,8 +48,8 @@ extension MediaServer {
         inbox.post(.confirmPictures(session, through: number))
     }
 
-    public func hear(_ isOn: Bool, in session: MediaSessionID) {
-        inbox.post(.hear(isOn, session))
+    public func setAudioEnabled(_ isOn: Bool, for session: MediaSessionID) {
+        inbox.post(.setAudioEnabled(isOn, session))
     }
 
     public func requestKeyPicture(for session: MediaSessionID) {

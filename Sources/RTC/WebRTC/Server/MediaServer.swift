@@ -221,8 +221,8 @@ public final class MediaServer: SessionServer {
         inbox.post(.close(session))
     }
 
-    public func hold(_ session: MediaSessionID, for delay: Interval) {
-        inbox.post(.hold(session, delay))
+    public func setPlayoutDelay(of session: MediaSessionID, to delay: Interval) {
+        inbox.post(.setPlayoutDelay(session, delay))
     }
 
     /// Calls `onChange` on the media thread.

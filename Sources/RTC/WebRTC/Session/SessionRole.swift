@@ -52,7 +52,7 @@ final class WatchedTracks: TrackViewer {
     private var hasToldFault = false
     private var onPointerChange: ((PointerChange) -> Void)?
     /// How long the peer wants its pictures held back; nil leaves that to the peer.
-    var hold: Interval?
+    var requestedPlayoutDelay: Interval?
 
     /// The tracks, each read from what `feed` gives for its hub. The session counts there until ``leave()``.
     init(_ tracks: [WatchedTrack], feed: (TrackHub) -> TrackFeed) {
@@ -172,14 +172,14 @@ final class WatchedTracks: TrackViewer {
             let index = senders.firstIndex(where: { $0.stream.lastSequenceNumber != nil })
         {
             senders[index].pad(along: &path, now: now, send: send)
-            deadline = min(deadline, path.nextSlot(now: now))
+            deadline = min(deadline, path.nextSendTime(now: now))
         }
         return deadline
     }
 
     /// A peer that says nothing may let pictures wait for their sound while there is any.
     private func playoutDelay(_ now: MonotonicTime) -> PlayoutDelay {
-        if let hold { return .held(for: hold) }
+        if let requestedPlayoutDelay { return .held(for: requestedPlayoutDelay) }
         guard let sentAt = sound?.sentAt, now - sentAt < Self.soundPatience else { return .none }
         return .withSound
     }
@@ -240,7 +240,7 @@ final class WatchedTracks: TrackViewer {
             statistics.lostPackets = sound.lostPackets
         }
         for sender in senders {
-            statistics.sentUnits += sender.sentUnits
+            statistics.framesSent += sender.framesSent
             statistics.sentPackets += Int(sender.stream.statistics.packetCount)
             statistics.retransmittedPackets += Int(sender.stream.retransmissionStatistics.packetCount)
             statistics.sentOctets &+= sender.stream.statistics.octetCount

@@ -10,7 +10,7 @@ import TrackHub
 struct FrameSound {
     let feed: TrackFeed
     /// The frame to hand on next; it may not have come yet.
-    private var next: UnitNumber
+    private var next: FrameNumber
 
     /// The sound of `feed` that comes from now on. The viewer counts there until ``leave(now:)``.
     init(_ feed: TrackFeed, now: MonotonicTime) {
@@ -35,7 +35,7 @@ struct FrameSound {
         next = max(next, feed.history.oldest)
         while next < feed.history.next {
             defer { next = next.next }
-            guard let frame = feed.history.unit(next), let came = feed.history.time(of: next),
+            guard let frame = feed.history.frame(next), let came = feed.history.time(of: next),
                 now - came <= SoundSender.longestWait, frame.format.codec == .opus, let unit = frame.coded.units.first
             else { continue }
             let captured = (frame.captureTime ?? came) + clock.unixOffset

@@ -39,8 +39,8 @@ struct FrameViewer: RungFollower, TrackViewer {
     var rungChange: String?
     var fullKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
-    private(set) var sentUnits = 0
-    private(set) var nextFrame: UnitNumber?
+    private(set) var framesSent = 0
+    private(set) var nextFrame: FrameNumber?
     /// The reason that the session is over; nil while it isn't.
     private(set) var end: String?
     /// The time at which ``advance(now:)`` must be called even if nothing arrives.
@@ -57,7 +57,7 @@ struct FrameViewer: RungFollower, TrackViewer {
     /// Whether the last picture may still be shown; nil if that is known not to matter.
     private var isLastShown: (@Sendable () -> Bool)?
     private var isStalled = false
-    private var budget = KeyFrameBudget()
+    private var keyFrameRequests = KeyFrameRequestLimiter()
 
     /// A viewer of `feed`, where it counts until ``leave(now:)``.
     init(_ request: FrameRequest, feed: TrackFeed, now: MonotonicTime) {
@@ -97,7 +97,7 @@ struct FrameViewer: RungFollower, TrackViewer {
         isStalled = rate.isStalled(now: now)
         // While nothing can be sent, the rungs don't differ, and a viewer that is away should cost no second encoder.
         if rate.hasRoom(for: 1, now: now) { chooseRung(rate.rates, now: now) }
-        if budget.poll(at: now) { beginAnew() }
+        if keyFrameRequests.poll(at: now) { beginAnew() }
         sendPictures(now: now)
         schedule(now: now)
     }
@@ -110,12 +110,12 @@ struct FrameViewer: RungFollower, TrackViewer {
 
     /// The viewer's decoder can't go on without a key picture.
     mutating func requestKeyPicture(now: MonotonicTime) {
-        if budget.pictureLossIndicated(at: now) { beginAnew() }
+        if keyFrameRequests.pictureLossIndicated(at: now) { beginAnew() }
         advance(now: now)
     }
 
     /// Sends the sound of `feed` from now on, and none if it is nil.
-    mutating func hear(_ feed: TrackFeed?, now: MonotonicTime) {
+    mutating func setAudio(_ feed: TrackFeed?, now: MonotonicTime) {
         guard end == nil, sound?.feed !== feed else { return }
         sound?.leave(now: now)
         sound = feed.map { FrameSound($0, now: now) }
@@ -123,8 +123,8 @@ struct FrameViewer: RungFollower, TrackViewer {
 
     // MARK: Pictures
 
-    func start(of feed: TrackFeed) -> UnitNumber? {
-        guard let start = feed.start, let format = feed.history.unit(start)?.format, Self.decodes(format) else {
+    func start(of feed: TrackFeed) -> FrameNumber? {
+        guard let start = feed.start, let format = feed.history.frame(start)?.format, Self.decodes(format) else {
             return nil
         }
         return start
@@ -156,7 +156,7 @@ struct FrameViewer: RungFollower, TrackViewer {
                 continue
             }
             guard number < feed.history.next else { return }
-            guard let frame = feed.history.unit(number), Self.decodes(frame.format) else {
+            guard let frame = feed.history.frame(number), Self.decodes(frame.format) else {
                 // It is so late that the frame is gone, or the format has changed and is about to change again.
                 beginAnew()
                 continue
@@ -173,7 +173,7 @@ struct FrameViewer: RungFollower, TrackViewer {
         feed.requestKeyFrame(isLate: isLate, now: now)
     }
 
-    private mutating func send(_ frame: PacketizedFrame, _ number: UnitNumber, now: MonotonicTime) {
+    private mutating func send(_ frame: PacketizedFrame, _ number: FrameNumber, now: MonotonicTime) {
         lastNumber &+= 1
         let came = feed.history.time(of: number)
         let captured = (frame.captureTime ?? came ?? now) + request.clock.unixOffset
@@ -187,12 +187,12 @@ struct FrameViewer: RungFollower, TrackViewer {
         isLastShown = isShown
         rate.sent(lastNumber, byteCount: frame.coded.bytes.count, now: now)
         if let came, came >= beganAt { feed.record.times.add(now - came) }
-        if frame.isRandomAccess { budget.keyFrameSent() }
-        sentUnits += 1
+        if frame.isRandomAccess { keyFrameRequests.keyFrameSent() }
+        framesSent += 1
     }
 
     private mutating func schedule(now: MonotonicTime) {
-        deadline = min(now + Self.longestPause, budget.deadline ?? .distantFuture)
+        deadline = min(now + Self.longestPause, keyFrameRequests.deadline ?? .distantFuture)
         if nextFrame == nil, let askedAt { deadline = min(deadline, askedAt + Self.askingInterval) }
     }
 
@@ -222,7 +222,7 @@ struct FrameViewer: RungFollower, TrackViewer {
         statistics.transport = .webSocket
         statistics.address = request.client
         statistics.isNarrow = choice.rung == .narrow
-        statistics.sentUnits = sentUnits
+        statistics.framesSent = framesSent
         statistics.sentSoundPackets = sentSoundPackets
         statistics.roundTripTime = rate.roundTripTime
         if rate.roundTripTime != nil {

@@ -94,7 +94,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
             queueNanoseconds = statistics.queueDelay?.nanoseconds
             reportFault = statistics.reportFault
             roundTripNanoseconds = statistics.roundTripTime?.nanoseconds
-            pictures = statistics.sentUnits
+            pictures = statistics.framesSent
             packets = statistics.sentPackets
             retransmittedPackets = statistics.retransmittedPackets
             lostPackets = statistics.lostPackets

@@ -32,8 +32,8 @@ final class Admission {
     private var passwords = FailedAttempts()
     /// The rate of requests without a token, and that of requests with a right one. Loopback isn't counted, because all
     /// clients behind a reverse proxy on this machine have that address.
-    private var requests: AddressRate
-    private var requestsWithToken: AddressRate
+    private var requests: AddressRateLimiter
+    private var requestsWithToken: AddressRateLimiter
 
     init(
         _ configuration: SignallingConfiguration,
@@ -44,7 +44,7 @@ final class Admission {
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(configuration, certificate: configuration.tls)
         let limits = configuration.limits
-        requests = AddressRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
+        requests = AddressRateLimiter(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
         requestsWithToken = requests
     }
 

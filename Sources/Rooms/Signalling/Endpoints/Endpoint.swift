@@ -39,13 +39,13 @@ final class Endpoint {
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
     private let iceServers: [ICEServer]
-    private let log: LineBudget
+    private let log: LogRateLimiter
     /// Keyed by the last segment of their URL.
     private var sessions: [String: Session] = [:]
 
     init(
         for service: Service, rooms: HostRooms, admission: Admission, attendance: Attendance, sessionEnds: SessionEnds,
-        iceServers: [ICEServer], log: LineBudget
+        iceServers: [ICEServer], log: LogRateLimiter
     ) {
         (self.service, self.rooms, self.admission) = (service, rooms, admission)
         self.iceServers = iceServers

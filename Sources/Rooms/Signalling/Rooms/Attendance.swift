@@ -36,7 +36,7 @@ final class Attendance {
     private let audience: Audience
     private let mostFromAddress: Int
     private let onEvent: @Sendable (RoomNews) -> Void
-    private let log: LineBudget
+    private let log: LogRateLimiter
     private let context: OpaquePointer
     /// Keyed by `Visitor.id`.
     private var present: [String: Presence] = [:]
@@ -49,7 +49,7 @@ final class Attendance {
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, pointers: Pointers, audience: Audience,
-        log: LineBudget,
+        log: LogRateLimiter,
         on context: OpaquePointer
     ) {
         mostFromAddress = configuration.limits.visitorsPerAddress

@@ -56,7 +56,7 @@ final class Pointers {
     private static let period: UInt32 = 17
 
     private let rooms: HostRooms
-    private let log: LineBudget
+    private let log: LogRateLimiter
     private let context: OpaquePointer
     private let post: Post<Pointers>
     private var pointers: [TrackAddress: RoomPointer] = [:]
@@ -69,7 +69,7 @@ final class Pointers {
     /// Runs while there are updates to send.
     private var timer: EventSource?
 
-    init(rooms: HostRooms, log: LineBudget, on context: OpaquePointer, post: @escaping Post<Pointers>) {
+    init(rooms: HostRooms, log: LogRateLimiter, on context: OpaquePointer, post: @escaping Post<Pointers>) {
         (self.rooms, self.log, self.context, self.post) = (rooms, log, context, post)
     }
 

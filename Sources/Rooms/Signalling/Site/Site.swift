@@ -18,7 +18,7 @@ final class Site {
     /// The thread that owns the site.
     private unowned let thread: SiteThread
     private let context: OpaquePointer
-    private let log: LineBudget
+    private let log: LogRateLimiter
     private let warn: @Sendable (String) -> Void
     private let front: HTTPFront
     private let webSockets: WebSocketFront
@@ -41,7 +41,7 @@ final class Site {
         self.thread = thread
         self.context = context
         let limits = configuration.limits
-        let log = LineBudget(EventLog { _, line in configuration.log(line) })
+        let log = LogRateLimiter(EventLog { _, line in configuration.log(line) })
         let rooms = HostRooms(configuration)
         let admission = Admission(configuration) { rooms.directory.grant(to: $0) }
         let front = HTTPFront(

@@ -84,7 +84,7 @@ final class FrameStreams {
             guard isOn != stream.hasSound else { return nil }
             member.frames?.hasSound = isOn
             if !isOn { member.socket.dropSound() }
-            session.side.hear(isOn, in: session.id)
+            session.side.setAudioEnabled(isOn, for: session.id)
         case .heard(let number): if member.socket.confirmSound(through: number) { member.socket.refundMessage() }
         case .needsKeyPicture: session.side.requestKeyPicture(for: session.id)
         case .stop: return stream.track

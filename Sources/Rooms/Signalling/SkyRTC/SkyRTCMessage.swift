@@ -45,7 +45,7 @@ package struct SkyRTCMessage: Decodable {
             return .candidate(from: member, to: target, line, track: data.trackName)
         case ("hold", let data?):
             guard let delay = data.delay else { return .unknown(member) }
-            return .hold(member, milliseconds: delay, data.trackName)
+            return .setPlayoutDelay(member, milliseconds: delay, data.trackName)
         case ("unwatch", _):
             return .unwatch(member, data?.trackName)
         default:

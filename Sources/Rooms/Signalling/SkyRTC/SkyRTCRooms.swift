@@ -15,13 +15,13 @@ final class SkyRTCRooms {
     let attendance: Attendance
     let sessionEnds: SessionEnds
     let frames: FrameStreams
-    let log: LineBudget
+    let log: LogRateLimiter
     private let startTime = g_get_monotonic_time()
     private var expiredRooms: Set<String> = []
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, frames: FrameStreams, log: LineBudget
+        attendance: Attendance, sessionEnds: SessionEnds, frames: FrameStreams, log: LogRateLimiter
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
@@ -192,8 +192,10 @@ extension SkyRTCRooms {
         case .closeSession(let id, let track): closeSession(of: id, track)
         case .addCandidate(let id, let candidate, let track):
             rooms[id]?.sessions[track].map { $0.side.remoteCandidates($0.id, fragment: candidate.candidate) }
-        case .hold(let id, let milliseconds, let track):
-            rooms[id]?.sessions[track].map { $0.side.hold($0.id, for: .milliseconds(Int64(milliseconds))) }
+        case .setPlayoutDelay(let id, let milliseconds, let track):
+            rooms[id]?.sessions[track].map {
+                $0.side.setPlayoutDelay(of: $0.id, to: .milliseconds(Int64(milliseconds)))
+            }
         case .refuse(let id, let refusal): refuse(id, refusal)
         case .tracksChanged(let room):
             rooms.tellViewers(of: room, SkyRTCReply(tracks: rooms.summaries(of: room)).text)

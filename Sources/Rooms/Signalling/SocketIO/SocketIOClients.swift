@@ -17,7 +17,7 @@ final class SocketIOClients {
     private let pointers: Pointers
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
-    let log: LineBudget
+    let log: LogRateLimiter
     private(set) var clients: [MemberID: PairClient] = [:]
     /// The rooms that have a client, by name.
     private var pairs: [String: PairRoom] = [:]
@@ -26,7 +26,7 @@ final class SocketIOClients {
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, log: LineBudget
+        attendance: Attendance, sessionEnds: SessionEnds, log: LogRateLimiter
     ) {
         self.configuration = configuration
         joinTime = configuration.limits.joinTime.microseconds

@@ -10,7 +10,7 @@ extension FuzzTarget {
     /// the header as well; if not, the next two bytes advance the sequence number and the time stamp. A length and the
     /// payload follow.
     static let rtp = FuzzTarget(name: "rtp", longestInput: 8192) { input in
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         var reassembler = FrameReassembler(.h264)
         var statistics = ReceptionStatistics(.video)
         var reader = ByteReader(input)
@@ -28,7 +28,7 @@ extension FuzzTarget {
             statistics.note(packet.header, now: now)
             buffer.insert(packet, now: now)
             check(
-                buffer.requests(now: now).count <= ReceptionBuffer.maximumRequestCount,
+                buffer.requests(now: now).count <= JitterBuffer.maximumRequestCount,
                 "no more packets are asked for than the limit")
             for packet in buffer.take(now: now) {
                 let number = packet.header.sequenceNumber

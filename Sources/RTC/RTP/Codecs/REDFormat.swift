@@ -14,7 +14,7 @@ import MediaTypes
 ///     +---------------------------------------------------------------+
 ///
 /// The packet's timestamp and marker are those of its own frame. The frame before is earlier by the offset.
-public struct RedundancyFormat: Hashable, Sendable {
+public struct REDFormat: Hashable, Sendable {
     /// The payload type of such packets.
     public let payloadType: PayloadType
     /// The payload type of the frames in them.

@@ -4,10 +4,10 @@ public import MediaTypes
 public struct SentPacket: Hashable, Sendable {
     /// The content after the packet's header.
     public enum Content: Hashable, Sendable {
-        /// The packet with the index `packet` of the frame with the number `unit`.
-        case media(unit: UnitNumber, packet: Int)
-        /// The only packet of the frame with the number `unit`, and that of the frame before it (``RedundancyFormat``).
-        case redundant(unit: UnitNumber)
+        /// The packet with the index `packet` of the frame with the number `frame`.
+        case media(frame: FrameNumber, packet: Int)
+        /// The only packet of the frame with the number `frame`, and that of the frame before it (``REDFormat``).
+        case red(frame: FrameNumber)
         /// Only this many bytes of padding.
         case padding(UInt8)
     }
@@ -52,7 +52,7 @@ public struct SentPacket: Hashable, Sendable {
 }
 
 /// A map from a session's sequence numbers to the packets sent with them, which holds the last 2048 packets.
-public struct SentMap: Sendable {
+public struct RTPPacketHistory: Sendable {
     /// How many packets are remembered. A power of two, so that a slot is the low bits of the sequence number.
     public static let capacity = 2048
 

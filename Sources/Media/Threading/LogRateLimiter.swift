@@ -8,7 +8,7 @@ import Synchronization
 /// may cause ten times as many, since an attacker may have any number of addresses. Lines beyond these limits are
 /// counted, and reported in one line. The memory doesn't grow with the number of addresses. May be used from any
 /// thread.
-public final class LineBudget: Sendable {
+public final class LogRateLimiter: Sendable {
     /// The longest line that a peer can cause, in Unicode scalars; a `Character` may have any number of them.
     private static let longestLine = 200
     private static let reportPeriod = Interval.seconds(5)
@@ -20,15 +20,15 @@ public final class LineBudget: Sendable {
     private let hasWithheld = Flag()
 
     private struct State {
-        var lines = AddressRate(perSecond: 5, burst: 50)
-        var allLines = AddressRate(perSecond: 50, burst: 500)
+        var lines = AddressRateLimiter(perSecond: 5, burst: 50)
+        var allLines = AddressRateLimiter(perSecond: 50, burst: 500)
         var withheld = 0
         /// When to report the lines that were left out.
         var reportDue = MonotonicTime.zero
 
         mutating func take(_ address: String, now: MonotonicTime) -> Bool {
             if lines.take(address, now: now), allLines.take("", now: now) { return true }
-            if withheld == 0 { reportDue = now + LineBudget.reportPeriod }
+            if withheld == 0 { reportDue = now + LogRateLimiter.reportPeriod }
             withheld += 1
             return false
         }

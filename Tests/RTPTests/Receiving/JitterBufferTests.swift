@@ -19,7 +19,7 @@ struct ReceptionBufferTests {
 
     @Test("packets in order come out at once, over the wrap of their numbers")
     func inOrder() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         for number in 65530..<65545 {
             buffer.insert(try packet(number), now: start)
             #expect(numbers(buffer.take(now: start)) == [number % 65536])
@@ -30,7 +30,7 @@ struct ReceptionBufferTests {
 
     @Test("packets that overtake each other come out in order, each once, and nothing is asked for")
     func reordered() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         var out: [Int] = []
         for number in [65534, 0, 65535, 65535, 0, 2, 1, 65534] {
             buffer.insert(try packet(number), now: start)
@@ -44,7 +44,7 @@ struct ReceptionBufferTests {
 
     @Test("what is missing is asked for four times at most, and given up after 300 ms")
     func missing() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         for number in [10, 13] { buffer.insert(try packet(number), now: start) }
         #expect(numbers(buffer.take(now: start)) == [10])
         var asked: [(Int64, [Int])] = []
@@ -67,7 +67,7 @@ struct ReceptionBufferTests {
 
     @Test("a packet that comes because it was asked for closes the gap")
     func repaired() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         for number in [10, 12, 13] { buffer.insert(try packet(number), now: start) }
         #expect(numbers(buffer.take(now: start)) == [10])
         #expect(buffer.requests(now: start + .milliseconds(5)).map(\.rawValue) == [11])
@@ -79,18 +79,18 @@ struct ReceptionBufferTests {
 
     @Test("a gap is given up where too many packets, or too many bytes, wait behind it")
     func bounded() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         buffer.insert(try packet(0), now: start)
         var out = numbers(buffer.take(now: start))
-        for number in 2...(ReceptionBuffer.maximumPacketCount + 2) {
+        for number in 2...(JitterBuffer.maximumPacketCount + 2) {
             buffer.insert(try packet(number), now: start)
             out += numbers(buffer.take(now: start))
         }
-        #expect(out.count == ReceptionBuffer.maximumPacketCount + 2)
+        #expect(out.count == JitterBuffer.maximumPacketCount + 2)
         #expect(out == out.sorted())
         #expect(buffer.lostPackets == 1)
 
-        buffer = ReceptionBuffer()
+        buffer = JitterBuffer()
         buffer.insert(try packet(0), now: start)
         out = numbers(buffer.take(now: start))
         for number in 2..<60 {
@@ -102,7 +102,7 @@ struct ReceptionBufferTests {
 
     @Test("a stream that jumps begins anew at once, and all that waited comes out first")
     func jump() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         for number in [5, 7, 20_000, 20_001] { buffer.insert(try packet(number), now: start) }
         #expect(numbers(buffer.take(now: start)) == [5, 7, 20_000, 20_001])
         #expect(buffer.requests(now: start + .seconds(1)).isEmpty)
@@ -110,7 +110,7 @@ struct ReceptionBufferTests {
 
     @Test("a whole burst that is lost is asked for in parts")
     func burst() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         for number in [0, 1001] { buffer.insert(try packet(number), now: start) }
         let now = start + .milliseconds(5)
         var asked: [Int] = []
@@ -120,7 +120,7 @@ struct ReceptionBufferTests {
 
     @Test("a burst that is lost may be filled from anywhere, and just what stays away is asked for and lost")
     func filled() throws {
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         for number in [0, 201] { buffer.insert(try packet(number), now: start) }
         // The first, the last, one between, a neighbour on each side, and what splits the 128 that are asked for first.
         for number in [1, 200, 50, 49, 51, 129] { buffer.insert(try packet(number), now: start) }
@@ -139,7 +139,7 @@ struct ReceptionBufferTests {
     @Test("whatever comes, packets come out in order, each once, within the limits", arguments: [UInt64](1...4))
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        var buffer = ReceptionBuffer()
+        var buffer = JitterBuffer()
         var number = Int.random(in: 0..<65536, using: &random)
         var last: ExtendedSequenceNumber?
         var unwrapper = SequenceUnwrapper()
@@ -158,9 +158,9 @@ struct ReceptionBufferTests {
                 if let last { #expect(position > last) }
                 last = position
             }
-            var count = ReceptionBuffer.maximumRequestCount
-            while count == ReceptionBuffer.maximumRequestCount { count = buffer.requests(now: now).count }
-            #expect(count < ReceptionBuffer.maximumRequestCount)
+            var count = JitterBuffer.maximumRequestCount
+            while count == JitterBuffer.maximumRequestCount { count = buffer.requests(now: now).count }
+            #expect(count < JitterBuffer.maximumRequestCount)
             #expect(buffer.deadline > now)
         }
     }

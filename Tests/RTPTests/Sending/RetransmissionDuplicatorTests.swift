@@ -7,7 +7,7 @@ struct SecondCopiesTests {
 
     @Test("on a lossy path each retransmission has a copy 5 ms later")
     func lossy() {
-        var copies = SecondCopies()
+        var copies = RetransmissionDuplicator()
         copies.reported(fractionLost: 13)
         copies.retransmitted(SequenceNumber(7), at: time(100))
         copies.retransmitted(SequenceNumber(9), at: time(102))
@@ -22,7 +22,7 @@ struct SecondCopiesTests {
 
     @Test("without reported loss there are no copies", arguments: [nil, 0, 4] as [UInt8?])
     func clean(fractionLost: UInt8?) {
-        var copies = SecondCopies()
+        var copies = RetransmissionDuplicator()
         if let fractionLost { copies.reported(fractionLost: fractionLost) }
         copies.retransmitted(SequenceNumber(7), at: time(100))
         #expect(copies.deadline == nil)
@@ -31,7 +31,7 @@ struct SecondCopiesTests {
 
     @Test("a loss is forgotten after many reports without one, not after the first")
     func forgetting() {
-        var copies = SecondCopies()
+        var copies = RetransmissionDuplicator()
         copies.reported(fractionLost: 255)
         for _ in 0..<5 { copies.reported(fractionLost: 0) }
         copies.retransmitted(SequenceNumber(7), at: time(100))

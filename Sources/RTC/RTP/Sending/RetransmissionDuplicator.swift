@@ -5,7 +5,7 @@ public import MediaTypes
 /// A lost retransmission is noticed only a round trip later, and pictures that wait for two of them are late enough to
 /// be seen as a freeze. Where a fifth of all packets is lost, so is every fifth retransmission; two copies are lost
 /// together far more seldom. That costs as many packets again as are lost, so a viewer without loss pays nothing.
-public struct SecondCopies: Sendable {
+public struct RetransmissionDuplicator: Sendable {
     /// The time between the copies. A burst of losses should not take both, and the second one should arrive before the
     /// receiver, a round trip after its first request, asks again.
     public static let spacing = Interval.milliseconds(5)

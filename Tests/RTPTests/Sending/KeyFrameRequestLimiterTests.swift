@@ -7,7 +7,7 @@ struct KeyFrameBudgetTests {
 
     @Test("the first request is served at once, those that keep coming ever more rarely, down to one in 30 s")
     func spacing() {
-        var budget = KeyFrameBudget()
+        var budget = KeyFrameRequestLimiter()
         var served: [Int64] = []
         for milliseconds in stride(from: Int64(0), to: 130_000, by: 100) {
             if budget.pictureLossIndicated(at: time(milliseconds)) { served.append(milliseconds / 1000) }
@@ -18,7 +18,7 @@ struct KeyFrameBudgetTests {
 
     @Test("a server's requests are served every 2 s, however long they keep coming")
     func server() {
-        var budget = KeyFrameBudget(isOfServer: true)
+        var budget = KeyFrameRequestLimiter(isOfServer: true)
         var served: [Int64] = []
         for milliseconds in stride(from: Int64(0), to: 20_000, by: 100) {
             if budget.pictureLossIndicated(at: time(milliseconds)) { served.append(milliseconds / 1000) }
@@ -28,7 +28,7 @@ struct KeyFrameBudgetTests {
 
     @Test("30 s without a request begin anew")
     func quiet() {
-        var budget = KeyFrameBudget()
+        var budget = KeyFrameRequestLimiter()
         for second in 0..<20 { _ = budget.pictureLossIndicated(at: time(Int64(second) * 1000)) }
         #expect(budget.pictureLossIndicated(at: time(49_000)) == true)
         #expect(budget.pictureLossIndicated(at: time(50_999)) == false)
@@ -37,7 +37,7 @@ struct KeyFrameBudgetTests {
 
     @Test("a request that had to wait is served when its time comes, without being asked again")
     func waiting() {
-        var budget = KeyFrameBudget()
+        var budget = KeyFrameRequestLimiter()
         #expect(budget.pictureLossIndicated(at: time(0)) == true)
         #expect(budget.pictureLossIndicated(at: time(500)) == false)
         #expect(budget.deadline == time(2000))
@@ -49,7 +49,7 @@ struct KeyFrameBudgetTests {
 
     @Test("an IDR picture sent for another viewer answers what waits")
     func answered() {
-        var budget = KeyFrameBudget()
+        var budget = KeyFrameRequestLimiter()
         #expect(budget.pictureLossIndicated(at: time(0)) == true)
         #expect(budget.pictureLossIndicated(at: time(500)) == false)
         budget.keyFrameSent()
@@ -59,7 +59,7 @@ struct KeyFrameBudgetTests {
 
     @Test("a full intra request that is repeated with its number is one request")
     func repeatedOrder() {
-        var budget = KeyFrameBudget()
+        var budget = KeyFrameRequestLimiter()
         #expect(budget.fullIntraRequested(sender: SSRC(1), sequenceNumber: 255, at: time(0)) == true)
         #expect(budget.fullIntraRequested(sender: SSRC(1), sequenceNumber: 255, at: time(3000)) == false)
         #expect(budget.deadline == nil)

@@ -5,7 +5,7 @@ import RTP
 /// What a sender sends again, and how it shows losses at the end of a picture.
 extension TrackSender {
     mutating func perform(
-        _ action: TailProbe.Action, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+        _ action: TailLossProbe.Action, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         guard let last = stream.lastSequenceNumber else { return }
         switch action {
@@ -14,19 +14,19 @@ extension TrackSender {
             responder.noteProbeSent(byteCount: sent.byteCount, at: now)
             path.sentPadding(byteCount: sent.byteCount, now: now)
             _ = protectAndSend(send)
-        case .repeatLastPacket:
-            repeatPackets([last], along: &path, now: now, send: send)
+        case .retransmitLastPacket:
+            retransmitPackets([last], along: &path, now: now, send: send)
         case .retransmitPicture:
-            repeatPackets(probe.pictureSequenceNumbers, along: &path, now: now, send: send)
+            retransmitPackets(probe.pictureSequenceNumbers, along: &path, now: now, send: send)
         }
     }
 
-    mutating func repeatPackets(
+    mutating func retransmitPackets(
         _ numbers: [SequenceNumber], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         for number in numbers {
             guard let packet = stream.sent.packet(number) else { continue }
-            if sendAgain(packet, along: &path, now: now, send: send) {
+            if retransmit(packet, along: &path, now: now, send: send) {
                 responder.noteProbeSent(byteCount: packet.byteCount, at: now)
             }
         }
@@ -35,14 +35,15 @@ extension TrackSender {
     /// Sends packets of no other use, as many as the pace allows now: they show whether the path carries more.
     ///
     /// A large probe is made of a packet that was sent a moment ago, on the retransmission stream: a few hundred
-    /// padding packets would be more than libwebrtc forgives (see ``TailProbe``).
+    /// padding packets would be more than libwebrtc forgives (see ``TailLossProbe``).
     mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         let isLarge = path.plan.probe.map { $0.minimumByteCount >= Self.largeProbe } ?? false
         let again = isLarge && stream.hasRetransmission ? lastLargePacket : nil
-        while !isStalled, path.plan.probe != nil, path.takeSlot(byteCount: again?.byteCount ?? 300, now: now) {
+        while !isStalled, path.plan.probe != nil, path.tryConsume(byteCount: again?.byteCount ?? 300, now: now) {
             let isWritten =
                 if let again {
-                    stream.writeAgain(again, from: feed.history, transportNumber: path.nextNumber, into: &buffer)
+                    stream.writeRetransmission(
+                        again, from: feed.history, transportNumber: path.nextNumber, into: &buffer)
                 } else {
                     stream.writePadding(.max, transportNumber: path.nextNumber, into: &buffer) != nil
                 }
@@ -67,11 +68,11 @@ extension TrackSender {
 
     /// Sends `packet` again. Returns false if its frame is no longer there.
     @discardableResult
-    mutating func sendAgain(
+    mutating func retransmit(
         _ packet: SentPacket, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) -> Bool {
         let number = path.nextNumber
-        guard stream.writeAgain(packet, from: feed.history, transportNumber: number, into: &buffer) else {
+        guard stream.writeRetransmission(packet, from: feed.history, transportNumber: number, into: &buffer) else {
             return false
         }
         if stream.hasRetransmission {

@@ -5,7 +5,7 @@ public import MediaTypes
 /// The first request is served at once. While requests keep coming, one is served after 2 s, and the interval doubles
 /// each time, up to 30 s. After 30 s without a request, the limit is reset. The interval stays 2 s for a server, which
 /// asks for each of its own viewers.
-public struct KeyFrameBudget: Sendable {
+public struct KeyFrameRequestLimiter: Sendable {
     /// The first interval between two served requests.
     public static let firstSpacing = Interval.seconds(2)
     /// The longest interval between two served requests, and the time without requests after which the limit is reset.

@@ -4,7 +4,7 @@ public import MediaTypes
 ///
 /// At most 4,096 addresses are remembered (an IPv6 /64 counts as one, see ``ClientAddress``). All addresses with the
 /// same first 48 bits of IPv6 together have 8 times the rate of one. Time is an argument.
-public struct AddressRate: Sendable {
+public struct AddressRateLimiter: Sendable {
     static let capacity = 4096
 
     /// The time that has to pass for each use.

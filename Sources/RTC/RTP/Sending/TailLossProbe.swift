@@ -10,7 +10,7 @@ public import MediaTypes
 /// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
 /// twice. Only where losses come in bursts, padding follows each picture, evenly up to the next one: a burst may take
 /// one picture and the next, and the sooner something arrives, the sooner the receiver sees the gap.
-public struct TailProbe: Sendable {
+public struct TailLossProbe: Sendable {
     /// The kind of probe to send.
     public enum Action: Hashable, Sendable {
         /// All packets of the picture again, on the retransmission stream. They repair the loss directly.
@@ -19,7 +19,7 @@ public struct TailProbe: Sendable {
         /// missing.
         case padding
         /// The picture's last packet, bit for bit the same. Nothing else is allowed without a retransmission stream.
-        case repeatLastPacket
+        case retransmitLastPacket
     }
 
     /// The minimum delay from the last packet to the first probe.
@@ -105,7 +105,7 @@ public struct TailProbe: Sendable {
     }
 
     /// The sequence numbers of the picture's packets in order, for `retransmitPicture`. The last one is for
-    /// `repeatLastPacket`.
+    /// `retransmitLastPacket`.
     public var pictureSequenceNumbers: [SequenceNumber] {
         (0..<packetCount).map { lastSequenceNumber.advanced(by: $0 - packetCount + 1) }
     }
@@ -128,7 +128,7 @@ public struct TailProbe: Sendable {
         sentProbes += 1
         delay = delay * 2
         self.deadline = remaining > 0 ? now + delay : nil
-        if !hasRetransmission { return .repeatLastPacket }
+        if !hasRetransmission { return .retransmitLastPacket }
         // The first probe repairs a small picture directly. But a receiver requests nothing before a packet that came
         // as a retransmission, because that packet wasn't late but lost. If the picture before was lost as well, only
         // padding reveals it.

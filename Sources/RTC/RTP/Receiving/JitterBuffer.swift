@@ -5,7 +5,7 @@ public import MediaTypes
 ///
 /// A peer can't make the buffer exceed its limits: beyond them, or after ``patience``, a gap is given up and the
 /// packets after it are handed out. A packet is handed out at most once, and never after a later one.
-public struct ReceptionBuffer: Sendable {
+public struct JitterBuffer: Sendable {
     /// The maximum number of packets that wait behind a gap.
     public static let maximumPacketCount = 1024
     /// The maximum payload bytes that wait behind a gap.
@@ -43,8 +43,8 @@ public struct ReceptionBuffer: Sendable {
 
         /// The time to request the packets again or to give them up.
         var due: MonotonicTime {
-            guard requests < ReceptionBuffer.requestLimit else { return end }
-            return min(end, askedAt.map { $0 + ReceptionBuffer.spacing } ?? since + ReceptionBuffer.reordering)
+            guard requests < JitterBuffer.requestLimit else { return end }
+            return min(end, askedAt.map { $0 + JitterBuffer.spacing } ?? since + JitterBuffer.reordering)
         }
 
         /// Removes the part before `number` and returns it.
@@ -71,7 +71,7 @@ public struct ReceptionBuffer: Sendable {
     private let patience: Interval
 
     /// A buffer that has seen no packet yet, and waits so long for a missing one.
-    public init(patience: Interval = ReceptionBuffer.patience) {
+    public init(patience: Interval = JitterBuffer.patience) {
         self.patience = patience
     }
 

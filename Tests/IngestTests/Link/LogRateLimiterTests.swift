@@ -13,11 +13,11 @@ struct LineBudgetTests {
     }
 
     private let written = Written()
-    private let budget: LineBudget
+    private let budget: LogRateLimiter
     private let start = MonotonicTime.zero + .seconds(1_000)
 
     init() {
-        budget = LineBudget(EventLog { [written] _, line in written.lines.withLock { $0.append(line) } })
+        budget = LogRateLimiter(EventLog { [written] _, line in written.lines.withLock { $0.append(line) } })
     }
 
     private func write(_ line: String, _ times: Int = 1, of address: String, at time: MonotonicTime? = nil) {
@@ -43,14 +43,14 @@ struct LineBudgetTests {
         #expect(written.count(of: "a") == 500)
         write("b", of: "192.0.2.1", at: start + .seconds(1))
         #expect(written.count(of: "b") == 1)
-        var rate = AddressRate(perSecond: 10, burst: 5)
+        var rate = AddressRateLimiter(perSecond: 10, burst: 5)
         for number in 0..<10_000 { _ = rate.take("10.1.\(number >> 8).\(number & 255)", now: start) }
-        #expect(rate.count <= AddressRate.capacity)
+        #expect(rate.count <= AddressRateLimiter.capacity)
     }
 
     @Test("addresses of one IPv6 network of 48 bits have eight times the rate of one, and many others hide nobody")
     func networks() {
-        var rate = AddressRate(perSecond: 10, burst: 5)
+        var rate = AddressRateLimiter(perSecond: 10, burst: 5)
         func taken(_ count: Int, of network: String) -> Int {
             (0..<count).count { rate.take("2001:db8:\(network):\(String($0, radix: 16))::1", now: start) }
         }
@@ -87,7 +87,7 @@ struct LineBudgetTests {
 
     @Test("an address may send a burst after a quiet time, and then goes on at its rate")
     func rate() {
-        var rate = AddressRate(perSecond: 10, burst: 5)
+        var rate = AddressRateLimiter(perSecond: 10, burst: 5)
         func taken(_ count: Int, _ address: String, after wait: Interval) -> Int {
             (0..<count).count { _ in rate.take(address, now: start + wait) }
         }

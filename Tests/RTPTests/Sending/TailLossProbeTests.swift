@@ -5,8 +5,8 @@ import Testing
 struct TailProbeTests {
     private func time(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
 
-    private func probe(rtx: Bool = true, packets: Int = 2, roundTrip: Int64? = nil) -> TailProbe {
-        var probe = TailProbe(hasRetransmission: rtx)
+    private func probe(rtx: Bool = true, packets: Int = 2, roundTrip: Int64? = nil) -> TailLossProbe {
+        var probe = TailLossProbe(hasRetransmission: rtx)
         probe.pictureSent(
             lastSequenceNumber: SequenceNumber(1), packetCount: packets,
             roundTripTime: roundTrip.map { .milliseconds($0) }, at: time(100))
@@ -40,7 +40,7 @@ struct TailProbeTests {
         var plain = probe(rtx: false, packets: 40)
         #expect(small.poll(at: time(120)) == .retransmitPicture)
         #expect(large.poll(at: time(120)) == .padding)
-        #expect(plain.poll(at: time(120)) == .repeatLastPacket)
+        #expect(plain.poll(at: time(120)) == .retransmitLastPacket)
     }
 
     @Test("the picture's packets are named by their sequence numbers, over a wrap too")
@@ -79,7 +79,7 @@ struct TailProbeTests {
 
     @Test("in motion padding follows each picture after a burst of losses, and then the usual probes")
     func bursts() {
-        var probe = TailProbe(hasRetransmission: true)
+        var probe = TailLossProbe(hasRetransmission: true)
         for index in 0...4 {
             probe.pictureSent(
                 lastSequenceNumber: SequenceNumber(UInt16(index * 50)), packetCount: 2, roundTripTime: nil,
@@ -136,7 +136,7 @@ struct TailProbeTests {
 
     @Test("padding waits after the 10,000th packet, until the picture that browsers count from should be repaired")
     func recounted() {
-        var probe = TailProbe(hasRetransmission: true)
+        var probe = TailLossProbe(hasRetransmission: true)
         func send(_ number: UInt16, isKeyFrame: Bool = false, at milliseconds: Int64) {
             probe.pictureSent(
                 lastSequenceNumber: SequenceNumber(number), packetCount: 100, isKeyFrame: isKeyFrame,
@@ -157,7 +157,7 @@ struct TailProbeTests {
 
     @Test("none follows a key frame, nor comes 10,000 packets after it, since browsers count from there")
     func countedPackets() {
-        var probe = TailProbe(hasRetransmission: true)
+        var probe = TailLossProbe(hasRetransmission: true)
         let first = SequenceNumber(60_000)
         var now: Int64 = 100
         probe.requested((0..<5).map { first.advanced(by: $0) }, at: time(0))
@@ -182,7 +182,7 @@ struct TailProbeTests {
 
     @Test("nothing is probed for before the first picture")
     func nothingSent() {
-        var probe = TailProbe(hasRetransmission: true)
+        var probe = TailLossProbe(hasRetransmission: true)
         #expect(probe.deadline == nil)
         #expect(probe.poll(at: time(1_000_000)) == nil)
     }
