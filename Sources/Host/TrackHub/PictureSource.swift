@@ -116,7 +116,7 @@ extension PictureSource {
         case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
         case .setMicrophoneMuted(let isMuted): setMicrophoneMuted(isMuted)
         case .setPointerMode(let mode): setPointerMode(mode)
-        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeNarrow, .makeNarrowKeyFrame, .checkPictures,
+        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeLow, .makeLowKeyFrame, .checkPictures,
             .announce, .report:
             break
         }

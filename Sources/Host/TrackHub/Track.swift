@@ -35,8 +35,8 @@ public struct Track: Sendable {
         frames = PlacedFrames(origin: origin, limits: limits)
     }
 
-    /// The frames of `rung`.
-    subscript(rung: Rung) -> RungFrames { frames[rung] }
+    /// The frames of `layer`.
+    subscript(layer: Layer) -> LayerFrames { frames[layer] }
     /// The time with which the timeline begins.
     var origin: MonotonicTime { frames.timeline.origin }
     /// The format of the source's last frame; nil if it has sent none.
@@ -150,29 +150,29 @@ public struct Track: Sendable {
         return placed
     }
 
-    /// Takes a frame of the narrow rung, which shows what the source's frame `number` shows. Returns its place on the
-    /// track's timeline; nil if viewers may not see that, or if nobody takes the rung.
-    mutating func takeNarrow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
-        guard frames.hasNarrow, shows(number) else { return nil }
+    /// Takes a frame of the low layer, which shows what the source's frame `number` shows. Returns its place on the
+    /// track's timeline; nil if viewers may not see that, or if nobody takes the layer.
+    mutating func takeLow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
+        guard frames.hasLow, shows(number) else { return nil }
         let (placed, needsKeyFrame) = frames.placeNarrow(frame, epoch: epoch, arrival: now)
-        if needsKeyFrame { actions.append(.makeNarrowKeyFrame) }
+        if needsKeyFrame { actions.append(.makeLowKeyFrame) }
         return placed
     }
 
     // MARK: Key frames
 
     /// Somebody needs a key frame to go on. It is asked for at most once in 500 ms, however many ask for one.
-    mutating func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
-        switch rung {
-        case .full: if keyFrames.want(now: now) { askForKeyFrame() }
-        case .narrow:
-            if carrier.gate.isOpen, frames.wantsNarrowKeyFrame(now: now) { actions.append(.makeNarrowKeyFrame) }
+    mutating func requestKeyFrame(of layer: Layer = .source, now: MonotonicTime) {
+        switch layer {
+        case .source: if keyFrames.want(now: now) { askForKeyFrame() }
+        case .low:
+            if carrier.gate.isOpen, frames.wantsNarrowKeyFrame(now: now) { actions.append(.makeLowKeyFrame) }
         }
     }
 
     /// A reader has no key frame to begin with. If the cache has one, the reader is about to get it.
-    mutating func requestStart(of rung: Rung, now: MonotonicTime) {
-        if !self[rung].cache.canStart { requestKeyFrame(of: rung, now: now) }
+    mutating func requestStart(of layer: Layer, now: MonotonicTime) {
+        if !self[layer].cache.canStart { requestKeyFrame(of: layer, now: now) }
     }
 
     /// Passes on a request that came too soon after the one before.
@@ -243,9 +243,9 @@ public struct Track: Sendable {
         tellSource(now)
     }
 
-    /// Sets the bit rate of the narrow rung; nil if nobody takes it.
-    mutating func setNarrowRate(_ rate: BitRate?) {
-        if frames.setNarrowRate(rate) { actions.append(.encodeNarrow(at: rate)) }
+    /// Sets the bit rate of the low layer; nil if nobody takes it.
+    mutating func setLowRate(_ rate: BitRate?) {
+        if frames.setLowRate(rate) { actions.append(.encodeLow(at: rate)) }
     }
 
     mutating func setPointerMode(_ mode: PointerMode) {

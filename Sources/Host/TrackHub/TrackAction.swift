@@ -18,10 +18,10 @@ public enum TrackAction: Sendable {
     case makeKeyFrame(after: Interval)
     /// From now on, viewers get the pictures of the host's own encoder.
     case noteHostCarries
-    /// The narrow rung is wanted at this bit rate, or no more.
-    case encodeNarrow(at: BitRate?)
-    /// The narrow rung's next frame is to be a key frame, and is wanted at once.
-    case makeNarrowKeyFrame
+    /// The low layer is wanted at this bit rate, or no more.
+    case encodeLow(at: BitRate?)
+    /// The low layer's next frame is to be a key frame, and is wanted at once.
+    case makeLowKeyFrame
     /// Some viewer checks its pictures, or none does any more.
     case checkPictures(Bool)
     // For viewers.

@@ -4,40 +4,41 @@ import Synchronization
 
 /// The part of a hub that readers use: they take frames, ask for key frames, and report who watches.
 extension TrackHub {
-    /// Adds a reader of `rung`; its first ``TrackReader/take()`` gives the frames since the last random access frame.
+    /// Adds a reader of `layer`; its first ``TrackReader/take()`` gives the frames since the last random access frame.
     ///
     /// - Parameters:
     ///   - limits: how much may wait for this reader before it loses frames.
     ///   - wake: called on the publishing thread when there is something to take; it must not block.
     public func subscribe(
-        to rung: Rung = .full, limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void
+        to layer: Layer = .source, limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void
     ) -> TrackReader {
         let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, frames: self.limits.frames * 2)
         let key = state.withLock { state in
             let key = state.nextReader
             state.nextReader += 1
             state.readers[key] = Reader(
-                rung: rung, queue: ReaderQueue(startingWith: state.track[rung].cache.frames, limits: limits), wake: wake
+                layer: layer, queue: ReaderQueue(startingWith: state.track[layer].cache.frames, limits: limits),
+                wake: wake
             )
             return key
         }
-        return TrackReader(hub: self, rung: rung, key: key)
+        return TrackReader(hub: self, layer: layer, key: key)
     }
 
-    /// Asks for a key frame of `rung`, at most once in 500 ms, however many readers ask. The request goes to the
+    /// Asks for a key frame of `layer`, at most once in 500 ms, however many readers ask. The request goes to the
     /// source, or to the host's own encoder if the source can't make one.
-    public func requestKeyFrame(of rung: Rung = .full, now: MonotonicTime) {
-        update { $0.track.requestKeyFrame(of: rung, now: now) }
+    public func requestKeyFrame(of layer: Layer = .source, now: MonotonicTime) {
+        update { $0.track.requestKeyFrame(of: layer, now: now) }
     }
 
-    /// Asks for a key frame for a reader of `rung` that has none to begin with, unless the cache has one.
-    public func requestStart(of rung: Rung = .full, now: MonotonicTime) {
-        update { $0.track.requestStart(of: rung, now: now) }
+    /// Asks for a key frame for a reader of `layer` that has none to begin with, unless the cache has one.
+    public func requestStart(of layer: Layer = .source, now: MonotonicTime) {
+        update { $0.track.requestStart(of: layer, now: now) }
     }
 
-    /// Sets the bit rate at which the host encodes the narrow rung; nil if nobody takes it.
-    public func setNarrowRate(_ rate: BitRate?) {
-        update { $0.track.setNarrowRate(rate) }
+    /// Sets the bit rate at which the host encodes the low layer; nil if nobody takes it.
+    public func setLowRate(_ rate: BitRate?) {
+        update { $0.track.setLowRate(rate) }
     }
 
     /// Passes on a request for a key frame that came too soon after the one before.
@@ -60,11 +61,11 @@ extension TrackHub {
         update { $0.track.change(now: now) { $0.carried = rate } }
     }
 
-    /// How many readers of the full rung there are besides `reader`, and recordings: pushes and players whose paths are
-    /// not measured.
+    /// How many readers of the source layer there are besides `reader`, and recordings: pushes and players whose paths
+    /// are not measured.
     public func unmeasuredReaders(besides reader: TrackReader?) -> Int {
         state.withLock { state in
-            let others = state.readers.count { key, other in other.rung == .full && key != reader?.key }
+            let others = state.readers.count { key, other in other.layer == .source && key != reader?.key }
             return others + (state.track.demand.isRecorded ? 1 : 0)
         }
     }
@@ -107,29 +108,29 @@ extension TrackHub {
     /// How many viewers there are.
     public var viewers: Int { state.withLock { $0.track.demand.viewers } }
     /// How many frames have been published so far.
-    public var publishedFrames: UInt64 { state.withLock { $0.track[.full].nextNumber } }
+    public var publishedFrames: UInt64 { state.withLock { $0.track[.source].nextNumber } }
     /// Whether a reader that joins now can begin without a new key frame.
-    public var canStart: Bool { state.withLock { $0.track[.full].cache.canStart } }
+    public var canStart: Bool { state.withLock { $0.track[.source].cache.canStart } }
     /// The frames since the last random access frame.
-    public var cachedFrames: [TrackFrame] { state.withLock { $0.track[.full].cache.frames } }
+    public var cachedFrames: [TrackFrame] { state.withLock { $0.track[.source].cache.frames } }
     /// The media time of `moment`, for sender reports: in ticks of `rate`, since the track has no format before its
     /// first frame.
     public func mediaTime(at moment: MonotonicTime, rate: ClockRate) -> MediaTime {
         let origin = state.withLock { $0.track.origin }
         return MediaTime(ticks: rate.ticks(in: moment - origin))
     }
-    /// The lowest number of a frame of `rung` that may still be shown to anybody; for readers that keep frames
+    /// The lowest number of a frame of `layer` that may still be shown to anybody; for readers that keep frames
     /// themselves.
-    public func firstStart(of rung: Rung = .full) -> UInt64 {
-        switch rung {
-        case .full: fullShownFrom.load(ordering: .acquiring)
-        case .narrow: narrowShownFrom.load(ordering: .acquiring)
+    public func firstStart(of layer: Layer = .source) -> UInt64 {
+        switch layer {
+        case .source: sourceShownFrom.load(ordering: .acquiring)
+        case .low: lowShownFrom.load(ordering: .acquiring)
         }
     }
 
-    fileprivate func take(_ rung: Rung, _ key: UInt64, _ lost: borrowing Atomic<UInt64>) -> [TrackFrame] {
+    fileprivate func take(_ layer: Layer, _ key: UInt64, _ lost: borrowing Atomic<UInt64>) -> [TrackFrame] {
         state.withLock { state in
-            let cache = state.track[rung].cache.frames
+            let cache = state.track[layer].cache.frames
             state.readers[key]?.queue.recover(with: cache)
             lost.store(state.readers[key]?.queue.lostFrames ?? 0, ordering: .relaxed)
             return state.readers[key]?.queue.take() ?? []
@@ -144,13 +145,13 @@ extension TrackHub {
 /// One reader of a hub; it is unsubscribed when it is released.
 public final class TrackReader: Sendable {
     private let hub: TrackHub
-    private let rung: Rung
+    private let layer: Layer
     fileprivate let key: UInt64
     private let lost = Atomic<UInt64>(0)
 
-    fileprivate init(hub: TrackHub, rung: Rung, key: UInt64) {
+    fileprivate init(hub: TrackHub, layer: Layer, key: UInt64) {
         self.hub = hub
-        self.rung = rung
+        self.layer = layer
         self.key = key
     }
 
@@ -160,7 +161,7 @@ public final class TrackReader: Sendable {
 
     /// Returns all frames that have arrived since the last call, oldest first. A gap in their numbers means that frames
     /// were lost; the first frame after a gap is a random access frame. May be called on any thread.
-    public func take() -> [TrackFrame] { hub.take(rung, key, lost) }
+    public func take() -> [TrackFrame] { hub.take(layer, key, lost) }
 
     /// How many frames this reader had lost by its last ``take()``: because it was too slow, or because they came
     /// before the first random access frame.

@@ -11,10 +11,10 @@ import Synchronization
 /// affects only itself. All methods may be called on any thread.
 public final class TrackHub: Sendable {
     let state: RankedMutex<State>
-    /// Copies of the rungs' `firstShown`. Written with `state` locked; readers check them without the lock before they
+    /// Copies of the layers' `firstShown`. Written with `state` locked; readers check them without the lock before they
     /// send anything.
-    let fullShownFrom = Atomic<UInt64>(0)
-    let narrowShownFrom = Atomic<UInt64>(0)
+    let sourceShownFrom = Atomic<UInt64>(0)
+    let lowShownFrom = Atomic<UInt64>(0)
     let limits: CacheLimits
 
     struct State {
@@ -32,7 +32,7 @@ public final class TrackHub: Sendable {
     }
 
     struct Reader {
-        let rung: Rung
+        let layer: Layer
         var queue: ReaderQueue
         let wake: @Sendable () -> Void
     }
@@ -105,10 +105,10 @@ public final class TrackHub: Sendable {
         publish { $0.track.takeFromHost(frame, epoch: epoch, number: number, now: now) }
     }
 
-    /// Takes a frame of the narrow rung, which shows what the source's frame `number` shows. Returns whether it got a
-    /// place on the track: not if viewers may not see it, or if nobody takes the rung any more.
-    public func takeNarrow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> Bool {
-        publish(to: .narrow) { $0.track.takeNarrow(frame, epoch: epoch, number: number, now: now) } != nil
+    /// Takes a frame of the low layer, which shows what the source's frame `number` shows. Returns whether it got a
+    /// place on the track: not if viewers may not see it, or if nobody takes the layer any more.
+    public func takeLow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> Bool {
+        publish(to: .low) { $0.track.takeLow(frame, epoch: epoch, number: number, now: now) } != nil
     }
 
     /// Passes on what `source` reports about the pointer, if it is the track's source.
@@ -222,20 +222,20 @@ public final class TrackHub: Sendable {
         let (result, isOurs) = state.withLock { state in
             let leaving = state.source
             let result = body(&state)
-            fullShownFrom.store(state.track[.full].firstShown, ordering: .releasing)
-            narrowShownFrom.store(state.track[.narrow].firstShown, ordering: .releasing)
+            sourceShownFrom.store(state.track[.source].firstShown, ordering: .releasing)
+            lowShownFrom.store(state.track[.low].firstShown, ordering: .releasing)
             return (result, state.takeActions(of: state.source ?? leaving))
         }
         if isOurs { performActions() }
         return result
     }
 
-    /// Changes the state like `update`, for a frame that goes to all readers of `rung`.
-    private func publish(to rung: Rung = .full, _ body: (inout State) -> TrackFrame?) -> TrackFrame? {
+    /// Changes the state like `update`, for a frame that goes to all readers of `layer`.
+    private func publish(to layer: Layer = .source, _ body: (inout State) -> TrackFrame?) -> TrackFrame? {
         var wakes: [@Sendable () -> Void] = []
         let placed = update { state in
             guard let placed = body(&state) else { return nil as TrackFrame? }
-            for key in state.readers.keys where state.readers[key]?.rung == rung {
+            for key in state.readers.keys where state.readers[key]?.layer == layer {
                 guard state.readers[key]?.queue.append(placed) == true else { continue }
                 if let wake = state.readers[key]?.wake { wakes.append(wake) }
             }

@@ -18,8 +18,8 @@ public struct PeerStatistics: Hashable, Sendable {
     public var address: String?
     /// How media goes there; nil like `address`.
     public var transport: Transport?
-    /// Whether the peer gets the narrow rung: fewer pictures, because its path can't carry all of the source's.
-    public var isNarrow = false
+    /// Whether the peer gets the low layer: fewer pictures, because its path can't carry all of the source's.
+    public var getsLowLayer = false
     /// The number of pictures sent completely.
     public var framesSent = 0
     /// The number of audio packets sent, each counted once.

@@ -42,17 +42,17 @@ struct PictureCheckTests {
         #expect(try deliver(90, isKeyFrame: true, after: 3000).coded.check == nil)
     }
 
-    @Test("frames of the narrow rung come with the samples of what a decoder makes of them")
-    func narrow() throws {
+    @Test("frames of the low layer come with the samples of what a decoder makes of them")
+    func low() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         #expect(ingest.attach(AskedSource()))
         // Its encoder's pictures are larger, up to the next whole macroblock.
         let pictures = try PlainPictures(size: PictureSize(width: 70, height: 46))
-        let reader = hub.subscribe(to: .narrow) {}
+        let reader = hub.subscribe(to: .low) {}
         hub.changeCheckingViewers(by: 1)
-        hub.setNarrowRate(BitRate(bitsPerSecond: 500_000))
+        hub.setLowRate(BitRate(bitsPerSecond: 500_000))
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
-        let frame = try eventually("the first picture of the narrow rung") { reader.take().first }
+        let frame = try eventually("the first picture of the low layer") { reader.take().first }
         let decoder = try H264Decoder()
         let picture = try #require(try decoder.decode(frame.coded).first)
         let samples = try #require(frame.coded.check?.samples)

@@ -74,7 +74,7 @@ struct PictureSamplesTests {
         #expect(try !isSent(PictureCheck()))
         #expect(try !isSent(PictureCheck(samples(at: 256 + 26))))
         #expect(try isSent(PictureCheck(samples(at: 384))))
-        // What follows may be the other rung's.
+        // What follows may be the other layer's.
         stream.forgetSent()
         #expect(try !isSent(PictureCheck(samples(at: 269))))
     }

@@ -53,7 +53,7 @@ struct AdministrationTests {
                 var statistics = PeerStatistics(
                     id: MediaSessionID(rawValue: number), isConnected: true,
                     targetBitRate: BitRate(bitsPerSecond: 400_000))
-                (statistics.address, statistics.isNarrow) = ("10.0.0.\(number)", number == 1)
+                (statistics.address, statistics.getsLowLayer) = ("10.0.0.\(number)", number == 1)
                 (statistics.framesSent, statistics.sentPackets, statistics.retransmittedPackets) = (7, 30, 2)
                 if number == 1 {
                     statistics.lostPackets = 3

@@ -135,7 +135,7 @@ struct GrowthTests {
             if index % 30 == 29 { peer.viewer.reportReception(now: rig.now) }
         }
         #expect(peer.session.targetBitRate == PathControl.highest)
-        #expect(rig.feed.narrow == nil)
+        #expect(rig.feed.low == nil)
     }
 
     @Test("what is wrong with a viewer's reports is logged once, and stands in its statistics")

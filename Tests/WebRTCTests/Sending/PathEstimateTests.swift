@@ -12,11 +12,11 @@ import TrackHub
 @Suite("What reception reports say about a viewer's path")
 struct PathEstimateTests {
     /// A viewer that has begun with a key frame, behind a hop of that rate whose queue takes 300 ms.
-    private func narrowRig(_ rate: BitRate) throws -> (Rig, RigPeer) {
+    private func lowRig(_ rate: BitRate) throws -> (Rig, RigPeer) {
         let rig = try Rig()
         let peer = try rig.join()
         rig.publish { Pictures.idr(20_000, captured: $0) }
-        peer.link.narrow = (rate, .milliseconds(300))
+        peer.link.low = (rate, .milliseconds(300))
         return (rig, peer)
     }
 
@@ -34,28 +34,29 @@ struct PathEstimateTests {
         }
     }
 
-    @Test("a narrow path is found, the source is told of it until its viewer has left, and the viewer changes the rung")
+    @Test(
+        "a narrow path is found, the source is told of it until its viewer has left, and the viewer changes the layer")
     func narrowPath() throws {
-        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
+        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 500_000))
         #expect(rig.source.rates.isEmpty)
         share(rig, to: peer, seconds: 10, byteCount: 5_000) {
             rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
         }
-        // Nothing is sent any more since the change of the rung, as nobody encodes the other one here.
+        // Nothing is sent any more since the change of the layer, as nobody encodes the other one here.
         #expect((200_000...1_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
         #expect(rig.source.rates.last?.bitsPerSecond == 1_000_000)
-        #expect(rig.feed.narrow?.sessionCount == 1)
+        #expect(rig.feed.low?.sessionCount == 1)
 
         rig.feed.sessionCount = 0
         _ = rig.feed.update(now: rig.now)
         #expect(rig.source.rates.last == PathControl.highest)
     }
 
-    @Test("while all viewers get the narrow rung, the source is asked for what one of them could take again")
+    @Test("while all viewers get the low layer, the source is asked for what one of them could take again")
     func rateToReturn() throws {
-        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 2_500_000))
+        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 2_500_000))
         share(rig, to: peer, seconds: 6, byteCount: 25_000)
-        try #require(rig.feed.narrow?.sessionCount == 1)
+        try #require(rig.feed.low?.sessionCount == 1)
         rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
         let rate = peer.session.targetBitRate.bitsPerSecond
         #expect(rate > 1_400_000)
@@ -64,12 +65,12 @@ struct PathEstimateTests {
 
     @Test("for a push, a player or a recording, the source keeps its rate while the only viewer's path is slow")
     func otherReaders() throws {
-        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
+        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 500_000))
         let push = rig.hub.subscribe {}
         func adapt() { rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now) }
         share(rig, to: peer, seconds: 10, byteCount: 5_000, each: adapt)
         #expect(peer.session.targetBitRate.bitsPerSecond < 1_500_000)
-        #expect(rig.feed.narrow?.sessionCount == 1)
+        #expect(rig.feed.low?.sessionCount == 1)
         rig.hub.setRecorded(true, now: rig.now)
         withExtendedLifetime(push) {}
         adapt()
@@ -78,12 +79,12 @@ struct PathEstimateTests {
 
     @Test("the source lowers its rate again for the only viewer when the push beside it has ended")
     func withoutOtherReaders() throws {
-        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 2_500_000))
+        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 2_500_000))
         var push: TrackReader? = rig.hub.subscribe {}
         rig.hub.setRecorded(true, now: rig.now)
         func adapt() { rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now) }
         share(rig, to: peer, seconds: 6, byteCount: 25_000, each: adapt)
-        try #require(rig.feed.narrow?.sessionCount == 1)
+        try #require(rig.feed.low?.sessionCount == 1)
         withExtendedLifetime(push) {}
         push = nil
         adapt()
@@ -93,21 +94,21 @@ struct PathEstimateTests {
         #expect(rig.source.rates.count == 1)
     }
 
-    @Test("what would arrive old on the narrow rung is left out, and the viewer goes on with a new key frame")
-    func oldOnNarrowRung() throws {
-        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
+    @Test("what would arrive old on the low layer is left out, and the viewer goes on with a new key frame")
+    func oldOnLowLayer() throws {
+        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 500_000))
         share(rig, to: peer, seconds: 4, byteCount: 5_000)
-        try #require(rig.feed.narrow?.sessionCount == 1)
-        func takeNarrow(_ frame: CodedFrame) {
-            #expect(rig.hub.takeNarrow(frame, epoch: 1, number: 1, now: rig.now))
+        try #require(rig.feed.low?.sessionCount == 1)
+        func takeLow(_ frame: CodedFrame) {
+            #expect(rig.hub.takeLow(frame, epoch: 1, number: 1, now: rig.now))
             rig.run(for: .milliseconds(20))
         }
-        takeNarrow(Pictures.idr(3_000, captured: rig.now))
+        takeLow(Pictures.idr(3_000, captured: rig.now))
         rig.run(for: .seconds(1))
         let before = peer.session.statistics.framesSent
         // All of them take two seconds and a half at the pace of the estimate.
-        for seed in 0..<20 as Range<UInt64> { takeNarrow(Pictures.delta(20_000, seed: seed, captured: rig.now)) }
-        takeNarrow(Pictures.idr(4_000, captured: rig.now))
+        for seed in 0..<20 as Range<UInt64> { takeLow(Pictures.delta(20_000, seed: seed, captured: rig.now)) }
+        takeLow(Pictures.idr(4_000, captured: rig.now))
         rig.run(for: .seconds(2))
         // The new key frame, and at most what was on its way before.
         let after = peer.session.statistics.framesSent
@@ -127,7 +128,7 @@ struct PathEstimateTests {
         share(rig, to: peer, seconds: 12, byteCount: 8_000)
         // 2 Mbit/s were sent.
         #expect(peer.session.targetBitRate.bitsPerSecond >= 2_000_000)
-        #expect(rig.feed.narrow == nil)
+        #expect(rig.feed.low == nil)
         #expect(peer.session.statistics.retransmittedPackets > 100)
     }
 

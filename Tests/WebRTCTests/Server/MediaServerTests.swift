@@ -166,7 +166,7 @@ struct MediaServerTests {
         }
         let statistics = try eventually("statistics") { server.statistics.first { $0.framesSent == 1 } }
         #expect(server.statistics.count == 1 && statistics.id == viewer.id && statistics.isConnected)
-        #expect(statistics.address == "127.0.0.1" && !statistics.isNarrow && statistics.sentPackets > 0)
+        #expect(statistics.address == "127.0.0.1" && !statistics.getsLowLayer && statistics.sentPackets > 0)
         #expect(server.statistics(of: viewer.id) != nil)
         server.close(viewer.id)
         try eventually("the end of the session", holds: { server.statistics.isEmpty })

@@ -51,8 +51,8 @@ private final class FrameRig {
         return frame
     }
 
-    func takeNarrow(_ frame: CodedFrame) {
-        #expect(hub.takeNarrow(frame, epoch: 1, number: 1, now: now))
+    func takeLow(_ frame: CodedFrame) {
+        #expect(hub.takeLow(frame, epoch: 1, number: 1, now: now))
         step()
     }
 
@@ -123,24 +123,24 @@ struct FrameViewerTests {
         rig.path.silentUntil = rig.now + .seconds(5)
         rig.share(seconds: 4, byteCount: 8_000)
         #expect(rig.pictures.count - before < 12)
-        #expect(rig.feed.narrow == nil, "no second encoder for a viewer that is away")
+        #expect(rig.feed.low == nil, "no second encoder for a viewer that is away")
         #expect(rig.viewer.targetBitRate(at: rig.feed) == nil)
         #expect(rig.track.source.rates.isEmpty && rig.track.source.keyFrameRequests == requests)
 
         rig.share(seconds: 2, byteCount: 8_000)
         #expect(rig.viewer.end == nil)
-        #expect(rig.feed.narrow?.sessionCount == 1, "what waited was old")
+        #expect(rig.feed.low?.sessionCount == 1, "what waited was old")
         let newest = Pictures.idr(9_000, seed: 77, captured: rig.now)
-        rig.takeNarrow(newest)
+        rig.takeLow(newest)
         #expect(rig.pictures.last?.bytes == newest.bytes)
-        #expect(rig.viewer.statistics.isNarrow)
+        #expect(rig.viewer.statistics.getsLowLayer)
         // The path carries what the source sends, so it returns at the next key frame.
         rig.share(seconds: 3, byteCount: 8_000)
         #expect(rig.track.source.keyFrameRequests > requests)
         let back = rig.publish { Pictures.idr(20_000, seed: 78, captured: $0) }
         rig.share(seconds: 1, byteCount: 8_000)
         #expect(rig.pictures.contains { $0.bytes == back.bytes })
-        #expect(!rig.viewer.statistics.isNarrow && rig.feed.narrow?.sessionCount == 0)
+        #expect(!rig.viewer.statistics.getsLowLayer && rig.feed.low?.sessionCount == 0)
     }
 
     @Test("after 10 s of silence it is gone, but a still screen asks for no confirmation")
@@ -159,13 +159,13 @@ struct FrameViewerTests {
         #expect(rig.feed.sessionCount == 0 && rig.feed.limitedSessionCount == 0)
     }
 
-    @Test("on a slow path it gets the narrow rung, and the source is asked for no less than 1 Mbit/s")
+    @Test("on a slow path it gets the low layer, and the source is asked for no less than 1 Mbit/s")
     func slowPath() throws {
         let rig = FrameRig(500_000)
         rig.publish { Pictures.idr(20_000, captured: $0) }
         rig.share(seconds: 8, byteCount: 12_000)
-        #expect(rig.feed.narrow?.sessionCount == 1)
-        let target = try #require(rig.feed.narrow.flatMap { rig.viewer.targetBitRate(at: $0) })
+        #expect(rig.feed.low?.sessionCount == 1)
+        let target = try #require(rig.feed.low.flatMap { rig.viewer.targetBitRate(at: $0) })
         #expect((200_000...600_000).contains(target.bitsPerSecond))
         #expect(rig.track.source.rates.allSatisfy { $0.bitsPerSecond >= 1_000_000 })
     }

@@ -38,10 +38,10 @@ final class DecodeTap: Sendable {
         var isStopped = false
         /// Whether it is time to make a key frame.
         var isKeyFrameDue = false
-        /// The bit rate of the narrow rung; nil if nobody takes it.
-        var narrowRate: BitRate?
-        /// Whether the narrow rung's next picture must be a key frame.
-        var needsNarrowKeyFrame = false
+        /// The bit rate of the low layer; nil if nobody takes it.
+        var lowRate: BitRate?
+        /// Whether the low layer's next picture must be a key frame.
+        var needsLowKeyFrame = false
         /// Whether viewers check their pictures.
         var areChecked = false
     }
@@ -89,13 +89,13 @@ final class DecodeTap: Sendable {
     ///   - onFailure: called when a picture can't be decoded and a key frame is needed.
     ///   - onPicture: called with each picture that the host's own encoder makes, and with the epoch and number of the
     ///     delivery that it shows; returns whether the host's encoder carries the track now.
-    ///   - onNarrowPicture: called with each picture of the narrow rung, and with the same numbers; returns whether the
+    ///   - onNarrowPicture: called with each picture of the low layer, and with the same numbers; returns whether the
     ///     picture got a place on the track.
     ///   - startThread: starts the thread.
     func connect(
         onFailure: @escaping @Sendable () -> Void,
         onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool,
-        onNarrowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool = { _, _, _ in true },
+        onLowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool = { _, _, _ in true },
         startThread: (_ name: String, _ body: @escaping @Sendable () -> Void) -> NamedThread? = {
             NamedThread($0, body: $1)
         }
@@ -105,7 +105,7 @@ final class DecodeTap: Sendable {
         // The thread holds a reference to the tap only while it takes work, so that it ends when the tap is released.
         let started = startThread("decode-tap") { [weak self] in
             let work = TapWork(
-                log: log, onFailure: onFailure, onPicture: onPicture, onNarrowPicture: onNarrowPicture)
+                log: log, onFailure: onFailure, onPicture: onPicture, onLowPicture: onLowPicture)
             while let taken = self?.takeInbox(), work.perform(taken) {
                 wake.wait(until: min(work.nextDeadline, taken.makeKeyFrameAt ?? .distantFuture))
             }
@@ -173,15 +173,15 @@ final class DecodeTap: Sendable {
         wake.signal()
     }
 
-    /// Sets the bit rate at which pictures are encoded for the narrow rung; nil if nobody takes it.
-    func encodeNarrow(at rate: BitRate?) {
-        inbox.withLock { $0.narrowRate = rate }
+    /// Sets the bit rate at which pictures are encoded for the low layer; nil if nobody takes it.
+    func encodeLow(at rate: BitRate?) {
+        inbox.withLock { $0.lowRate = rate }
         wake.signal()
     }
 
-    /// Makes a key frame for the narrow rung as soon as its rate allows.
-    func makeNarrowKeyFrame() {
-        inbox.withLock { $0.needsNarrowKeyFrame = true }
+    /// Makes a key frame for the low layer as soon as its rate allows.
+    func makeLowKeyFrame() {
+        inbox.withLock { $0.needsLowKeyFrame = true }
         wake.signal()
     }
 
@@ -226,7 +226,7 @@ final class DecodeTap: Sendable {
             inbox.byteCount = 0
             inbox.snapshots = []
             inbox.isKeyFrameDue = false
-            inbox.needsNarrowKeyFrame = false
+            inbox.needsLowKeyFrame = false
             return taken
         }
         if !taken.makesKeyFrames { room.signal() }

@@ -14,7 +14,7 @@ final class TapWork {
     private let log: EventLog
     private let onFailure: @Sendable () -> Void
     private let onPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
-    private let onNarrowPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
+    private let onLowPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
 
     private var decoder: (any FrameDecoder)?
     /// How the source codes its frames; what it says with each key frame.
@@ -42,29 +42,29 @@ final class TapWork {
     /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next key frame.
     private var isCarrying = false
     private var encoder = HostEncoder()
-    private var narrow = NarrowEncoder()
+    private var low = LowLayerEncoder()
     /// Where the last samples of each stream were taken.
     private var sampled = SampleIndex.beforeFirst
-    private var narrowSampled = SampleIndex.beforeFirst
-    /// Which frames of the narrow rung are checked; nil while no viewer checks its pictures.
-    private var narrowChecks: PictureChecks?
+    private var lowSampled = SampleIndex.beforeFirst
+    /// Which frames of the low layer are checked; nil while no viewer checks its pictures.
+    private var lowChecks: PictureChecks?
     private var snapshots: [DecodeTap.SnapshotRequest] = []
 
     init(
         log: EventLog, onFailure: @escaping @Sendable () -> Void,
         onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool,
-        onNarrowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool
+        onLowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool
     ) {
         self.log = log
         self.onFailure = onFailure
         self.onPicture = onPicture
-        self.onNarrowPicture = onNarrowPicture
+        self.onLowPicture = onLowPicture
     }
 
     /// When the thread must look again even if nothing arrives.
     var nextDeadline: MonotonicTime {
-        let narrowDeadline = hasPicture ? narrow.deadline : nil
-        return min(snapshots.map(answerDue).min() ?? .distantFuture, narrowDeadline ?? .distantFuture)
+        let lowDeadline = hasPicture ? low.deadline : nil
+        return min(snapshots.map(answerDue).min() ?? .distantFuture, lowDeadline ?? .distantFuture)
     }
 
     /// When a request is answered with the last picture if no other arrives.
@@ -80,14 +80,14 @@ final class TapWork {
         snapshots += inbox.snapshots
         if inbox.isStopped { return false }
         sourceMakesKeyFrames = inbox.makesKeyFrames
-        narrowChecks = inbox.areChecked ? narrowChecks ?? PictureChecks() : nil
-        if !inbox.areChecked { (sampled, narrowSampled) = (.beforeFirst, .beforeFirst) }
+        lowChecks = inbox.areChecked ? lowChecks ?? PictureChecks() : nil
+        if !inbox.areChecked { (sampled, lowSampled) = (.beforeFirst, .beforeFirst) }
         for delivery in inbox.frames { decode(delivery) }
         answerSnapshots()
         if inbox.isKeyFrameDue { makeKeyFrame() }
-        narrow.setRate(inbox.narrowRate, now: MonotonicTime.now())
-        if inbox.needsNarrowKeyFrame { narrow.requestKeyFrame() }
-        encodeNarrow()
+        low.setRate(inbox.lowRate, now: MonotonicTime.now())
+        if inbox.needsLowKeyFrame { low.requestKeyFrame() }
+        encodeLow()
         return true
     }
 
@@ -131,7 +131,7 @@ final class TapWork {
             lastIsToBeRefined = frame.isToBeRefined
             contentSize = frame.contentSize
             lastHasPointer = frame.isPointerDrawn
-            narrow.pictureDecoded(byteCount: frame.bytes.count)
+            low.pictureDecoded(byteCount: frame.bytes.count)
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
@@ -193,25 +193,25 @@ final class TapWork {
     /// Whether there is a picture to encode again.
     private var hasPicture: Bool { decoder?.pictureCount ?? 0 > 0 || keptPicture != nil }
 
-    /// Encodes the newest picture for the narrow rung, if it is time.
-    private func encodeNarrow() {
+    /// Encodes the newest picture for the low layer, if it is time.
+    private func encodeLow() {
         let now = MonotonicTime.now()
-        guard let due = narrow.deadline, due <= now else { return }
+        guard let due = low.deadline, due <= now else { return }
         // One that can't be copied is no better the next time.
-        guard let picture = lastPicture() else { return narrow.holdBack() }
+        guard let picture = lastPicture() else { return low.holdBack() }
         do {
-            var frame = try narrow.encode(picture, now: now)
+            var frame = try low.encode(picture, now: now)
             if !lastHasPointer { frame.attachment = .pointerLeftOut }
-            if narrowChecks?.takes(isKeyFrame: frame.isRandomAccess, arrival: now) == true,
-                let picture = narrow.decodedPicture
+            if lowChecks?.takes(isKeyFrame: frame.isRandomAccess, arrival: now) == true,
+                let picture = low.decodedPicture
             {
-                narrowSampled = narrowSampled.next(isKeyFrame: frame.isRandomAccess)
-                frame.check = PictureCheck(PictureSamples(of: picture, at: narrowSampled))
+                lowSampled = lowSampled.next(isKeyFrame: frame.isRandomAccess)
+                frame.check = PictureCheck(PictureSamples(of: picture, at: lowSampled))
             }
-            if !onNarrowPicture(frame, lastEpoch, lastNumber) { narrow.holdBack() }
+            if !onLowPicture(frame, lastEpoch, lastNumber) { low.holdBack() }
         } catch {
             log.error("the host's own encoder failed: \(error)")
-            narrow.setRate(nil, now: now)
+            low.setRate(nil, now: now)
         }
     }
 

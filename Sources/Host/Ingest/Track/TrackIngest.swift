@@ -42,8 +42,8 @@ public final class TrackIngest: TrackObserver {
             onPicture: { [weak hub] frame, epoch, number in
                 hub?.carryOn(with: frame, epoch: epoch, number: number, now: MonotonicTime.now()) != nil
             },
-            onNarrowPicture: { [weak hub] frame, epoch, number in
-                hub?.takeNarrow(frame, epoch: epoch, number: number, now: MonotonicTime.now()) == true
+            onLowPicture: { [weak hub] frame, epoch, number in
+                hub?.takeLow(frame, epoch: epoch, number: number, now: MonotonicTime.now()) == true
             })
         hub.connect(self)
     }
@@ -60,8 +60,8 @@ public final class TrackIngest: TrackObserver {
                     ? "a viewer can't decode 4:4:4: switching to 4:2:0" : "switching back to 4:4:4")
         case .sourceChanged(let canMakeKeyFrames): tap.sourceChanged(makesKeyFrames: canMakeKeyFrames)
         case .makeKeyFrame(let delay): tap.makeKeyFrame(at: MonotonicTime.now() + delay)
-        case .encodeNarrow(let rate): tap.encodeNarrow(at: rate)
-        case .makeNarrowKeyFrame: tap.makeNarrowKeyFrame()
+        case .encodeLow(let rate): tap.encodeLow(at: rate)
+        case .makeLowKeyFrame: tap.makeLowKeyFrame()
         case .checkPictures(let areChecked): tap.checkPictures(areChecked)
         case .noteHostCarries: log.info("the source makes no key frame now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)

@@ -10,7 +10,9 @@ extension Metrics {
                 "# HELP screenrelay_\(name) \(help)\n# TYPE screenrelay_\(name) \(type)\nscreenrelay_\(name) \(value)\n"
         }
         add("viewers", "gauge", "Viewers now; one who watches two tracks counts twice.", viewers)
-        add("narrow_viewers", "gauge", "Viewers who get fewer pictures because of their network paths.", narrowViewers)
+        add(
+            "narrow_viewers", "gauge", "Viewers who get fewer pictures because of their network paths.", lowLayerViewers
+        )
         add("tcp_viewers", "gauge", "Viewers whose pictures go over TCP.", tcpViewers)
         add("captures", "gauge", "Captures that are connected and have reported on their work.", captures)
         add("captured_pictures_total", "counter", "Pictures encoded by captures.", capturedPictures)

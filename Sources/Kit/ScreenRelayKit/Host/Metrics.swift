@@ -11,7 +11,7 @@ public struct Metrics: Sendable {
     /// Viewers now. Somebody who watches two tracks counts twice.
     public var viewers = 0
     /// Those of them who get fewer pictures, because their paths can't carry all.
-    public var narrowViewers = 0
+    public var lowLayerViewers = 0
     /// Those of them whose pictures go over TCP.
     public var tcpViewers = 0
     /// Captures that are connected and have reported on their work.
@@ -64,7 +64,7 @@ extension ScreenRelayHost {
             metrics.captureMemory &+= capture.residentBytes
         }
         let statistics = self.statistics
-        metrics.narrowViewers = statistics.count(where: \.isNarrow)
+        metrics.lowLayerViewers = statistics.count(where: \.getsLowLayer)
         metrics.tcpViewers = statistics.count { $0.transport == .tcp }
         let totals = mediaTotals
         metrics.sentPictures = totals.framesSent

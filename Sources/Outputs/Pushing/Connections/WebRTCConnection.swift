@@ -45,7 +45,7 @@ final class WebRTCConnection: PushAttempt {
         var relay: ServerRelay?
         /// What had been sent when the rates were asked for last.
         var counted = (pictures: 0, sound: 0, octets: UInt32(0), at: MonotonicTime.zero)
-        var isNarrow = false
+        var getsLowLayer = false
         var isOver = false
     }
 
@@ -233,10 +233,10 @@ final class WebRTCConnection: PushAttempt {
 
     /// Whether the path has just turned out to carry fewer pictures than there are.
     func isWeak(_ now: MonotonicTime) -> Bool {
-        let isNarrow = statistics?.isNarrow == true
+        let getsLowLayer = statistics?.getsLowLayer == true
         return shared.withLock { shared in
-            defer { shared.isNarrow = isNarrow }
-            return isNarrow && !shared.isNarrow
+            defer { shared.getsLowLayer = getsLowLayer }
+            return getsLowLayer && !shared.getsLowLayer
         }
     }
 

@@ -23,7 +23,7 @@ struct StatusReport {
     /// Whether the sharer has muted the microphone.
     let isMicrophoneMuted: Bool
     /// The viewers whose paths can't carry all pictures.
-    let narrowViewers: NarrowViewers
+    let lowLayerViewers: LowLayerViewers
     let metrics: Metrics
     let limits: SourceLimits
     /// Those of them that no source keeps to.
@@ -69,7 +69,7 @@ struct StatusReport {
         viewers = host.viewers
         isMuted = host.isMuted
         isMicrophoneMuted = host.isMicrophoneMuted
-        narrowViewers = NarrowViewers(in: host.statistics)
+        lowLayerViewers = LowLayerViewers(in: host.statistics)
         metrics = host.metrics
         limits = host.limits
         ignoredLimits = host.ignored(of: host.limits)
@@ -125,7 +125,7 @@ struct StatusReport {
     private var pathParts: [String?] {
         let exceptions = ignoredLimits.isEmpty ? "" : ", but what comes now keeps to its own \(ignoredLimits.words)"
         return [
-            narrowViewers.words,
+            lowLayerViewers.words,
             limits == SourceLimits() ? nil : "at most \(limits.words)\(exceptions)",
             timing.map { "capture \($0.roundTrip.inMilliseconds) there and back, clock \($0.clockOffset.signed)" },
             recording?.words,
@@ -205,7 +205,7 @@ struct StatusReport {
         object.add("viewers", viewers)
         object.add("muted", isMuted)
         object.add("microphoneMuted", isMicrophoneMuted)
-        object.add("narrowViewers", narrowViewers.count)
+        object.add("narrowViewers", lowLayerViewers.count)
         object.add("tcpViewers", metrics.tcpViewers)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))
         object.add("expires", links.expires?.formatted(.iso8601))

@@ -229,7 +229,7 @@ private struct GrowthProbes {
 }
 
 /// One rate for a source, taken from its viewers' targets: the one that at least half of them can take. A single bad
-/// path does not hold back the others; its viewer gets the narrow rung.
+/// path does not hold back the others; its viewer gets the low layer.
 func sharedTarget(of targets: [BitRate]) -> BitRate? {
     guard !targets.isEmpty else { return nil }
     return targets.sorted()[targets.count / 2]

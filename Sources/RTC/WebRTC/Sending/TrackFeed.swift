@@ -4,8 +4,8 @@ import RTP
 import Threading
 import TrackHub
 
-/// One rung of a track in the media thread: its frames are packetized once and kept once, for all sessions that watch
-/// it. The feed of the full rung also has the one of the narrow rung, and counts its sessions too.
+/// One layer of a track in the media thread: its frames are packetized once and kept once, for all sessions that watch
+/// it. The feed of the source layer also has the one of the low layer, and counts its sessions too.
 ///
 /// Belongs to the media thread.
 final class TrackFeed {
@@ -23,9 +23,9 @@ final class TrackFeed {
     var limitedSessionCount = 0
 
     let hub: TrackHub
-    let rung: Rung
-    /// The feed of the narrow rung; nil if no session has needed it yet.
-    private(set) var narrow: TrackFeed?
+    let layer: Layer
+    /// The feed of the low layer; nil if no session has needed it yet.
+    private(set) var low: TrackFeed?
     private var lastTarget = PathControl.highest
     /// What the source was last told that the paths have carried.
     private var lastCarried = BitRate(bitsPerSecond: 0)
@@ -51,24 +51,24 @@ final class TrackFeed {
 
     /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
     init(
-        hub: TrackHub, rung: Rung = .full, record: SendingRecord = SendingRecord(),
+        hub: TrackHub, layer: Layer = .source, record: SendingRecord = SendingRecord(),
         wake: @escaping @Sendable () -> Void
     ) {
         self.hub = hub
-        self.rung = rung
+        self.layer = layer
         self.record = record
         self.wake = wake
-        // Frames of the two rungs never have the same number, so that a session can't send one for the other again.
+        // Frames of the two layers never have the same number, so that a session can't send one for the other again.
         history = TrackHistory(
             maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max),
-            first: FrameNumber(rung == .full ? 0 : 1 << 48))
+            first: FrameNumber(layer == .source ? 0 : 1 << 48))
     }
 
-    /// Adds a session to the narrow rung, whose path carries `rate`, and returns its feed.
-    func joinNarrow(at rate: BitRate, now: MonotonicTime) -> TrackFeed {
+    /// Adds a session to the low layer, whose path carries `rate`, and returns its feed.
+    func subscribeLow(at rate: BitRate, now: MonotonicTime) -> TrackFeed {
         owner.check()
-        let feed = narrow ?? TrackFeed(hub: hub, rung: .narrow, record: record, wake: wake)
-        narrow = feed
+        let feed = low ?? TrackFeed(hub: hub, layer: .low, record: record, wake: wake)
+        low = feed
         feed.sessionCount += 1
         feed.lowerRate(to: rate, now: now)
         return feed
@@ -80,19 +80,19 @@ final class TrackFeed {
     /// Reads the track's new frames on this rung and the narrow one. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
         owner.check()
-        let hasNarrow = narrow?.update(now: now) == true
+        let hasLow = low?.update(now: now) == true
         if sessionCount == 0 {
             stopReading(now: now)
-            return hasNarrow
+            return hasLow
         }
-        let reader = self.reader ?? hub.subscribe(to: rung, wake: wake)
+        let reader = self.reader ?? hub.subscribe(to: layer, wake: wake)
         self.reader = reader
         let frames = reader.take()
         // Old frames are forgotten first. Frames that were hidden while they waited in the reader's queue are skipped.
         forgetHidden()
         for frame in frames where frame.number >= firstShown { append(frame) }
         restartAfterLoss(reader, isStuck: frames.isEmpty, now: now)
-        return !frames.isEmpty || hasNarrow
+        return !frames.isEmpty || hasLow
     }
 
     /// Ends the subscription and removes the limits of the last viewer's path: nothing is read or kept without
@@ -125,7 +125,7 @@ final class TrackFeed {
     /// anything is sent.
     func forgetHidden() {
         owner.check()
-        let firstStart = hub.firstStart(of: rung)
+        let firstStart = hub.firstStart(of: layer)
         guard firstStart > firstShown else { return }
         firstShown = firstStart
         history.removeAll()
@@ -141,9 +141,9 @@ final class TrackFeed {
         if isLate || start != nil && !hub.hasSource {
             // In the second case there is a picture, but in a format that not all viewers decode, and no source to
             // change that. The host's own encoder handles it.
-            hub.requestKeyFrame(of: rung, now: now)
+            hub.requestKeyFrame(of: layer, now: now)
         } else {
-            hub.requestStart(of: rung, now: now)
+            hub.requestStart(of: layer, now: now)
         }
     }
 
@@ -158,16 +158,16 @@ final class TrackFeed {
         hub.requestPicture()
     }
 
-    /// Tells the track's source and the host's encoder of the narrow rung what bit rates the paths of `viewers`, which
+    /// Tells the track's source and the host's encoder of the low layer what bit rates the paths of `viewers`, which
     /// are all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
     func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
         owner.check()
-        if let narrow { narrow.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: narrow) }, now: now) }
+        if let low { low.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: low) }, now: now) }
         // Pushes, RTSP players and recordings have no path that is measured, and get what the source sends.
         let others = Array(repeating: PathControl.highest, count: hub.unmeasuredReaders(besides: reader))
-        let full = viewers.compactMap { $0.targetBitRate(at: self) } + others
+        let source = viewers.compactMap { $0.targetBitRate(at: self) } + others
         // While nobody gets what the source sends, it has to become less before anybody can get it again.
-        adaptRate(to: full.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : full, now: now)
+        adaptRate(to: source.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : source, now: now)
         // Nobody knows whether the other readers could take more, and what half of the viewers can take is for all.
         let carried = sharedTarget(of: viewers.compactMap { $0.carriedBitRate(at: self) })
         tellCarried(carried ?? BitRate(bitsPerSecond: 0), now: now)
@@ -180,22 +180,22 @@ final class TrackFeed {
 
     private func tellCarried(_ rate: BitRate, now: MonotonicTime) {
         let change = abs(rate.bitsPerSecond - lastCarried.bitsPerSecond)
-        guard rung == .full, change > lastCarried.bitsPerSecond / 20 else { return }
+        guard layer == .source, change > lastCarried.bitsPerSecond / 20 else { return }
         lastCarried = rate
         hub.changeCarriedBitRate(to: rate, now: now)
     }
 
-    /// Tells the rung's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the
-    /// narrow rung must be able to take it.
+    /// Tells the layer's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the
+    /// low layer must be able to take it.
     private func adaptRate(to targets: [BitRate], now: MonotonicTime) {
-        guard let target = rung == .full ? sharedTarget(of: targets) : targets.min() else { return }
+        guard let target = layer == .source ? sharedTarget(of: targets) : targets.min() else { return }
         let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)
         guard change > lastTarget.bitsPerSecond / 20 else { return }
         lastTarget = target
-        switch rung {
-        case .full: hub.changeTargetBitRate(to: target, now: now)
+        switch layer {
+        case .source: hub.changeTargetBitRate(to: target, now: now)
         // Retransmissions and headers need their part.
-        case .narrow: hub.setNarrowRate(BitRate(bitsPerSecond: target.bitsPerSecond * 85 / 100))
+        case .low: hub.setLowRate(BitRate(bitsPerSecond: target.bitsPerSecond * 85 / 100))
         }
     }
 

@@ -37,8 +37,8 @@ extension TrackSender {
         Interval(nanoseconds: Int64(waitingBytes) * 8_000_000_000 / Int64(max(1, target.bitsPerSecond)))
     }
 
-    mutating func beginAnew() {
-        // What is lost of the other rung isn't sent again.
+    mutating func restartAtKeyFrame() {
+        // What is lost of the other layer isn't sent again.
         stream.forgetSent()
         position = .waiting(askedAt: nil)
     }

@@ -57,7 +57,7 @@ extension TrackSender {
     mutating func serveKeyFrame(now: MonotonicTime) {
         guard isForServer else { return restart() }
         guard feed.isUnchangedSinceStart, start(of: feed) != nil else {
-            return feed.hub.requestKeyFrame(of: feed.rung, now: now)
+            return feed.hub.requestKeyFrame(of: feed.layer, now: now)
         }
         restart()
         showBacklog(at: feed.hub.mediaTime(at: now, rate: .video))

@@ -8,7 +8,7 @@ import TrackHub
 /// sequence numbers, and which packets are sent again. ``SoundSender`` sends sound.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
-struct TrackSender: RungFollower {
+struct TrackSender: LayerSwitching {
     /// The session's position in the track.
     ///
     /// | from | to | when |
@@ -46,11 +46,11 @@ struct TrackSender: RungFollower {
     private static let samplesPatience = Interval.milliseconds(100)
     private static let samplesInterval = Interval.milliseconds(2)
 
-    let fullFeed: TrackFeed
+    let sourceFeed: TrackFeed
     var feed: TrackFeed
-    var choice = RungChoice()
-    var rungChange: String?
-    var fullKeyFrameAskedAt: MonotonicTime?
+    var choice = LayerSelector()
+    var layerChange: String?
+    var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
     private let protector: SRTPSession
     let formats: StreamFormats
@@ -81,7 +81,7 @@ struct TrackSender: RungFollower {
         _ track: WatchedTrack, feed: TrackFeed, of session: SessionParameters, protector: SRTPSession,
         roundTripTime: Interval?, now: MonotonicTime
     ) {
-        fullFeed = feed
+        sourceFeed = feed
         self.feed = feed
         self.protector = protector
         self.roundTripTime = roundTripTime
@@ -99,7 +99,7 @@ struct TrackSender: RungFollower {
     /// Sends what is due: new pictures, probes and reports.
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
-        chooseRung(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
+        selectLayer(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
         if keyFrameRequests.poll(at: now) { serveKeyFrame(now: now) }
         sendPictures(along: &path, now: now, send: send)
         while let number = copies.next(at: now) { retransmitPackets([number], along: &path, now: now, send: send) }

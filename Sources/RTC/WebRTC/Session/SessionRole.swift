@@ -28,11 +28,11 @@ enum SessionRole {
 
 /// A viewer of tracks, whose path limits what encoders may send. Belongs to the media thread.
 protocol TrackViewer {
-    /// The bit rate that the source of `feed`, or the narrow rung's encoder, may send for this session; nil if the
-    /// session gets the other rung.
+    /// The bit rate that the source of `feed`, or the low layer's encoder, may send for this session; nil if the
+    /// session gets the other layer.
     func targetBitRate(at feed: TrackFeed) -> BitRate?
     /// What the session's path has been seen to carry, for the source of `feed`; nil if the session gets the other
-    /// rung.
+    /// layer.
     func carriedBitRate(at feed: TrackFeed) -> BitRate?
     /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
     /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.
@@ -71,19 +71,20 @@ final class WatchedTracks: TrackViewer {
     /// Ends the session's part in the feeds.
     func leave() {
         owner.check()
-        for index in senders.indices { senders[index].leaveNarrow() }
+        for index in senders.indices { senders[index].unsubscribeLow() }
         count(-1)
     }
 
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         guard senders.contains(where: { $0.takes(feed) }) else { return nil }
-        if feed.rung == .full { return max(Self.leastFull, targetBitRate) }
-        let rate = max(Self.leastNarrow, targetBitRate)
-        // A queue that the full rung has left makes each frame late until it has drained: fewer of them let it drain.
+        if feed.layer == .source { return max(Self.minSourceRate, targetBitRate) }
+        let rate = max(Self.minLowRate, targetBitRate)
+        // A queue that the source layer has left makes each frame late until it has drained: fewer of them let it
+        // drain.
         return path.plan.queueingDelay > Self.longQueue ? BitRate(bitsPerSecond: rate.bitsPerSecond / 4) : rate
     }
 
-    /// Longer than the queue that a frame of the narrow rung makes for itself.
+    /// Longer than the queue that a frame of the low layer makes for itself.
     private static let longQueue = Interval.milliseconds(200)
 
     func carriedBitRate(at feed: TrackFeed) -> BitRate? {
@@ -91,15 +92,15 @@ final class WatchedTracks: TrackViewer {
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        guard senders.contains(where: { $0.fullFeed === feed }) else { return nil }
+        guard senders.contains(where: { $0.sourceFeed === feed }) else { return nil }
         let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
-        return rate < Self.leastFull ? nil : rate
+        return rate < Self.minSourceRate ? nil : rate
     }
 
-    /// A source is asked for no less; the narrow rung is there for less than this.
-    static let leastFull = BitRate(bitsPerSecond: 1_000_000)
+    /// A source is asked for no less; the low layer is there for less than this.
+    static let minSourceRate = BitRate(bitsPerSecond: 1_000_000)
     /// Text is still readable at this rate; a lower one would help nobody.
-    static let leastNarrow = BitRate(bitsPerSecond: 200_000)
+    static let minLowRate = BitRate(bitsPerSecond: 200_000)
 
     private func count(_ change: Int) {
         for (track, feed) in tracks {
@@ -157,7 +158,7 @@ final class WatchedTracks: TrackViewer {
         path.makePlan(
             waiting: senders.reduce(0) { $0 + $1.waitingBytes },
             getsLess: senders.contains { $0.choice.mayProbe(now: now) },
-            usesItsRate: senders.contains { $0.choice.rung == .full && $0.fullFeed.usesItsRate }, now: now)
+            usesItsRate: senders.contains { $0.choice.layer == .source && $0.sourceFeed.usesItsRate }, now: now)
         // Sound goes before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
         deadline = min(deadline, sound?.deadline ?? .distantFuture)
@@ -214,11 +215,11 @@ final class WatchedTracks: TrackViewer {
         return BitRate(bitsPerSecond: max(0, whole.bitsPerSecond - taken.bitsPerSecond))
     }
 
-    /// What to log: changes of the rung since the last call, and once what is wrong with the peer's reports.
+    /// What to log: changes of the layer since the last call, and once what is wrong with the peer's reports.
     func takeNews() -> [String] {
         let changes = senders.indices.compactMap { index in
-            defer { senders[index].rungChange = nil }
-            return senders[index].rungChange
+            defer { senders[index].layerChange = nil }
+            return senders[index].layerChange
         }
         guard !hasToldFault, let fault = path.reportFault else { return changes }
         hasToldFault = true
@@ -247,7 +248,7 @@ final class WatchedTracks: TrackViewer {
             statistics.sentOctets &+= sender.stream.retransmissionStatistics.octetCount
             statistics.roundTripTime = sender.roundTripTime ?? statistics.roundTripTime
             if let lost = sender.lostPackets { statistics.lostPackets = (statistics.lostPackets ?? 0) + lost }
-            if sender.choice.rung == .narrow { statistics.isNarrow = true }
+            if sender.choice.layer == .low { statistics.getsLowLayer = true }
         }
     }
 }

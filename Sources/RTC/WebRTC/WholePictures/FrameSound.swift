@@ -30,7 +30,7 @@ struct FrameSound {
     /// packets.
     mutating func advance(clock: NTPClock, now: MonotonicTime, sink: (WholeSound) -> Void) -> Int {
         feed.forgetHidden()
-        let (hub, rung, first) = (feed.hub, feed.rung, feed.firstShown)
+        let (hub, layer, first) = (feed.hub, feed.layer, feed.firstShown)
         var count = 0
         next = max(next, feed.history.oldest)
         while next < feed.history.next {
@@ -43,7 +43,7 @@ struct FrameSound {
             sink(
                 WholeSound(
                     captureTime: captured.nanoseconds / 1000, bytes: Array(frame.coded.bytes[unit]),
-                    isHeard: { hub.firstStart(of: rung) == first }))
+                    isHeard: { hub.firstStart(of: layer) == first }))
         }
         return count
     }

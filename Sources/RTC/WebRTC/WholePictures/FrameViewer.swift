@@ -20,24 +20,24 @@ struct FrameRequest: Sendable {
     var onEnd: @Sendable (String) -> Void
 }
 
-/// A viewer that gets whole pictures over a reliable connection, and confirms them. It shares rungs, rates and key
+/// A viewer that gets whole pictures over a reliable connection, and confirms them. It shares layers, rates and key
 /// frames with the viewers that get packets.
 ///
 /// Sans-IO: time and the sink are given. ``deadline`` is the time of the next call, and ``end`` is set when it is over.
 /// Belongs to the media thread.
-struct FrameViewer: RungFollower, TrackViewer {
+struct FrameViewer: LayerSwitching, TrackViewer {
     /// A viewer that confirms nothing for this long is gone.
     static let patience = Interval.seconds(10)
     private static let askingInterval = Interval.milliseconds(100)
-    /// What is due without an event: the end of a silence, the return to the full rung, statistics.
+    /// What is due without an event: the end of a silence, the return to the source layer, statistics.
     private static let longestPause = Interval.seconds(1)
 
     let request: FrameRequest
-    let fullFeed: TrackFeed
+    let sourceFeed: TrackFeed
     var feed: TrackFeed
-    var choice = RungChoice()
-    var rungChange: String?
-    var fullKeyFrameAskedAt: MonotonicTime?
+    var choice = LayerSelector()
+    var layerChange: String?
+    var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
     private(set) var framesSent = 0
     private(set) var nextFrame: FrameNumber?
@@ -62,7 +62,7 @@ struct FrameViewer: RungFollower, TrackViewer {
     /// A viewer of `feed`, where it counts until ``leave(now:)``.
     init(_ request: FrameRequest, feed: TrackFeed, now: MonotonicTime) {
         self.request = request
-        fullFeed = feed
+        sourceFeed = feed
         self.feed = feed
         rate = ConfirmedRate(now: now)
         feed.sessionCount += 1
@@ -72,9 +72,9 @@ struct FrameViewer: RungFollower, TrackViewer {
     /// Ends the session's part in the feeds.
     func leave(now: MonotonicTime) {
         sound?.leave(now: now)
-        leaveNarrow()
-        fullFeed.sessionCount -= 1
-        fullFeed.limitedSessionCount -= 1
+        unsubscribeLow()
+        sourceFeed.sessionCount -= 1
+        sourceFeed.limitedSessionCount -= 1
     }
 
     // MARK: Events
@@ -95,9 +95,9 @@ struct FrameViewer: RungFollower, TrackViewer {
             return
         }
         isStalled = rate.isStalled(now: now)
-        // While nothing can be sent, the rungs don't differ, and a viewer that is away should cost no second encoder.
-        if rate.hasRoom(for: 1, now: now) { chooseRung(rate.rates, now: now) }
-        if keyFrameRequests.poll(at: now) { beginAnew() }
+        // While nothing can be sent, the layers don't differ, and a viewer that is away should cost no second encoder.
+        if rate.hasRoom(for: 1, now: now) { selectLayer(rate.rates, now: now) }
+        if keyFrameRequests.poll(at: now) { restartAtKeyFrame() }
         sendPictures(now: now)
         schedule(now: now)
     }
@@ -110,7 +110,7 @@ struct FrameViewer: RungFollower, TrackViewer {
 
     /// The viewer's decoder can't go on without a key picture.
     mutating func requestKeyPicture(now: MonotonicTime) {
-        if keyFrameRequests.pictureLossIndicated(at: now) { beginAnew() }
+        if keyFrameRequests.pictureLossIndicated(at: now) { restartAtKeyFrame() }
         advance(now: now)
     }
 
@@ -130,7 +130,7 @@ struct FrameViewer: RungFollower, TrackViewer {
         return start
     }
 
-    mutating func beginAnew() {
+    mutating func restartAtKeyFrame() {
         nextFrame = nil
         askedAt = nil
     }
@@ -158,7 +158,7 @@ struct FrameViewer: RungFollower, TrackViewer {
             guard number < feed.history.next else { return }
             guard let frame = feed.history.frame(number), Self.decodes(frame.format) else {
                 // It is so late that the frame is gone, or the format has changed and is about to change again.
-                beginAnew()
+                restartAtKeyFrame()
                 continue
             }
             guard rate.hasRoom(for: frame.coded.bytes.count, now: now) else { return }
@@ -177,8 +177,8 @@ struct FrameViewer: RungFollower, TrackViewer {
         lastNumber &+= 1
         let came = feed.history.time(of: number)
         let captured = (frame.captureTime ?? came ?? now) + request.clock.unixOffset
-        let (hub, rung, first) = (feed.hub, feed.rung, feed.firstShown)
-        let isShown: @Sendable () -> Bool = { hub.firstStart(of: rung) == first }
+        let (hub, layer, first) = (feed.hub, feed.layer, feed.firstShown)
+        let isShown: @Sendable () -> Bool = { hub.firstStart(of: layer) == first }
         request.sink(
             WholePicture(
                 number: lastNumber, isKeyPicture: frame.isRandomAccess, isPointerDrawn: frame.coded.isPointerDrawn,
@@ -201,7 +201,7 @@ struct FrameViewer: RungFollower, TrackViewer {
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         // While it is away, its path says nothing, and must not hold back the others.
         guard takes(feed), !isStalled else { return nil }
-        return max(feed.rung == .full ? WatchedTracks.leastFull : WatchedTracks.leastNarrow, targetBitRate)
+        return max(feed.layer == .source ? WatchedTracks.minSourceRate : WatchedTracks.minLowRate, targetBitRate)
     }
 
     func carriedBitRate(at feed: TrackFeed) -> BitRate? {
@@ -209,9 +209,9 @@ struct FrameViewer: RungFollower, TrackViewer {
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        guard fullFeed === feed, !isStalled else { return nil }
+        guard sourceFeed === feed, !isStalled else { return nil }
         let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
-        return rate < WatchedTracks.leastFull ? nil : rate
+        return rate < WatchedTracks.minSourceRate ? nil : rate
     }
 
     private var targetBitRate: BitRate { rate.target ?? PathControl.highest }
@@ -221,7 +221,7 @@ struct FrameViewer: RungFollower, TrackViewer {
         var statistics = PeerStatistics(id: request.id, isConnected: true, targetBitRate: targetBitRate)
         statistics.transport = .webSocket
         statistics.address = request.client
-        statistics.isNarrow = choice.rung == .narrow
+        statistics.getsLowLayer = choice.layer == .low
         statistics.framesSent = framesSent
         statistics.sentSoundPackets = sentSoundPackets
         statistics.roundTripTime = rate.roundTripTime

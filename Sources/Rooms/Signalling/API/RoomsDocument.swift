@@ -89,7 +89,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
             self.track = track
             address = statistics.address
             transport = statistics.transport?.rawValue
-            rung = statistics.isNarrow ? "narrow" : "full"
+            rung = statistics.getsLowLayer ? "narrow" : "full"
             estimateBitsPerSecond = statistics.estimate?.bitsPerSecond
             queueNanoseconds = statistics.queueDelay?.nanoseconds
             reportFault = statistics.reportFault

@@ -7,18 +7,18 @@ import VideoDecoding
 
 @testable import Ingest
 
-@Suite("The narrow rung of a track")
-struct NarrowRungTests {
+@Suite("The low layer of a track")
+struct LowLayerTests {
     private let hub = TrackHub(origin: now())
 
-    /// What a reader of the narrow rung sees.
+    /// What a reader of the low layer sees.
     private final class Watcher {
         let reader: TrackReader
         private let decoder: H264Decoder
         private(set) var frames: [TrackFrame] = []
 
         init(_ hub: TrackHub) throws {
-            reader = hub.subscribe(to: .narrow) {}
+            reader = hub.subscribe(to: .low) {}
             decoder = try H264Decoder()
         }
 
@@ -42,8 +42,8 @@ struct NarrowRungTests {
         ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
         #expect(try ingest.snapshotShade() == 90)
         #expect(try watcher.shade() == nil)
-        hub.setNarrowRate(BitRate(bitsPerSecond: 500_000))
-        try eventually("the first picture of the narrow rung") { try watcher.shade().map { abs($0 - 90) < 4 } == true }
+        hub.setLowRate(BitRate(bitsPerSecond: 500_000))
+        try eventually("the first picture of the low layer") { try watcher.shade().map { abs($0 - 90) < 4 } == true }
         #expect(watcher.frames.first?.coded.isRandomAccess == true)
         #expect(watcher.frames.dropFirst().allSatisfy { !$0.coded.isRandomAccess })
         ingest.deliver(try pictures.next(shade: 130), epoch: 1, arrival: now())
@@ -58,12 +58,12 @@ struct NarrowRungTests {
         #expect(ingest.attach(AskedSource()))
         let pictures = try PlainPictures()
         let watcher = try Watcher(hub)
-        hub.setNarrowRate(BitRate(bitsPerSecond: 500_000))
+        hub.setLowRate(BitRate(bitsPerSecond: 500_000))
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
         try eventually("the first picture") { try watcher.shade() != nil }
         hub.hold(true)
         _ = try watcher.shade()
-        let hidden = hub.firstStart(of: .narrow)
+        let hidden = hub.firstStart(of: .low)
         #expect(watcher.frames.allSatisfy { $0.number < hidden })
         let count = watcher.frames.count
         ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
@@ -80,7 +80,7 @@ struct NarrowRungTests {
         var random = SeededRandom(seed: 320)
         /// Encodes a noisy picture each 33 ms for four seconds. Returns how many pictures that gave, and their bits.
         func run(_ bitsPerSecond: Int, sourceBytes: Int = 400) throws -> (pictures: Int, bits: Int) {
-            var encoder = NarrowEncoder()
+            var encoder = LowLayerEncoder()
             encoder.setRate(BitRate(bitsPerSecond: bitsPerSecond), now: .zero)
             var (pictures, bits) = (0, 0)
             for tick in 0..<120 {
@@ -113,7 +113,7 @@ struct NarrowRungTests {
         var random = SeededRandom(seed: 320)
         let decoder = try H264Decoder()
         var lastSize: PictureSize?
-        var encoder = NarrowEncoder()
+        var encoder = LowLayerEncoder()
         encoder.setRate(BitRate(bitsPerSecond: 250_000), now: .zero)
         func noise() -> I420Picture {
             let bytes = (0..<size.width * size.height * 3 / 2).map { _ in UInt8.random(in: 60...200, using: &random) }
@@ -151,7 +151,7 @@ struct NarrowRungTests {
 
     @Test("what is under way when the rate changes takes as long as the new rate says")
     func otherRate() throws {
-        var encoder = NarrowEncoder()
+        var encoder = LowLayerEncoder()
         encoder.setRate(BitRate(bitsPerSecond: 200_000), now: .zero)
         let size = PictureSize(width: 64, height: 64)
         let picture = I420Picture(
@@ -174,13 +174,13 @@ struct NarrowRungTests {
 
     @Test("what nobody may see is not encoded again, and what follows it begins with a key frame")
     func heldBack() throws {
-        var encoder = NarrowEncoder()
+        var encoder = LowLayerEncoder()
         encoder.setRate(BitRate(bitsPerSecond: 500_000), now: .zero)
         let picture = I420Picture(
             size: PictureSize(width: 64, height: 64), bytes: [UInt8](repeating: 90, count: 64 * 64 * 3 / 2),
             isFullRange: false, matrix: .bt601, captureTime: .zero)
         _ = try encoder.encode(picture, now: .zero)
-        let ways: [(inout NarrowEncoder) -> Void] = [{ $0.pictureDecoded(byteCount: 100) }, { $0.requestKeyFrame() }]
+        let ways: [(inout LowLayerEncoder) -> Void] = [{ $0.pictureDecoded(byteCount: 100) }, { $0.requestKeyFrame() }]
         for goOn in ways {
             encoder.holdBack()
             #expect(encoder.deadline == nil)
@@ -192,7 +192,7 @@ struct NarrowRungTests {
 
     @Test("a picture that stands still becomes fine, and then costs nothing")
     func refinement() throws {
-        var encoder = NarrowEncoder()
+        var encoder = LowLayerEncoder()
         #expect(encoder.deadline == nil)
         encoder.setRate(BitRate(bitsPerSecond: 500_000), now: .zero)
         let size = PictureSize(width: 64, height: 64)

@@ -2,16 +2,16 @@ import MediaTypes
 import RTP
 import TrackHub
 
-/// What sends the frames of a track to one viewer, from one of the track's two rungs.
-protocol RungFollower {
+/// What sends the frames of a track to one viewer, from one of the track's two layers.
+protocol LayerSwitching {
     /// The track's own feed, and the one of its two that the session gets now.
-    var fullFeed: TrackFeed { get }
+    var sourceFeed: TrackFeed { get }
     var feed: TrackFeed { get set }
-    var choice: RungChoice { get set }
-    /// What to log about the last change of the rung.
-    var rungChange: String? { get set }
-    var fullKeyFrameAskedAt: MonotonicTime? { get set }
-    /// When frames of the narrow rung were last left out because they were old.
+    var choice: LayerSelector { get set }
+    /// What to log about the last change of the layer.
+    var layerChange: String? { get set }
+    var sourceKeyFrameAskedAt: MonotonicTime? { get set }
+    /// When frames of the low layer were last left out because they were old.
     var skippedAt: MonotonicTime? { get set }
     /// The number of pictures sent completely.
     var framesSent: Int { get }
@@ -23,7 +23,7 @@ protocol RungFollower {
     /// The key frame of `feed` that this session can begin with.
     func start(of feed: TrackFeed) -> FrameNumber?
     /// Waits for a key frame of ``feed`` to begin with. What was sent before is not sent again.
-    mutating func beginAnew()
+    mutating func restartAtKeyFrame()
 }
 
 /// What a viewer's path carries.
@@ -34,8 +34,8 @@ struct PathRates {
     var target: BitRate
 }
 
-/// How a session changes between the two rungs of its track.
-extension RungFollower {
+/// How a session changes between the two layers of its track.
+extension LayerSwitching {
     /// The number of bytes that wait to be sent.
     var waitingBytes: Int { nextFrame.map { feed.history.byteCount(from: $0) } ?? 0 }
 
@@ -45,41 +45,41 @@ extension RungFollower {
         feed.history.byteCount(from: start.next) > estimate.bitsPerSecond / 16
     }
 
-    /// Changes to the narrow rung if the path is too slow for the source's frames, and back if it isn't any more.
-    mutating func chooseRung(_ plan: PathRates, now: MonotonicTime) {
+    /// Changes to the low layer if the path is too slow for the source's frames, and back if it isn't any more.
+    mutating func selectLayer(_ plan: PathRates, now: MonotonicTime) {
         guard framesSent > 0 else { return }
-        switch choice.rung {
-        case .full:
+        switch choice.layer {
+        case .source:
             guard let number = nextFrame else { return }
             let frames = Int(feed.history.next.rawValue &- number.rawValue)
             let wait = wait(target: plan.target, now: now)
-            guard choice.leavesFull(wait: wait, frames: frames, now: now) else { return }
-            change(to: fullFeed.joinNarrow(at: max(plan.estimate, WatchedTracks.leastNarrow), now: now))
-            rungChange =
+            guard choice.leavesSource(wait: wait, frames: frames, now: now) else { return }
+            change(to: sourceFeed.subscribeLow(at: max(plan.estimate, WatchedTracks.minLowRate), now: now))
+            layerChange =
                 "gets fewer pictures: \(frames) pictures would have waited \(wait.milliseconds) ms; its path carries "
                 + "\(plan.estimate.bitsPerSecond / 1000) kbit/s"
-        case .narrow:
+        case .low:
             skipOld(plan, now: now)
-            let sourceRate = fullFeed.history.bitRate(over: .seconds(1), until: now)
-            guard choice.wantsFull(target: plan.target, sourceRate: sourceRate, now: now),
-                fullFeed.keyFrameByteCount * 8 <= plan.target.bitsPerSecond
+            let sourceRate = sourceFeed.history.bitRate(over: .seconds(1), until: now)
+            guard choice.wantsSource(target: plan.target, sourceRate: sourceRate, now: now),
+                sourceFeed.keyFrameByteCount * 8 <= plan.target.bitsPerSecond
             else { return }
-            if let start = start(of: fullFeed), !isLate(start, of: fullFeed, at: plan.estimate) {
-                choice.returnToFull(now: now)
-                change(to: fullFeed)
-                rungChange =
+            if let start = start(of: sourceFeed), !isLate(start, of: sourceFeed, at: plan.estimate) {
+                choice.returnToSource(now: now)
+                change(to: sourceFeed)
+                layerChange =
                     "gets all pictures again: its path carries \(plan.estimate.bitsPerSecond / 1000) kbit/s, and the "
                     + "source sends \(sourceRate.bitsPerSecond / 1000) kbit/s"
-            } else if fullKeyFrameAskedAt.map({ now - $0 >= .seconds(2) }) ?? true {
-                fullKeyFrameAskedAt = now
-                fullFeed.hub.requestKeyFrame(now: now)
+            } else if sourceKeyFrameAskedAt.map({ now - $0 >= .seconds(2) }) ?? true {
+                sourceKeyFrameAskedAt = now
+                sourceFeed.hub.requestKeyFrame(now: now)
             }
         }
     }
 
-    /// Skips to a key frame if what waits on the narrow rung would be more than a second old when it arrives, because
+    /// Skips to a key frame if what waits on the low layer would be more than a second old when it arrives, because
     /// the path has become slower still. A single large picture is not left out: no newer one waits. The other viewers
-    /// of the rung may get the key frame too, so this is seldom done, however slow the path is.
+    /// of the layer may get the key frame too, so this is seldom done, however slow the path is.
     private mutating func skipOld(_ plan: PathRates, now: MonotonicTime) {
         guard let number = nextFrame, feed.history.next.rawValue &- number.rawValue > 1,
             waitingBytes * 8 > plan.target.bitsPerSecond, waitingBytes > feed.keyFrameByteCount * 2,
@@ -88,21 +88,21 @@ extension RungFollower {
         // From a key frame that is being sent already, it would all be sent again.
         if let start = start(of: feed), start <= number, !isLate(start, of: feed, at: plan.estimate) { return }
         skippedAt = now
-        feed.lowerRate(to: max(plan.estimate, WatchedTracks.leastNarrow), now: now)
-        beginAnew()
+        feed.lowerRate(to: max(plan.estimate, WatchedTracks.minLowRate), now: now)
+        restartAtKeyFrame()
     }
 
-    /// Whether the session gets the rung of `feed`.
+    /// Whether the session gets the layer of `feed`.
     func takes(_ feed: TrackFeed) -> Bool { self.feed === feed }
 
-    /// Ends the session's part in the narrow rung, if it has one.
-    func leaveNarrow() {
-        if feed.rung == .narrow { feed.sessionCount -= 1 }
+    /// Ends the session's part in the low layer, if it has one.
+    func unsubscribeLow() {
+        if feed.layer == .low { feed.sessionCount -= 1 }
     }
 
     private mutating func change(to feed: TrackFeed) {
-        leaveNarrow()
+        unsubscribeLow()
         self.feed = feed
-        beginAnew()
+        restartAtKeyFrame()
     }
 }

@@ -9,7 +9,7 @@ import X264Encoding
 /// stands still, it is encoded again until it is fine.
 ///
 /// Belongs to the decode tap's thread.
-struct NarrowEncoder {
+struct LowLayerEncoder {
     /// The finest quantizer, at which text looks as it does on the screen.
     static let finest = 22
     /// The finest quantizer while the picture moves. A finer one would code again what has only moved, and would take
@@ -74,7 +74,7 @@ struct NarrowEncoder {
             let change = Double(old.bitsPerSecond) / Double(max(1, rate.bitsPerSecond))
             freeAt = now + Interval(nanoseconds: Int64(min(remaining * change, 60) * 1e9))
         } else {
-            self = NarrowEncoder()
+            self = LowLayerEncoder()
         }
         self.rate = rate
     }

@@ -1,17 +1,17 @@
 import MediaTypes
 
 /// One of the encodings of a track's pictures. A reader takes the frames of one of them.
-public enum Rung: Hashable, Sendable, CaseIterable {
+public enum Layer: Hashable, Sendable, CaseIterable {
     /// What the source sends.
-    case full
+    case source
     /// What the host re-encodes, at a lower bit rate, for viewers whose network paths can't carry the source's own
     /// frames. It is made only while somebody takes it.
-    case narrow
+    case low
 }
 
-/// The frames of one rung of a track: their numbers, the cache that a new reader begins with, and which of them may
+/// The frames of one layer of a track: their numbers, the cache that a new reader begins with, and which of them may
 /// still be shown.
-struct RungFrames: Sendable {
+struct LayerFrames: Sendable {
     /// The number of the next frame.
     private(set) var nextNumber: UInt64 = 0
     /// The lowest number of a frame that may still be shown to anybody.

@@ -1,17 +1,17 @@
 import MediaTypes
 
-/// The narrow rung of a track: what is wanted of it, and which of its frames viewers get.
+/// The low layer of a track: what is wanted of it, and which of its frames viewers get.
 ///
 /// A part of ``Track``.
-struct NarrowRung: Sendable {
-    private(set) var frames: RungFrames
+struct LowLayer: Sendable {
+    private(set) var frames: LayerFrames
     /// The bit rate at which it is encoded; nil if nobody takes it.
     private(set) var rate: BitRate?
     private var keyFrames = KeyFramePolicy()
     /// Closed until the next key frame: the first one, or the first one after a pause.
     private var gate = RandomAccessGate(isClosed: true)
 
-    init(limits: CacheLimits) { frames = RungFrames(limits: limits) }
+    init(limits: CacheLimits) { frames = LayerFrames(limits: limits) }
 
     /// Sets the bit rate. Returns false if it is the same as before.
     mutating func setRate(_ rate: BitRate?) -> Bool {

@@ -3,7 +3,7 @@ public import MediaSessions
 import MediaTypes
 
 /// The viewers who get fewer pictures than the source sends, because their paths can't carry all of them.
-public struct NarrowViewers: Sendable {
+public struct LowLayerViewers: Sendable {
     /// How many there are.
     public let count: Int
     /// A description of them and of their paths for people, such as "1 viewer gets fewer pictures: 10.0.0.7, whose path
@@ -15,7 +15,7 @@ public struct NarrowViewers: Sendable {
 
     /// Those of the sessions with these statistics.
     public init(in statistics: [PeerStatistics]) {
-        let narrow = statistics.filter(\.isNarrow).sorted { $0.id.rawValue < $1.id.rawValue }
+        let narrow = statistics.filter(\.getsLowLayer).sorted { $0.id.rawValue < $1.id.rawValue }
         count = narrow.count
         guard count > 0 else {
             words = nil
