@@ -40,8 +40,8 @@ final class PaintedScreen: ScreenSource {
     /// False for a screen that has to be looked at again and again, and takes 50 ms for each look.
     let reportsDamage: Bool
     let showsAllChanges = true
-    let isIncomplete = false
-    let missesChanges = false
+    let needsFullGrab = false
+    let hasPendingDamage = false
     let pointerDescriptor: Int32 = -1
     let nextCheck = MonotonicTime.distantFuture
     let nextPointerLook = MonotonicTime.distantFuture
@@ -68,10 +68,10 @@ final class PaintedScreen: ScreenSource {
     var fileDescriptor: Int32 { paint.descriptor }
     var mayHaveChanged: Bool { !reportsDamage || paint.shade != shown }
 
-    func takeQueuedEvents() -> Bool { false }
+    func pollQueuedEvents() -> Bool { false }
     func pollDue(period: Interval) -> MonotonicTime { reportsDamage ? .distantFuture : .zero }
     func lookAtPointer(now: MonotonicTime) -> PointerPosition? { nil }
-    func takePointerShape(in pictures: PictureSize) -> PointerImage? { nil }
+    func takePointerShape(in pictures: PictureSize) -> CursorImage? { nil }
     func forgetToldPointer() {}
 
     func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool {
@@ -81,15 +81,15 @@ final class PaintedScreen: ScreenSource {
         return false
     }
 
-    func takeChanges() -> DamagedArea {
+    func fetchDamage() -> DamagedArea {
         if !reportsDamage { poll(nil, 0, 50) }
         guard mayHaveChanged else { return DamagedArea() }
-        guard let changes, let before = shown, let after = paint.shade else { return takeEverything() }
+        guard let changes, let before = shown, let after = paint.shade else { return fullDamage() }
         shown = after
         return DamagedArea(changes(before, after), in: size)
     }
 
-    func takeEverything() -> DamagedArea {
+    func fullDamage() -> DamagedArea {
         shown = paint.shade
         return DamagedArea([PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)], in: size)
     }

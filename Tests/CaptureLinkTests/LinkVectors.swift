@@ -79,14 +79,14 @@ enum LinkVectors {
     private static let captureCode = bytes(of: "8bace35b5a2a56547c95f19d244c87adff80ee08cc575c01c7d325312e081e78")
     private static let hostCode = bytes(of: "ed51db6948ec685641fb6d17eef8076aa34fb12a1416c2cb3aecda08e9ff2b55")
 
-    private static let pointerShapes: [(name: String, image: PointerImage)] = [
+    private static let pointerShapes: [(name: String, image: CursorImage)] = [
         (
             "pointer-shape",
-            PointerImage(
+            CursorImage(
                 size: PictureSize(width: 3, height: 2), hotX: 1, hotY: -1,
                 pixels: [0xFF00_0000, 0x8040_2010, 0, 0xFFFF_FFFF, 0x0101_0000, 0xFF00_00FF])
         ),
-        ("pointer-none", PointerImage(size: PictureSize(width: 0, height: 0), hotX: 0, hotY: 0, pixels: [])),
+        ("pointer-none", CursorImage(size: PictureSize(width: 0, height: 0), hotX: 0, hotY: 0, pixels: [])),
     ].compactMap { name, image in image.map { (name, $0) } }
 
     private static let statistics: CaptureStatistics = {

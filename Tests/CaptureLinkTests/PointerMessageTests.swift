@@ -13,11 +13,11 @@ struct PointerMessageTests {
         #expect(try words("bad-pointer-side").contains("97x1"))
         #expect(try words("bad-pointer-pixels").contains("too few bytes for a pointer of 96x96"))
         #expect(
-            PointerImage(
+            CursorImage(
                 size: PictureSize(width: 97, height: 1), hotX: 0, hotY: 0, pixels: Array(repeating: 0, count: 97))
                 == nil)
-        #expect(PointerImage(size: PictureSize(width: 2, height: 2), hotX: 0, hotY: 0, pixels: [0, 0, 0]) == nil)
-        #expect(PointerImage(size: PictureSize(width: -1, height: -1), hotX: 0, hotY: 0, pixels: [0]) == nil)
+        #expect(CursorImage(size: PictureSize(width: 2, height: 2), hotX: 0, hotY: 0, pixels: [0, 0, 0]) == nil)
+        #expect(CursorImage(size: PictureSize(width: -1, height: -1), hotX: 0, hotY: 0, pixels: [0]) == nil)
     }
 
     @Test("a code without a meaning, and a payload without its last byte, end the connection with words")
@@ -53,9 +53,9 @@ struct PointerMessageTests {
 
     @Test("the largest pointer there may be fits into a message and comes out as it went in")
     func largest() throws {
-        let side = PointerImage.longestSide
+        let side = CursorImage.longestSide
         let image = try #require(
-            PointerImage(
+            CursorImage(
                 size: PictureSize(width: side, height: side), hotX: 95, hotY: 0,
                 pixels: (0..<side * side).map { UInt32($0) &* 0x9E37_79B1 }))
         let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.pointerShape(image)), piece: 1000)
@@ -92,9 +92,9 @@ struct PointerMessageTests {
         #expect(notice.waited == nil && notice.worked == nil)
         let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.picture(notice)))
         #expect(error == nil && messages.map(\.body) == [.picture(notice)])
-        #expect(!notice.isToBeRefined && !notice.isOutdated)
-        for (isToBeRefined, isOutdated) in [(true, false), (true, true), (false, true), (false, false)] {
-            (notice.isToBeRefined, notice.isOutdated) = (isToBeRefined, isOutdated)
+        #expect(!notice.isToBeRefined && !notice.isStale)
+        for (isToBeRefined, isStale) in [(true, false), (true, true), (false, true), (false, false)] {
+            (notice.isToBeRefined, notice.isStale) = (isToBeRefined, isStale)
             let (messages, _) = decode(MessageEncoder(epoch: 1).encode(.picture(notice)))
             #expect(messages.map(\.body) == [.picture(notice)])
         }

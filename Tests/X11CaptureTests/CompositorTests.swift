@@ -51,11 +51,11 @@ struct CompositorTests {
             let end = now() + .milliseconds(100)
             try eventually("the window on the screen") {
                 _ = try capture.readEvents()
-                let area = try capture.takeChanges()
+                let area = try capture.fetchDamage()
                 pictures += area.isEmpty ? 0 : 1
                 _ = try capture.grab(area) { if Self.hasSecret($0) { seen += 1 } }
                 _ = try open.readEvents()
-                _ = try open.grab(open.takeEverything()) { if Self.hasSecret($0) { seenOpenly += 1 } }
+                _ = try open.grab(open.fullDamage()) { if Self.hasSecret($0) { seenOpenly += 1 } }
                 return now() >= end && isEnough()
             }
         }
@@ -92,7 +92,7 @@ struct CompositorTests {
     private static func shows(_ capture: ScreenCapture) throws -> Bool {
         _ = try capture.readEvents()
         var result = false
-        _ = try capture.grab(capture.takeEverything()) { if hasSecret($0) { result = true } }
+        _ = try capture.grab(capture.fullDamage()) { if hasSecret($0) { result = true } }
         return result
     }
 

@@ -13,7 +13,7 @@ struct GrabbedPicture {
     init(_ capture: ScreenCapture) throws {
         size = capture.size
         bytes = [UInt8](repeating: 0, count: size.width * size.height * 3)
-        try update(capture, capture.takeEverything())
+        try update(capture, capture.fullDamage())
     }
 
     /// Takes `area` anew.

@@ -38,7 +38,7 @@ struct HiddenCompositionTests {
         var quiet = 0
         while quiet < 2 {
             _ = try capture.readEvents()
-            let area = try capture.takeChanges()
+            let area = try capture.fetchDamage()
             quiet = area.isEmpty ? quiet + 1 : 0
             try picture.update(capture, area)
         }
@@ -99,11 +99,11 @@ struct HiddenCompositionTests {
         #expect(picture.color(80, 80) == TestScreen.red && picture.color(170, 100) == TestScreen.green)
         client.fill(PixelRectangle(x: 60, y: 60, width: 20, height: 20), color: 0x0000FF, on: below)
         _ = try capture.readEvents()
-        #expect(try capture.takeChanges().isEmpty)
+        #expect(try capture.fetchDamage().isEmpty)
         client.fill(PixelRectangle(x: 300, y: 60, width: 20, height: 20), color: 0x0000FF, on: below)
         try eventually("the change") {
             _ = try capture.readEvents()
-            return try capture.takeChanges().rectangles == [PixelRectangle(x: 300, y: 60, width: 20, height: 20)]
+            return try capture.fetchDamage().rectangles == [PixelRectangle(x: 300, y: 60, width: 20, height: 20)]
         }
     }
 

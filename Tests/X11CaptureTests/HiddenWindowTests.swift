@@ -52,7 +52,7 @@ struct HiddenWindowTests {
             var quiet = 0
             while quiet < 2 {
                 _ = try capture.readEvents()
-                let area = try capture.takeChanges()
+                let area = try capture.fetchDamage()
                 quiet = area.isEmpty ? quiet + 1 : 0
                 try picture.update(capture, area)
                 #expect(!shows(picture))
@@ -136,7 +136,7 @@ struct HiddenWindowTests {
         func update() throws {
             for _ in 0..<3 {
                 _ = try capture.readEvents()
-                try picture.update(capture, capture.takeChanges())
+                try picture.update(capture, capture.fetchDamage())
             }
         }
     }

@@ -165,11 +165,11 @@ struct PointerTests {
         var picture = try GrabbedPicture(capture)
         let without = picture.bytes
         _ = try capture.readEvents()
-        _ = try capture.takeChanges()
+        _ = try capture.fetchDamage()
         #expect(!capture.mayHaveChanged)
         capture.drawsPointer = true
         #expect(capture.mayHaveChanged)
-        var area = try capture.takeChanges()
+        var area = try capture.fetchDamage()
         #expect(!area.isEmpty && area.bounds.width < 50)
         try picture.update(capture, area)
         #expect(picture.bytes != without)
@@ -180,13 +180,13 @@ struct PointerTests {
         _ = try capture.readEvents()
         _ = try capture.lookAtPointer(now: now())
         #expect(capture.mayHaveChanged)
-        try picture.update(capture, capture.takeChanges())
+        try picture.update(capture, capture.fetchDamage())
         capture.drawsPointer = false
         #expect(capture.mayHaveChanged)
-        area = try capture.takeChanges()
+        area = try capture.fetchDamage()
         try picture.update(capture, area)
         #expect(picture.bytes == without)
-        #expect(try !capture.mayHaveChanged && capture.takeChanges().isEmpty)
+        #expect(try !capture.mayHaveChanged && capture.fetchDamage().isEmpty)
     }
 
     @Test("the server's end is noticed at once, also in the middle of motion", arguments: [false, true])
@@ -244,7 +244,7 @@ struct PointerTests {
             _ = try capture.readEvents()
             if capture.nextPointerLook <= now(), try capture.lookAtPointer(now: now()) != nil { quiet = 0 }
             _ = try capture.takePointerShape(in: capture.size)
-            _ = try capture.takeChanges()
+            _ = try capture.fetchDamage()
             quiet = capture.pointerMayHaveMoved || isReadable(capture, within: 0) ? 0 : quiet + 1
             return quiet > 3
         }

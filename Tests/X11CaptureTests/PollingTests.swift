@@ -25,7 +25,7 @@ struct PollingTests {
             client.fill(
                 PixelRectangle(x: x, y: y, width: 1, height: 1),
                 color: depth == 24 ? UInt32(step + 1) : UInt32(step % 60 + 1) << 5)
-            let area = try capture.takeChanges()
+            let area = try capture.fetchDamage()
             #expect(area.rectangles.count == 1)
             #expect(
                 area.rectangles.contains { !$0.intersection(PixelRectangle(x: x, y: y, width: 1, height: 1)).isEmpty })
@@ -46,14 +46,14 @@ struct PollingTests {
         #expect(capture.pollDue(period: period) == .zero)
         var gaps: [Interval] = []
         for _ in 0..<12 {
-            _ = try capture.takeChanges()
+            _ = try capture.fetchDamage()
             // From one look to the next, whatever the time is now.
             gaps.append(capture.pollDue(period: period) - capture.pollDue(period: .zero))
         }
         #expect(gaps[0] == period)
         #expect(gaps.last == .milliseconds(500))
         client.fill(PixelRectangle(x: 0, y: 0, width: 1, height: 1), color: 0x112233)
-        _ = try capture.takeChanges()
+        _ = try capture.fetchDamage()
         #expect(capture.pollDue(period: period) - capture.pollDue(period: .zero) == period)
         // A drawn pointer that moves is in no tile: at the pace of pictures all the same.
         client.showPointer(at: (20, 20))
@@ -71,7 +71,7 @@ struct PollingTests {
             let gap = pointing.pollDue(period: period) - pointing.pollDue(period: .zero)
             if step == 11 { #expect(gap == .milliseconds(500)) }
             if step >= 12 { #expect(gap == period) }
-            #expect(try pointing.takeChanges().isEmpty == (1..<12).contains(step))
+            #expect(try pointing.fetchDamage().isEmpty == (1..<12).contains(step))
         }
         let reporting = try ScreenCapture(display: screen.name)
         #expect(reporting.pollDue(period: period) == .distantFuture)
@@ -83,14 +83,14 @@ struct PollingTests {
         let screen = try VirtualScreen(size, options: ["-extension", "DAMAGE"])
         let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
-        _ = try capture.takeEverything()
+        _ = try capture.fullDamage()
         client.fill(PixelRectangle(x: 0, y: 0, width: 1280, height: 192), color: 0x0000FF)
-        let area = try capture.takeChanges()
+        let area = try capture.fetchDamage()
         client.fill(PixelRectangle(x: 0, y: 0, width: 1280, height: 720), color: 0x00FF00)
         var colors: Set<UInt32> = []
         #expect(try capture.grab(area) { colors.insert($0.base.load(as: UInt32.self) & 0xFFFFFF) })
         #expect(colors == [0x0000FF])
-        #expect(try !capture.takeChanges().isEmpty)
+        #expect(try !capture.fetchDamage().isEmpty)
     }
 
     @Test("bands give the same pixels as one whole grab", arguments: [2 << 20, 64 << 10, 24 << 10])

@@ -36,16 +36,16 @@ struct ScreenCaptureTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let capture = try ScreenCapture(display: screen.name)
         #expect(capture.reportsDamage)
-        _ = try capture.takeEverything()
+        _ = try capture.fullDamage()
         for _ in 0..<3 {
             #expect(try !capture.readEvents())
             #expect(!capture.mayHaveChanged)
-            #expect(try capture.takeChanges().isEmpty)
+            #expect(try capture.fetchDamage().isEmpty)
         }
         let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 20, y: 30, width: 8, height: 6), color: 0xFF8000)
         #expect(try changes(capture).rectangles == [PixelRectangle(x: 20, y: 30, width: 8, height: 6)])
-        #expect(try capture.takeChanges().isEmpty)
+        #expect(try capture.fetchDamage().isEmpty)
     }
 
     @Test("a change that came with the answer to a question is known before anybody sleeps")
@@ -53,16 +53,16 @@ struct ScreenCaptureTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         let client = try DisplayClient(screen.name)
-        _ = try capture.takeEverything()
+        _ = try capture.fullDamage()
         _ = try capture.readEvents()
-        #expect(!capture.takeQueuedEvents())
+        #expect(!capture.pollQueuedEvents())
         client.fill(PixelRectangle(x: 20, y: 30, width: 8, height: 6), color: 0xFF8000)
         // The first look waits for an answer, which the event comes before.
         _ = try capture.lookAtPointer(now: now())
         var watched = pollfd(fd: capture.fileDescriptor, events: Int16(POLLIN), revents: 0)
         #expect(poll(&watched, 1, 0) == 0 && !capture.mayHaveChanged)
-        #expect(capture.takeQueuedEvents())
-        #expect(capture.mayHaveChanged && !capture.takeQueuedEvents())
+        #expect(capture.pollQueuedEvents())
+        #expect(capture.mayHaveChanged && !capture.pollQueuedEvents())
     }
 
     @Test("a program that paints while a picture is taken doesn't tear it", arguments: [1920, 3840])
@@ -72,7 +72,7 @@ struct ScreenCaptureTests {
         let whole = PixelRectangle(x: 0, y: 0, width: width, height: 1080)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         let client = try DisplayClient(screen.name)
-        _ = try capture.takeEverything()
+        _ = try capture.fullDamage()
         for rectangles in [
             // The whole screen, and two parts that are far from each other and taken in one go.
             [whole],
@@ -82,7 +82,7 @@ struct ScreenCaptureTests {
             ],
         ] {
             client.fill(whole, color: 0x0000FF)
-            _ = try capture.takeEverything()
+            _ = try capture.fullDamage()
             let area = DamagedArea(rectangles, in: screen.size)
             // What the picture shows at the left of each row: what was handed out last counts.
             var rows = [UInt8?](repeating: nil, count: screen.size.height)
@@ -96,9 +96,9 @@ struct ScreenCaptureTests {
                     }
                 }
                 // The second time, the pixels are as the last look at the changes said.
-                if !capture.missesChanges { break }
+                if !capture.hasPendingDamage { break }
                 #expect(look == 0)
-                #expect(try capture.takeChanges().rectangles == [whole])
+                #expect(try capture.fetchDamage().rectangles == [whole])
             }
             #expect(isComplete && Set(rows.compactMap(\.self)).count == 1)
             #expect(rows.count { $0 != nil } == rectangles.reduce(0) { $0 + $1.height })
@@ -111,7 +111,7 @@ struct ScreenCaptureTests {
         let whole = PixelRectangle(x: 0, y: 0, width: 640, height: 480)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         let client = try DisplayClient(screen.name)
-        _ = try capture.takeEverything()
+        _ = try capture.fullDamage()
         func blue(_ area: DamagedArea) throws -> Set<UInt8> {
             var seen: Set<UInt8> = []
             #expect(try capture.grab(area) { seen.insert($0.base.load(as: UInt8.self)) })
@@ -121,28 +121,28 @@ struct ScreenCaptureTests {
         let first = try changes(capture)
         client.fill(whole, color: 0x20)
         #expect(try blue(first) == [0x20])
-        #expect(capture.missesChanges)
-        let second = try capture.takeChanges()
+        #expect(capture.hasPendingDamage)
+        let second = try capture.fetchDamage()
         #expect(second.rectangles == [whole])
         client.fill(whole, color: 0x30)
         #expect(try blue(second) == [0x20])
-        #expect(!capture.missesChanges)
+        #expect(!capture.hasPendingDamage)
         let third = try changes(capture)
         #expect(third.rectangles == [whole])
         #expect(try blue(third) == [0x30])
     }
 
     @Test(
-        "without the Damage extension changes are found by comparing", arguments: [GrabMethod.memoryFile, .connection])
+        "without the Damage extension changes are found by comparing", arguments: [GrabMethod.shmFD, .getImage])
     func comparison(method: GrabMethod) throws {
         let screen = try VirtualScreen(PictureSize(width: 321, height: 241), options: ["-extension", "DAMAGE"])
         let window = try SceneWindow(display: screen.name, kind: .patches)
         let capture = try ScreenCapture(display: screen.name, methods: [method], drawsPointer: false)
         #expect(!capture.reportsDamage)
         var picture = try GrabbedPicture(capture)
-        #expect(try capture.takeChanges().isEmpty)
+        #expect(try capture.fetchDamage().isEmpty)
         try window.show(tick: 1)
-        let area = try capture.takeChanges()
+        let area = try capture.fetchDamage()
         #expect(!area.isEmpty)
         #expect(area.bounds.height < 241)
         try picture.update(capture, area)
@@ -154,7 +154,7 @@ struct ScreenCaptureTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         defer { screen.close() }
         func capturedSegments() throws -> Set<UInt64> {
-            let capture = try ScreenCapture(display: screen.name, methods: [.systemV])
+            let capture = try ScreenCapture(display: screen.name, methods: [.shmSegment])
             defer { withExtendedLifetime(capture) {} }
             _ = try GrabbedPicture(capture)
             // Nobody else shares memory with this server.
@@ -199,16 +199,16 @@ struct ScreenCaptureTests {
         let blue = SceneColor(0, 0, 255)
         #expect(isPointer(in: picture, around: (100, 100), on: blue))
         client.showPointer(at: (200, 151))
-        let area = try capture.takeChanges()
+        let area = try capture.fetchDamage()
         #expect(!area.isEmpty && area.bounds.width < 200)
         try picture.update(capture, area)
         #expect(!isPointer(in: picture, around: (100, 100), on: blue))
         #expect(isPointer(in: picture, around: (200, 151), on: blue))
-        #expect(try capture.takeChanges().isEmpty)
+        #expect(try capture.fetchDamage().isEmpty)
         // At the edge of the screen the part of it that is inside shows, just as it does elsewhere.
         let middle = picture
         client.showPointer(at: (314, 230))
-        try picture.update(capture, capture.takeChanges())
+        try picture.update(capture, capture.fetchDamage())
         #expect(!isPointer(in: picture, around: (200, 151), on: blue))
         #expect(isPointer(in: picture, around: (308, 228), on: blue))
         for y in -10..<10 {
@@ -216,7 +216,7 @@ struct ScreenCaptureTests {
         }
         // And of an arrow whose tip is in the last corner, no more than that.
         client.showPointer(at: (319, 239))
-        try picture.update(capture, capture.takeChanges())
+        try picture.update(capture, capture.fetchDamage())
         #expect(picture.color(310, 230) == blue)
     }
 
@@ -247,16 +247,16 @@ struct ScreenCaptureTests {
             try screen.resize(to: PictureSize(width: 320, height: 200))
             // What was compared is there already; the next comparison is refused.
             #expect(try capture.grab(area) { _ in } != usesDamage)
-            if !usesDamage { #expect(try capture.takeChanges().isEmpty) }
-            #expect(capture.isIncomplete && capture.mayHaveChanged)
+            if !usesDamage { #expect(try capture.fetchDamage().isEmpty) }
+            #expect(capture.needsFullGrab && capture.mayHaveChanged)
             // Only `readEvents` gives it another size.
             #expect(capture.size == size)
             try screen.resize(to: size)
             client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x101010 * UInt32(step))
             #expect(try !capture.readEvents())
-            let all = try capture.takeChanges()
+            let all = try capture.fetchDamage()
             #expect(all.bounds == PixelRectangle(x: 0, y: 0, width: 640, height: 480))
-            #expect(!capture.isIncomplete)
+            #expect(!capture.needsFullGrab)
             var seen: [UInt32] = []
             #expect(try capture.grab(all) { seen.append($0.base.loadUnaligned(as: UInt32.self) & 0xFFFFFF) })
             #expect(seen.allSatisfy { $0 == 0x101010 * UInt32(step) } && !seen.isEmpty)
@@ -273,7 +273,7 @@ struct ScreenCaptureTests {
         for _ in 0..<400 {
             _ = try capture.readEvents()
             let size = capture.size
-            let area = pictures % 2 == 0 ? try capture.takeEverything() : try capture.takeChanges()
+            let area = pictures % 2 == 0 ? try capture.fullDamage() : try capture.fetchDamage()
             #expect(capture.size == size)
             if try capture.grab(area, { _ in }) { pictures += 1 }
         }
@@ -295,7 +295,7 @@ struct ScreenCaptureTests {
         let capture = try ScreenCapture(display: screen.name)
         screen.close()
         let error = #expect(throws: X11CaptureError.self) {
-            try x11 { try eventually("an error") { try capture.takeChanges().isEmpty && capture.readEvents() } }
+            try x11 { try eventually("an error") { try capture.fetchDamage().isEmpty && capture.readEvents() } }
         }
         #expect(error == .displayGone(display: screen.name))
     }
@@ -310,7 +310,7 @@ struct ScreenCaptureTests {
     private func changes(_ capture: ScreenCapture) throws -> DamagedArea {
         try eventually("damage") {
             _ = try capture.readEvents()
-            let area = try capture.takeChanges()
+            let area = try capture.fetchDamage()
             return area.isEmpty ? nil : area
         }
     }

@@ -31,10 +31,10 @@ struct PartTests {
         try eventually("the news of it") {
             let isResized = try capture.readEvents()
             #expect(!isResized)
-            return capture.isIncomplete
+            return capture.needsFullGrab
         }
         client.fill(TestScreen.all, color: 0xFF0000)
-        try picture.update(capture, capture.takeChanges())
+        try picture.update(capture, capture.fetchDamage())
         #expect(
             picture.color(50, 50) == TestScreen.red && picture.color(51, 50) == TestScreen.black
                 && picture.color(50, 51) == TestScreen.black)
@@ -85,7 +85,7 @@ struct PartTests {
         try eventually("the move") {
             let isResized = try capture.readEvents()
             #expect(!isResized)
-            return capture.isIncomplete
+            return capture.needsFullGrab
         }
         #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.blue)
         client.setMonitor("LEFT", PixelRectangle(x: 190, y: 10, width: 100, height: 50))
@@ -99,7 +99,7 @@ struct PartTests {
             return capture.isWaiting
         }
         #expect(!capture.mayHaveChanged && capture.nextCheck < .distantFuture)
-        #expect(try capture.takeChanges().isEmpty && capture.takeEverything().isEmpty)
+        #expect(try capture.fetchDamage().isEmpty && capture.fullDamage().isEmpty)
         client.setMonitor("LEFT", PixelRectangle(x: 0, y: 0, width: 100, height: 50))
         try eventually("its return") {
             _ = try capture.readEvents()
@@ -122,7 +122,7 @@ struct PartTests {
         var time = now()
         for _ in 0..<3 {
             time = time + .seconds(3600)
-            region.outdate()
+            region.invalidate()
             #expect(try !monitor.update(time) && !region.update(time))
             #expect(monitor.place == nil && region.place == nil)
             #expect(monitor.size == PictureSize(width: 200, height: 300) && region.size == corner.size)
@@ -130,7 +130,7 @@ struct PartTests {
         }
         client.setMonitor("LEFT", PixelRectangle(x: 0, y: 0, width: 100, height: 300))
         try screen.resize(to: TestScreen.size)
-        region.outdate()
+        region.invalidate()
         #expect(try monitor.update(time + .seconds(3600)) && region.update(time))
         #expect(monitor.size == PictureSize(width: 100, height: 300) && region.place?.area == corner)
     }
@@ -189,6 +189,6 @@ struct PartTests {
 /// What has changed now; nil where nothing has.
 func someChanges(_ capture: ScreenCapture) throws -> DamagedArea? {
     _ = try capture.readEvents()
-    let area = try capture.takeChanges()
+    let area = try capture.fetchDamage()
     return area.isEmpty ? nil : area
 }

@@ -24,7 +24,7 @@ struct WindowTests {
         var picture = try GrabbedPicture(capture)
         #expect(picture.color(0, 0) == TestScreen.red && picture.color(99, 79) == TestScreen.red)
         _ = try capture.readEvents()
-        _ = try capture.takeChanges()
+        _ = try capture.fetchDamage()
         client.fill(PixelRectangle(x: 90, y: 70, width: 10, height: 10), color: 0x00FF00, on: window)
         let area = try eventually("damage") { try someChanges(capture) }
         #expect(area.rectangles == [PixelRectangle(x: 90, y: 70, width: 10, height: 10)])
@@ -36,7 +36,7 @@ struct WindowTests {
         #expect(!capture.mayHaveChanged)
         client.move(window, to: -50, 60)
         #expect(try !capture.readEvents())
-        #expect(!capture.isIncomplete)
+        #expect(!capture.needsFullGrab)
         client.resize(window, 120, 61)
         try eventually("the new size") { try capture.readEvents() }
         #expect(capture.size == PictureSize(width: 120, height: 61))
@@ -48,7 +48,7 @@ struct WindowTests {
             _ = try capture.readEvents()
             return capture.isWaiting
         }
-        #expect(try !capture.mayHaveChanged && capture.takeEverything().isEmpty)
+        #expect(try !capture.mayHaveChanged && capture.fullDamage().isEmpty)
         #expect(capture.nextPointerLook == .distantFuture)
         client.map(window)
         try eventually("its return") {
@@ -260,7 +260,7 @@ struct WindowTests {
             try screen.resize(to: PictureSize(width: 400 - step % 4 * 20, height: 300))
             for capture in captures {
                 try eventually("the size") { try capture.readEvents() || step == 0 }
-                _ = try capture.grab(capture.takeEverything()) { _ in }
+                _ = try capture.grab(capture.fullDamage()) { _ in }
             }
             try holdings.noteSegments()
         }

@@ -53,7 +53,7 @@ enum ControlPayload {
             for value in [notice.damage.x, notice.damage.y, notice.damage.width, notice.damage.height] {
                 writer.uint16LittleEndian(UInt16(clamping: value))
             }
-            writer.uint8((notice.isPointerDrawn ? 1 : 0) | (notice.isToBeRefined ? 2 : 0) | (notice.isOutdated ? 4 : 0))
+            writer.uint8((notice.isPointerDrawn ? 1 : 0) | (notice.isToBeRefined ? 2 : 0) | (notice.isStale ? 4 : 0))
             writer.uint8(notice.quantizer)
             writer.uint16LittleEndian(0)
             writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))

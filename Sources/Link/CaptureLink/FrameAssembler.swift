@@ -151,7 +151,7 @@ public struct FrameAssembler: Sendable {
         while var frame = builder.next() {
             if notice?.isPointerDrawn == false { frame.attachment = .pointerLeftOut }
             frame.isToBeRefined = notice?.isToBeRefined ?? false
-            frame.isOutdated = notice?.isOutdated ?? false
+            frame.isStale = notice?.isStale ?? false
             frame.isUnchanged = notice?.saysUnchanged ?? false
             if let format = frame.format { pictureSize = format.size }
             if let contentSize, pictureSize?.isEvenFrom(contentSize) == true { frame.contentSize = contentSize }

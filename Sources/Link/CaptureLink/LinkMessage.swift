@@ -17,7 +17,7 @@ public enum LinkMessage: Hashable, Sendable {
     /// Why the sender ends the connection; nothing follows.
     case end(EndNotice)
     /// What the pointer looks like from here on.
-    case pointerShape(PointerImage)
+    case pointerShape(CursorImage)
     /// Where the pointer is.
     case pointerPosition(PointerPosition)
     /// Whether the sharer is sharing now.
@@ -162,7 +162,7 @@ public struct PictureNotice: Hashable, Sendable {
     public var isToBeRefined: Bool
     /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false if
     /// this isn't known.
-    public var isOutdated = false
+    public var isStale = false
     /// The quantizer of the picture, 0...51; 0 if it isn't known.
     public var quantizer: UInt8
     /// How long the sender waited after the first change for the rest of the same repaint.

@@ -21,7 +21,7 @@ public struct CodedFrame: Sendable {
     /// Whether the source is about to send finer pictures, even if nothing changes; false if this isn't known.
     public var isToBeRefined = false
     /// Whether a newer picture than this one is overdue; false if this isn't known.
-    public var isOutdated = false
+    public var isStale = false
     /// Whether the frame shows the same content as the one before, perhaps in higher quality; false if unknown.
     public var isUnchanged = false
     /// The size of what a picture shows if that is odd and the picture's isn't: its last column or row is then
@@ -58,7 +58,7 @@ public struct CodedFrame: Sendable {
         var frame = CodedFrame(
             bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
             attachment: attachment)
-        (frame.isToBeRefined, frame.isOutdated, frame.contentSize) = (isToBeRefined, isOutdated, contentSize)
+        (frame.isToBeRefined, frame.isStale, frame.contentSize) = (isToBeRefined, isStale, contentSize)
         (frame.isUnchanged, frame.check) = (isUnchanged, check)
         return frame
     }

@@ -1,5 +1,5 @@
 /// The pointer's image: at most 96 pixels a side, so that it fits into a control message.
-public struct PointerImage: Hashable, Sendable {
+public struct CursorImage: Hashable, Sendable {
     /// The longest side that can be sent.
     public static let longestSide = 96
 
@@ -47,7 +47,7 @@ public enum PointerReport: Sendable, Hashable {
     /// A source was attached or has said what it can do: whether it can leave the pointer out of its pictures.
     case ability(tellsPointer: Bool)
     /// What the pointer looks like from here on.
-    case shape(PointerImage)
+    case shape(CursorImage)
     /// Where the pointer is, in pixels of a picture of that size; the size is nil if the source has not reported one.
     case position(PointerPosition, of: PictureSize?)
     /// The source went away or started again, so what it reported about the pointer no longer holds.

@@ -26,7 +26,7 @@ extension CaptureAgentTests {
             host.messages.lazy.compactMap { if case .pointerPosition(let position) = $0.body { position } else { nil } }
                 .last
         }
-        func image() -> PointerImage? {
+        func image() -> CursorImage? {
             host.messages.lazy.compactMap { if case .pointerShape(let image) = $0.body { image } else { nil } }.last
         }
         try host.wait(for: "its place") { position() == PointerPosition(x: 150, y: 100, isVisible: true) }

@@ -38,7 +38,7 @@ final class PointerCapture {
         try send(.size(Self.size))
         let pixels = [UInt32](repeating: 0xFFFF_FFFF, count: Self.side * Self.side)
         let size = PictureSize(width: Self.side, height: Self.side)
-        try send(.pointerShape(try #require(PointerImage(size: size, hotX: 0, hotY: 0, pixels: pixels))))
+        try send(.pointerShape(try #require(CursorImage(size: size, hotX: 0, hotY: 0, pixels: pixels))))
     }
 
     /// Reports where the pointer is.

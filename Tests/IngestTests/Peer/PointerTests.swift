@@ -46,7 +46,7 @@ struct PointerTests {
         }
     }
 
-    private let shape = PointerImage(
+    private let shape = CursorImage(
         size: PictureSize(width: 1, height: 2), hotX: 0, hotY: 1, pixels: [0xFF00_0000, 0xFFFF_FFFF])
 
     private func greet(_ capture: TestCapture, tellsPointer: Bool) throws {

@@ -93,15 +93,15 @@ struct SnapshotTests {
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 40, isIDR: true), epoch: 1, arrival: now())
         let answers = Answers()
-        func deliver(_ shade: UInt8, isToBeRefined: Bool, isOutdated: Bool = false) throws {
+        func deliver(_ shade: UInt8, isToBeRefined: Bool, isStale: Bool = false) throws {
             var frame = try pictures.next(shade: shade)
-            (frame.isToBeRefined, frame.isOutdated) = (isToBeRefined, isOutdated)
+            (frame.isToBeRefined, frame.isStale) = (isToBeRefined, isStale)
             ingest.deliver(frame, epoch: 1, arrival: now())
         }
         ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
         try eventually("a source that is awake", holds: { source.running.last == true })
         // The source was only to be heard of again.
-        try deliver(50, isToBeRefined: false, isOutdated: true)
+        try deliver(50, isToBeRefined: false, isStale: true)
         try deliver(90, isToBeRefined: true)
         try deliver(120, isToBeRefined: true)
         // Only the last one is as fine as it gets.

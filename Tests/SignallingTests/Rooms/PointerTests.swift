@@ -86,7 +86,7 @@ struct PointerTests {
         -> PointerReport
     {
         let size = PictureSize(width: width, height: height)
-        return .shape(try #require(PointerImage(size: size, hotX: 1, hotY: 0, pixels: pixels)))
+        return .shape(try #require(CursorImage(size: size, hotX: 1, hotY: 0, pixels: pixels)))
     }
 
     private func place(_ x: Int, _ y: Int = 0, visible: Bool = true) -> PointerReport {

@@ -24,7 +24,7 @@ extension CaptureAgent {
     private var wantsAny: Bool { wantsKeyFrame || wantsPicture }
 
     private var hasChange: Bool {
-        pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.isIncomplete)
+        pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.needsFullGrab)
     }
 
     /// Takes and sends a picture if one is due; returns true if a request was sent to the display.
@@ -96,7 +96,7 @@ extension CaptureAgent {
         if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.coder.hasPicture {
             // The change waits for the rate limit, but the stream must not be silent.
             try send(
-                pipeline.takeStill(at: now, rate: &rate, statistics: &statistics), isOutdated: hasChange)
+                pipeline.takeStill(at: now, rate: &rate, statistics: &statistics), isStale: hasChange)
             schedule.sentStill(at: now)
             return
         }
@@ -124,7 +124,7 @@ extension CaptureAgent {
             // drawing may be outside that part, and go on.
             schedule.foundNothing(
                 at: now,
-                mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.isIncomplete)
+                mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.needsFullGrab)
         case .later(let time):
             if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
             schedule.hold(until: time, hasPicture: pipeline?.coder.hasPicture == true)
@@ -132,7 +132,7 @@ extension CaptureAgent {
     }
 
     private func send(
-        _ picture: PictureCoder.Picture, settling: Interval = .zero, waited: Interval? = nil, isOutdated: Bool = false
+        _ picture: PictureCoder.Picture, settling: Interval = .zero, waited: Interval? = nil, isStale: Bool = false
     ) throws(CaptureError) {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
@@ -148,7 +148,7 @@ extension CaptureAgent {
             isPointerDrawn: showsPointer && sharing == .live,
             isToBeRefined: refines && pipeline.refinementDue != nil, quantizer: UInt8(clamping: picture.quantizer),
             settling: settling, waited: waited, worked: MonotonicTime.now() - picture.captureTime)
-        notice.isOutdated = isOutdated
+        notice.isStale = isStale
         try link.send(picture, notice)
         sequenceNumber &+= 1
         scheduledKeyFrames.sent(isKeyFrame: picture.encoded.isRandomAccess, at: picture.captureTime)

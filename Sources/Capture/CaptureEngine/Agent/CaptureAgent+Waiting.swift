@@ -29,7 +29,7 @@ extension CaptureAgent {
     func waitForEvents(atOnce: Bool) throws(CaptureError) -> Bool {
         // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
         // again.
-        let hasQueued = screen.takeQueuedEvents()
+        let hasQueued = screen.pollQueuedEvents()
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck, session?.deadline ?? .distantFuture)
         if link.hasReader, !isPaused {
             // No picture is due until the host has taken the last one.

@@ -75,8 +75,8 @@ final class PicturePipeline {
     ) throws(CaptureError) -> PictureCoder.Outcome {
         let area =
             switch content {
-            case .nothing, .slate: try screen.takeEverything()
-            case .ahead, .sent: try screen.takeChanges()
+            case .nothing, .slate: try screen.fullDamage()
+            case .ahead, .sent: try screen.fetchDamage()
             }
         if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
@@ -148,9 +148,9 @@ final class PicturePipeline {
         var begin = begin
         for look in 1... {
             guard try read(owed, since: begin, &statistics) else { return false }
-            if !screen.missesChanges || look == Self.mostLooks { break }
+            if !screen.hasPendingDamage || look == Self.mostLooks { break }
             begin = .now()
-            let more = reader.affected(by: try screen.takeChanges())
+            let more = reader.affected(by: try screen.fetchDamage())
             // What was painted is not in the captured area.
             if more.isEmpty { break }
             owe(more)

@@ -7,8 +7,8 @@ public import MediaTypes
 /// its pixels. Each display system has its own implementation; `ScreenCapture` of X11Capture is the one for X servers.
 ///
 /// All rectangles and positions are in pixels of what is captured. All methods are called on the agent's thread, which
-/// polls `fileDescriptor` and `pointerDescriptor` for reading. Before each poll it calls `takeQueuedEvents`; after each
-/// poll, and at `nextCheck`, it calls `readEvents`. It calls `lookAtPointer` at `nextPointerLook`, and `takeChanges` at
+/// polls `fileDescriptor` and `pointerDescriptor` for reading. Before each poll it calls `pollQueuedEvents`; after each
+/// poll, and at `nextCheck`, it calls `readEvents`. It calls `lookAtPointer` at `nextPointerLook`, and `fetchDamage` at
 /// `pollDue` even if no event has come. A method throws `CaptureError.screen`, with the reason, if no more pictures can
 /// be taken; capture then ends.
 public protocol ScreenSource: AnyObject, CustomStringConvertible {
@@ -34,7 +34,7 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     var nextCheck: MonotonicTime { get }
     /// Takes the events that came with replies since `readEvents`; returns true if there were any. `readEvents` must
     /// then be called before the thread sleeps, because `fileDescriptor` isn't readable for them. Never waits.
-    func takeQueuedEvents() -> Bool
+    func pollQueuedEvents() -> Bool
     /// Reads what the display has sent; returns true if the size has changed since the last call.
     ///
     /// If `fileDescriptor` or `pointerDescriptor` isn't readable, false for `isReadable` or `isPointerReadable` saves a
@@ -47,30 +47,30 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// Whether everything that is reported as changed is visible in the pictures. It need not be if only a part of the
     /// screen is captured, or if something on it is hidden.
     var showsAllChanges: Bool { get }
-    /// Whether `takeChanges` may find something; always true if the display doesn't report changes (see `pollDue`).
+    /// Whether `fetchDamage` may find something; always true if the display doesn't report changes (see `pollDue`).
     var mayHaveChanged: Bool { get }
-    /// Whether the next `takeChanges` returns the whole area, for example after the display refused pixels.
-    var isIncomplete: Bool { get }
-    /// The time at which to call `takeChanges` if the display doesn't report changes: `period` after the last look, or
+    /// Whether the next `fetchDamage` returns the whole area, for example after the display refused pixels.
+    var needsFullGrab: Bool { get }
+    /// The time at which to call `fetchDamage` if the display doesn't report changes: `period` after the last look, or
     /// later while nothing changes. `.distantFuture` if it does report changes.
     func pollDue(period: Interval) -> MonotonicTime
     /// Returns what has changed since the last call and must be grabbed again: what was drawn, where the pointer was,
     /// and where it is now. The area is empty if the display refused to tell, and while there is nothing to take
     /// pictures of. Throws `CaptureError.screen`.
-    func takeChanges() throws(CaptureError) -> DamagedArea
+    func fetchDamage() throws(CaptureError) -> DamagedArea
     /// Returns the whole area, or an empty one while there is nothing to take pictures of. Whatever was drawn up to now
     /// no longer counts as a change. Throws `CaptureError.screen`.
-    func takeEverything() throws(CaptureError) -> DamagedArea
+    func fullDamage() throws(CaptureError) -> DamagedArea
     /// Hands out the pixels of `area` in pieces: one rectangle after the other, each from top to bottom, in whole rows
-    /// that begin at even coordinates. If the pointer is drawn, it is where `takeChanges` saw it. Unless
-    /// `missesChanges` is set, all pixels are of the same time, so that no picture is torn.
+    /// that begin at even coordinates. If the pointer is drawn, it is where `fetchDamage` saw it. Unless
+    /// `hasPendingDamage` is set, all pixels are of the same time, so that no picture is torn.
     ///
-    /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set. It throws
+    /// Returns false if the display refused: some pieces may be missing, and `needsFullGrab` is set. It throws
     /// `CaptureError.screen` only if the display keeps refusing or is gone.
     func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool
-    /// Whether something was painted after the last `takeChanges`, and before the last `grab` had all pixels. So that
+    /// Whether something was painted after the last `fetchDamage`, and before the last `grab` had all pixels. So that
     /// the picture isn't torn, its changes are to be taken as well, and everything is to be grabbed again.
-    var missesChanges: Bool { get }
+    var hasPendingDamage: Bool { get }
 
     /// Whether the pointer is drawn into the pictures. Setting another value counts as a change of the area where the
     /// pointer was or is drawn.
@@ -83,7 +83,7 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// Returns the pointer's shape at the scale of pictures of size `pictures`; nil if it hasn't changed since the last
     /// call or isn't known. After a change of the pictures' size, `forgetToldPointer` is called to get it again. Throws
     /// `CaptureError.screen`.
-    func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> PointerImage?
+    func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> CursorImage?
     /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
     /// before, for a new consumer that knows nothing yet.
     func forgetToldPointer()

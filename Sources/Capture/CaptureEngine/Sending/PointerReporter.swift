@@ -8,7 +8,7 @@ import MediaTypes
 final class PointerReporter {
     private let screen: any ScreenSource
     private var position: PointerPosition?
-    private var image: PointerImage?
+    private var image: CursorImage?
     // Whether a report is awaited, even if the pointer rests.
     private var isOwed = false
     /// How the pointer reaches viewers; drawn until the host says otherwise.

@@ -92,7 +92,7 @@ extension ScreenCapture {
         var missing = wanted.filter { connection.firstEvent(of: $0.1) == nil }.map(\.0)
         if !reportsDamage { missing.append("DAMAGE") }
         // Memory can't be shared with another machine, whatever its server has.
-        if grabMethod != .memoryFile, !isRemote { missing.append("MIT-SHM") }
+        if grabMethod != .shmFD, !isRemote { missing.append("MIT-SHM") }
         return missing
     }
 }

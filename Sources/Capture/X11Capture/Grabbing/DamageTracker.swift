@@ -4,9 +4,9 @@ import MediaTypes
 
 /// Asks the X server's Damage extension what has been drawn on a window and on the windows inside it.
 final class DamageTracker: DamageSource {
-    /// Whether something was drawn since the last `ask`.
+    /// Whether something was drawn since the last `sendRequest`.
     private(set) var isDamaged = true
-    // The last request that had been carried out when something was first drawn since the last `ask`.
+    // The last request that had been carried out when something was first drawn since the last `sendRequest`.
     private var damagedSince: UInt32 = 0
     private let connection: X11Connection
     private let notifyEvent: UInt8
@@ -65,30 +65,30 @@ final class DamageTracker: DamageSource {
         isDamaged && Int32(bitPattern: request &- damagedSince) > 0
     }
 
-    func ask() -> xcb_xfixes_fetch_region_cookie_t {
+    func sendRequest() -> xcb_xfixes_fetch_region_cookie_t {
         isDamaged = false
         lastAsked = xcb_damage_subtract(connection.handle, damage, 0, region).sequence
         return xcb_xfixes_fetch_region(connection.handle, region)
     }
 
-    func collect(
+    func receiveReply(
         _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
         into changes: inout [PixelRectangle]
     ) throws(X11CaptureError) {
-        try connection.collect(cookie, movedBy: offset, into: &changes)
+        try connection.receiveReply(cookie, movedBy: offset, into: &changes)
     }
 }
 
 /// Tells what has been drawn on the screen, or on a part of it.
 protocol DamageSource: AnyObject {
-    /// Whether something was drawn since the last `ask`, as far as events say so.
+    /// Whether something was drawn since the last `sendRequest`, as far as events say so.
     var isDamaged: Bool { get }
-    /// Whether something was drawn since the last `ask` and before this request was carried out.
+    /// Whether something was drawn since the last `sendRequest` and before this request was carried out.
     func wasDamaged(before request: UInt32) -> Bool
     /// Requests what was drawn since the last call; whatever is drawn from now on counts for the next one.
-    func ask() -> xcb_xfixes_fetch_region_cookie_t
+    func sendRequest() -> xcb_xfixes_fetch_region_cookie_t
     /// Adds the answer to `changes`, each rectangle moved by `offset`.
-    func collect(
+    func receiveReply(
         _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
         into changes: inout [PixelRectangle]
     ) throws(X11CaptureError)
@@ -96,7 +96,7 @@ protocol DamageSource: AnyObject {
 
 extension X11Connection {
     /// Adds the rectangles of a region that was asked for to `changes`, each moved by `offset`.
-    func collect(
+    func receiveReply(
         _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
         into changes: inout [PixelRectangle]
     ) throws(X11CaptureError) {

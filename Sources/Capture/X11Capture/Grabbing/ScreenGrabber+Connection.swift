@@ -17,7 +17,7 @@ extension ScreenGrabber {
     ) throws(X11CaptureError) {
         var cutter = BandCutter(rectangles, layout)
         while let band = cutter.next(room: replyBytes, isEmpty: true) {
-            try collect(request(band.rectangle, place), layout, body)
+            try receiveReply(request(band.rectangle, place), layout, body)
         }
     }
 
@@ -32,7 +32,7 @@ extension ScreenGrabber {
         for image in images {
             do throws(X11CaptureError) {
                 if failure == nil {
-                    try collect(image, layout, body)
+                    try receiveReply(image, layout, body)
                 } else if !image.available.isEmpty {
                     xcb_discard_reply(connection.handle, image.cookie.sequence)
                 }
@@ -54,7 +54,7 @@ extension ScreenGrabber {
         return image
     }
 
-    private func collect(_ image: Image, _ layout: PixelLayout, _ body: Body) throws(X11CaptureError) {
+    private func receiveReply(_ image: Image, _ layout: PixelLayout, _ body: Body) throws(X11CaptureError) {
         let (rectangle, available) = (image.rectangle, image.available)
         let stride = layout.stride(width: rectangle.width)
         var reply: UnsafeMutablePointer<xcb_get_image_reply_t>?

@@ -7,11 +7,11 @@ import MediaTypes
 /// A method of taking pixels from the X server.
 public enum GrabMethod: String, CaseIterable, Sendable {
     /// Shared memory passed as a file descriptor (MIT-SHM 1.2).
-    case memoryFile = "memory-file"
+    case shmFD = "memory-file"
     /// Shared memory in a System V segment (MIT-SHM before 1.2, which Debian's tightvncserver has).
-    case systemV = "system-v"
+    case shmSegment = "system-v"
     /// Replies on the connection (servers on other machines).
-    case connection = "connection"
+    case getImage = "connection"
 }
 
 /// Takes rectangles of a drawable, in bands that fit into one small segment.
@@ -68,7 +68,7 @@ final class ScreenGrabber {
                 failure = failure ?? error
                 continue
             }
-            if segment != nil || method == .connection {
+            if segment != nil || method == .getImage {
                 self.method = method
                 self.segment = segment
                 self.connection = connection
@@ -83,9 +83,9 @@ final class ScreenGrabber {
         _ connection: X11Connection, _ method: GrabMethod, _ count: Int
     ) throws(X11CaptureError) -> SharedSegment? {
         switch method {
-        case .memoryFile: try SharedSegment.memoryFile(connection, count: count)
-        case .systemV: try SharedSegment.systemV(connection, count: count)
-        case .connection: nil
+        case .shmFD: try SharedSegment.shmFD(connection, count: count)
+        case .shmSegment: try SharedSegment.shmSegment(connection, count: count)
+        case .getImage: nil
         }
     }
 
@@ -126,16 +126,16 @@ final class ScreenGrabber {
         var failure: X11CaptureError?
         while true {
             if halves.first.isEmpty { break }
-            collect(halves.first, segment, layout, &failure, body)
+            receiveReply(halves.first, segment, layout, &failure, body)
             if failure != nil { cutter.stop() }
             request(&halves.first, from: 0, ..<half, &cutter, segment, place)
             if halves.second.isEmpty { break }
-            collect(halves.second, segment, layout, &failure, body)
+            receiveReply(halves.second, segment, layout, &failure, body)
             if failure != nil { cutter.stop() }
             request(&halves.second, from: half, ..<count, &cutter, segment, place)
         }
         // One half may have been requested after the other had nothing left.
-        collect(halves.first, segment, layout, &failure, body)
+        receiveReply(halves.first, segment, layout, &failure, body)
         halves.first.removeAll(keepingCapacity: true)
         if let failure { throw failure }
     }
@@ -170,7 +170,7 @@ final class ScreenGrabber {
 
     static func aligned(_ bytes: Int) -> Int { (bytes + 63) & ~63 }
 
-    private func collect(
+    private func receiveReply(
         _ bands: [Band], _ segment: SharedSegment, _ layout: PixelLayout, _ failure: inout X11CaptureError?,
         _ body: Body
     ) {

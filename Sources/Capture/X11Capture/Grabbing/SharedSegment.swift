@@ -14,7 +14,7 @@ final class SharedSegment {
     /// however the process ends.
     ///
     /// Returns nil if the server is older or refuses; throws if our own system refuses.
-    static func memoryFile(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
+    static func shmFD(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
         guard connection.isLocal, try version(connection) >= (1, 2) else { return nil }
         let file = memfd_create("screenrelay-picture", shim_MFD_CLOEXEC)
         if file < 0 { throw .system(call: "memfd_create", code: errno) }
@@ -40,7 +40,7 @@ final class SharedSegment {
 
     /// Creates a System V segment and marks it for removal before the server is told about it. Linux still lets it be
     /// attached, and the kernel removes it with the last process that uses it.
-    static func systemV(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
+    static func shmSegment(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
         // On another machine, the identifier could be that of another segment.
         guard connection.isLocal, try version(connection) >= (1, 0) else { return nil }
         let segment = shmget(0 /* IPC_PRIVATE */, count, IPC_CREAT | 0o600)

@@ -101,7 +101,7 @@ final class HiddenWindows {
     private(set) var missing: [WindowSelector] = []
 
     /// Has every window queried again: a new layout of the screen may move windows without sending events for them.
-    func outdate() {
+    func invalidate() {
         needsWholeLook = true
         needsLook = true
     }
@@ -120,15 +120,15 @@ final class HiddenWindows {
         }
         // Query windows that aren't mapped along with those that are: a visible one may be the dialog of an unmapped
         // one.
-        let outdated = frames.filter(\.value.needsLook).map(\.key)
-        if outdated.contains(where: { frames[$0]?.isMapped == true }) {
-            let found = try search.windows(below: outdated, watching: Self.events)
-            for window in outdated { frames[window]?.needsLook = false }
+        let stale = frames.filter(\.value.needsLook).map(\.key)
+        if stale.contains(where: { frames[$0]?.isMapped == true }) {
+            let found = try search.windows(below: stale, watching: Self.events)
+            for window in stale { frames[window]?.needsLook = false }
             try adopt(found, isWhole: false)
             let there = Set(found.lazy.map(\.frame))
             // These were destroyed in the meantime, and events will report it. What they were can't be found out any
             // more, so hide them.
-            for window in outdated where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
+            for window in stale where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
         }
         programs.forgetGone()
         needsLook = !costly.isEmpty
@@ -136,7 +136,7 @@ final class HiddenWindows {
     }
 
     /// Adds `changes`, which are then forgotten, to what has changed in pictures whose top left corner is at `origin`.
-    func takeChanges(_ origin: (x: Int, y: Int), into others: inout [PixelRectangle]) {
+    func fetchDamage(_ origin: (x: Int, y: Int), into others: inout [PixelRectangle]) {
         for change in changes { others.append(change.moved(x: -origin.x, y: -origin.y)) }
         changes.removeAll(keepingCapacity: true)
     }

@@ -142,7 +142,7 @@ extension WindowComposition: DamageSource {
     }
 
     /// What was drawn on windows, as far as no opaque window covers it.
-    func ask() -> xcb_xfixes_fetch_region_cookie_t {
+    func sendRequest() -> xcb_xfixes_fetch_region_cookie_t {
         connection.set(remaining, [])
         for (index, layer) in layers.enumerated() where !layer.isBlank {
             guard let window = windows[layer.window], window.isDamaged else { continue }
@@ -162,11 +162,11 @@ extension WindowComposition: DamageSource {
         return xcb_xfixes_fetch_region(connection.handle, remaining)
     }
 
-    func collect(
+    func receiveReply(
         _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
         into changes: inout [PixelRectangle]
     ) throws(X11CaptureError) {
-        try connection.collect(cookie, movedBy: offset, into: &changes)
+        try connection.receiveReply(cookie, movedBy: offset, into: &changes)
     }
 
     /// Draws these parts of the root window into `canvas`.

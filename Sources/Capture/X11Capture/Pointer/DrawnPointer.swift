@@ -6,17 +6,17 @@ import MediaTypes
 struct DrawnPointer {
     private var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
     // A copy, because the pointer may have changed its shape before the pixels arrive.
-    private var shape = CursorImage()
+    private var shape = X11Cursor()
     private var shapeNumber = 0
 
     /// Whether it has to be drawn elsewhere or in another shape; `place` is empty if it isn't to be drawn.
-    func isOutdated(_ pointer: Pointer, at place: PixelRectangle) -> Bool {
+    func isStale(_ pointer: Pointer, at place: PixelRectangle) -> Bool {
         place != area || pointer.shapeNumber != shapeNumber && !area.isEmpty
     }
 
     /// Draws it at `place` from now on, and adds the areas that this changes to `changes`.
     mutating func update(_ pointer: Pointer, at place: PixelRectangle, changes: inout [PixelRectangle]) {
-        guard isOutdated(pointer, at: place) else { return }
+        guard isStale(pointer, at: place) else { return }
         if !area.isEmpty { changes.append(area) }
         area = place
         shape = pointer.shape

@@ -5,13 +5,13 @@ import MediaTypes
 
 /// The pointer's position and shape (XFixes), for a screen whose pictures don't include it.
 final class Pointer {
-    private(set) var shape = CursorImage()
+    private(set) var shape = X11Cursor()
     /// Counts the changes of the shape.
     private(set) var shapeNumber = 0
     /// The position in the coordinates of the window that was queried; nil while the pointer is on another screen.
     private(set) var place: (x: Int, y: Int)?
     let motion: PointerMotion
-    private(set) var isShapeOutdated: Bool
+    private(set) var isShapeStale: Bool
     private let connection: X11Connection
     private let notifyEvent: UInt8?
     private let timed: TimedLooks?
@@ -35,7 +35,7 @@ final class Pointer {
         self.onWarning = onWarning
         let firstEvent = connection.firstEvent(of: shim_xcb_xfixes_id())
         notifyEvent = firstEvent.map { $0 + UInt8(XCB_XFIXES_CURSOR_NOTIFY) }
-        isShapeOutdated = firstEvent != nil
+        isShapeStale = firstEvent != nil
         let timed = try Self.timedLooks(connection, onWarning)
         if let timed { motion = timed.motion } else { motion = try PointerMotion(connection) }
         self.timed = timed?.looks
@@ -76,7 +76,7 @@ final class Pointer {
         if hasAnswer { return .zero }
         // The server answers within a period.
         if timed?.isUnderway == true { return .distantFuture }
-        return isShapeOutdated ? motion.nextHurriedLook : motion.nextLook
+        return isShapeStale ? motion.nextHurriedLook : motion.nextLook
     }
 
     /// Reads what has arrived on the second connection.
@@ -92,25 +92,25 @@ final class Pointer {
     /// While the server times the looks, the position is the one that `readAnswers` took; otherwise this costs a round
     /// trip.
     func look(_ window: xcb_window_t, _ now: MonotonicTime) throws(X11CaptureError) {
-        if let nextShapeAttempt, now >= nextShapeAttempt { isShapeOutdated = true }
+        if let nextShapeAttempt, now >= nextShapeAttempt { isShapeStale = true }
         guard let timed else {
-            if try look(ask(window), now) { _ = try look(ask(window), now) }
+            if try receiveReply(sendRequest(window), now) { _ = try receiveReply(sendRequest(window), now) }
             return
         }
-        if isShapeOutdated || !isFollowed { _ = try look(ask(window), now) }
+        if isShapeStale || !isFollowed { _ = try receiveReply(sendRequest(window), now) }
         hasAnswer = false
         if timed.isUnderway || !motion.isMoving { return }
         if motion.seemsAtRest {
             motion.settle()
-            timed.ask(window)
+            timed.sendRequest(window)
         } else {
-            timed.askAhead(window)
+            timed.sendRequestsAhead(window)
         }
     }
 
-    /// Reads the answers to `question`; returns true if the pointer has to be queried again.
-    func look(_ question: Question, _ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        let moved = try collect(question)
+    /// Reads the answers to `cookie`; returns true if the pointer has to be queried again.
+    func receiveReply(_ cookie: Cookie, _ now: MonotonicTime) throws(X11CaptureError) -> Bool {
+        let moved = try receiveReply(cookie)
         if timed == nil { return motion.looked(now, moved: moved) }
         motion.noteLook(now, moved: moved)
         return false
@@ -119,33 +119,33 @@ final class Pointer {
     /// Handles an event; returns whether it was about the pointer.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
         if let notifyEvent, event.pointee.response_type & 0x7F == notifyEvent {
-            isShapeOutdated = true
+            isShapeStale = true
             return true
         }
         return motion.take(event)
     }
 
     /// Requests that haven't been answered yet.
-    struct Question {
+    struct Cookie {
         var place: xcb_query_pointer_cookie_t
         var shape: xcb_xfixes_get_cursor_image_cookie_t?
     }
 
     /// Requests the position, in the coordinates of `window`, and the shape if it has changed.
-    func ask(_ window: xcb_window_t) -> Question {
+    func sendRequest(_ window: xcb_window_t) -> Cookie {
         let place = xcb_query_pointer(connection.handle, window)
-        if !isShapeOutdated { return Question(place: place, shape: nil) }
-        isShapeOutdated = false
-        return Question(place: place, shape: xcb_xfixes_get_cursor_image(connection.handle))
+        if !isShapeStale { return Cookie(place: place, shape: nil) }
+        isShapeStale = false
+        return Cookie(place: place, shape: xcb_xfixes_get_cursor_image(connection.handle))
     }
 
     /// Reads the answers; returns whether the pointer has moved.
-    private func collect(_ question: Question) throws(X11CaptureError) -> Bool {
-        if let cookie = question.shape { try collectShape(cookie) }
+    private func receiveReply(_ cookie: Cookie) throws(X11CaptureError) -> Bool {
+        if let cookie = cookie.shape { try receiveShape(cookie) }
         let position: UnsafeMutablePointer<xcb_query_pointer_reply_t>
         do throws(X11CaptureError) {
             position = try connection.reply(to: "QueryPointer") {
-                xcb_query_pointer_reply(connection.handle, question.place, &$0)
+                xcb_query_pointer_reply(connection.handle, cookie.place, &$0)
             }
         } catch {
             // The window has just been closed; its events are handled elsewhere.
@@ -162,17 +162,17 @@ final class Pointer {
         return before?.x != place?.x || before?.y != place?.y
     }
 
-    private func collectShape(_ cookie: xcb_xfixes_get_cursor_image_cookie_t) throws(X11CaptureError) {
+    private func receiveShape(_ cookie: xcb_xfixes_get_cursor_image_cookie_t) throws(X11CaptureError) {
         guard let image = try shapeReply(cookie) else { return }
         defer { free(image) }
         let reply = image.pointee
         let pixels = UnsafeBufferPointer(
             start: xcb_xfixes_get_cursor_image_cursor_image(image),
             count: max(0, Int(xcb_xfixes_get_cursor_image_cursor_image_length(image))))
-        var new = CursorImage()
+        var new = X11Cursor()
         let count = Int(reply.width) * Int(reply.height)
         if count <= Self.mostPixels, pixels.count >= count {
-            new = CursorImage(
+            new = X11Cursor(
                 width: Int(reply.width), height: Int(reply.height), hotX: Int(reply.xhot), hotY: Int(reply.yhot),
                 pixels: Array(pixels.prefix(count)))
         }

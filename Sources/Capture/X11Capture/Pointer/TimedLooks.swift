@@ -55,7 +55,7 @@ final class TimedLooks {
     }
 
     /// Requests the pointer's position, in the coordinates of `window`, after each of the next periods.
-    func askAhead(_ window: xcb_window_t) {
+    func sendRequestsAhead(_ window: xcb_window_t) {
         // The time is in milliseconds from the moment when the server processes the request. The threshold is never
         // reached, so no event is sent.
         var condition = xcb_sync_waitcondition_t(
@@ -73,7 +73,7 @@ final class TimedLooks {
     }
 
     /// Requests the pointer's position now, at the end of its motion, without waiting for the answer.
-    func ask(_ window: xcb_window_t) {
+    func sendRequest(_ window: xcb_window_t) {
         batch = Self.batches.lowerBound
         asked.append(xcb_query_pointer(connection.handle, window))
         xcb_flush(connection.handle)

@@ -17,8 +17,8 @@ final class CoveringWindows {
     /// The windows that may be a part of a lock, and the areas of the screen that they cover.
     private var covers: [xcb_window_t: [PixelRectangle]] = [:]
     /// The windows that have to be queried again.
-    private var outdated: Set<xcb_window_t> = []
-    private var isOutdated = true
+    private var stale: Set<xcb_window_t> = []
+    private var isStale = true
 
     /// A window that is smaller than this part of the screen isn't a part of a lock, but a menu, a tooltip or a panel.
     private static let leastPart = 64
@@ -38,12 +38,12 @@ final class CoveringWindows {
         let children = UnsafeBufferPointer(
             start: xcb_query_tree_children(tree), count: max(0, Int(xcb_query_tree_children_length(tree))))
         // The topmost windows come last.
-        outdated = Set(children.suffix(Self.mostWindows))
+        stale = Set(children.suffix(Self.mostWindows))
         try update()
     }
 
     /// Has the coverage checked again: the screen's layout has changed.
-    func outdate() { isOutdated = true }
+    func invalidate() { isStale = true }
 
     /// Handles an event; returns whether it was about a window that may be a part of a lock.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
@@ -71,39 +71,39 @@ final class CoveringWindows {
 
     /// Queries the windows that have changed. Call it after the events have been handled.
     func update() throws(X11CaptureError) {
-        if !outdated.isEmpty { try queryOutdated() }
-        if !isOutdated { return }
-        isOutdated = false
+        if !stale.isEmpty { try queryStale() }
+        if !isStale { return }
+        isStale = false
         coverScreen = if covers.isEmpty { false } else { try coverEverything() }
     }
 
     private func query(_ window: xcb_window_t) -> Bool {
         // The server's own windows, such as the overlay of a compositor, lock nothing.
         if connection.clientPart(of: window) == 0 { return false }
-        if outdated.count < Self.mostWindows { outdated.insert(window) }
+        if stale.count < Self.mostWindows { stale.insert(window) }
         return true
     }
 
     private func forget(_ window: xcb_window_t) -> Bool {
-        outdated.remove(window)
+        stale.remove(window)
         if covers.removeValue(forKey: window) == nil { return false }
-        isOutdated = true
+        isStale = true
         return true
     }
 
-    private func queryOutdated() throws(X11CaptureError) {
-        let windows = outdated.filter { connection.clientPart(of: $0) != 0 }
-        outdated = []
-        let questions = windows.map {
+    private func queryStale() throws(X11CaptureError) {
+        let windows = stale.filter { connection.clientPart(of: $0) != 0 }
+        stale = []
+        let cookies = windows.map {
             (
                 window: $0, attributes: xcb_get_window_attributes(connection.handle, $0),
                 geometry: xcb_get_geometry(connection.handle, $0)
             )
         }
-        for question in questions {
-            let attributes = xcb_get_window_attributes_reply(connection.handle, question.attributes, nil)
+        for cookie in cookies {
+            let attributes = xcb_get_window_attributes_reply(connection.handle, cookie.attributes, nil)
             defer { free(attributes) }
-            let geometry = xcb_get_geometry_reply(connection.handle, question.geometry, nil)
+            let geometry = xcb_get_geometry_reply(connection.handle, cookie.geometry, nil)
             defer { free(geometry) }
             var areas: [PixelRectangle] = []
             if let attributes = attributes?.pointee, let geometry = geometry?.pointee,
@@ -116,11 +116,11 @@ final class CoveringWindows {
                 let area = PixelRectangle(
                     x: Int(geometry.x), y: Int(geometry.y), width: Int(geometry.width) + 2 * border,
                     height: Int(geometry.height) + 2 * border)
-                areas = shape(of: question.window, border: border, in: area)
+                areas = shape(of: cookie.window, border: border, in: area)
             }
-            if covers[question.window] ?? [] == areas { continue }
-            covers[question.window] = areas.isEmpty ? nil : areas
-            isOutdated = true
+            if covers[cookie.window] ?? [] == areas { continue }
+            covers[cookie.window] = areas.isEmpty ? nil : areas
+            isStale = true
         }
         try connection.check()
     }

@@ -16,10 +16,10 @@ extension ScreenCapture {
     public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool {
         do throws(X11CaptureError) {
             guard let place = tracked.place else {
-                isIncomplete = true
+                needsFullGrab = true
                 return false
             }
-            missesChanges = false
+            hasPendingDamage = false
             return try completes { () throws(X11CaptureError) in
                 let atOnce = takesAtOnce > 0 || !reportsDamage
                 let taken = try grab(area.rectangles, place, atOnce: atOnce) { pixels in
@@ -28,11 +28,11 @@ extension ScreenCapture {
                 }
                 if !area.isEmpty { refusals = 0 }
                 // Events that are older than the last pixels are in the queue already. Without any, nothing was painted
-                // since `takeChanges`, nor between two bands.
+                // since `fetchDamage`, nor between two bands.
                 handleEvents(false)
-                missesChanges = damage?.wasDamaged(before: taken) == true || hidden?.changes.isEmpty == false
+                hasPendingDamage = damage?.wasDamaged(before: taken) == true || hidden?.changes.isEmpty == false
                 // A composed picture doesn't change between bands.
-                takesAtOnce = missesChanges && hidden == nil ? Self.disturbed : max(-Self.disturbed, takesAtOnce - 1)
+                takesAtOnce = hasPendingDamage && hidden == nil ? Self.disturbed : max(-Self.disturbed, takesAtOnce - 1)
                 if takesAtOnce == -Self.disturbed, reportsDamage { grabber.shrink() }
             }
         } catch {
@@ -46,7 +46,7 @@ extension ScreenCapture {
     var isDisturbed: Bool {
         if hidden != nil { return false }
         let pixels = area.rectangles.reduce(0) { $0 + $1.width * $1.height }
-        return (missesChanges || takesAtOnce > 0) && pixels * 2 >= size.width * size.height
+        return (hasPendingDamage || takesAtOnce > 0) && pixels * 2 >= size.width * size.height
     }
 
     /// Finds the tiles that have changed; returns false if the server refused.
@@ -100,7 +100,7 @@ extension ScreenCapture {
             try body()
             return true
         } catch .requestRefused(let request, let code) {
-            isIncomplete = true
+            needsFullGrab = true
             isRefused = true
             refusals += 1
             if refusals >= Self.mostRefusals { throw .requestRefused(request: request, code: code) }

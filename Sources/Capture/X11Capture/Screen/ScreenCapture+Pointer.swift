@@ -23,7 +23,7 @@ extension ScreenCapture {
 
     /// Whether an event reported motion or a new shape, or the last look found the pointer elsewhere than before.
     public var pointerMayHaveMoved: Bool {
-        pointer.motion.isMoving || pointer.isShapeOutdated || pointer.isFollowed
+        pointer.motion.isMoving || pointer.isShapeStale || pointer.isFollowed
     }
 
     public var pointerDescriptor: Int32 { pointer.fileDescriptor }
@@ -54,13 +54,13 @@ extension ScreenCapture {
 
     /// Costs a round trip if the server has reported another shape since the last look. Throws `CaptureError.screen` if
     /// the connection ends.
-    public func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> PointerImage? {
+    public func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> CursorImage? {
         do throws(X11CaptureError) {
-            if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(tracked.window), .now()) }
+            if pointer.isShapeStale { _ = try pointer.receiveReply(pointer.sendRequest(tracked.window), .now()) }
             if !pointer.hasShape || pointer.shapeNumber == toldShape { return nil }
             toldShape = pointer.shapeNumber
             let shape = pointer.shape.scaled(from: size, to: pictures).fitting()
-            return PointerImage(
+            return CursorImage(
                 size: PictureSize(width: shape.width, height: shape.height), hotX: shape.hotX, hotY: shape.hotY,
                 pixels: shape.pixels)
         } catch {

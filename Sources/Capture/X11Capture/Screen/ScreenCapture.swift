@@ -15,10 +15,10 @@ public final class ScreenCapture: ScreenSource {
     public var reportsDamage: Bool { damage != nil }
     public var showsAllChanges: Bool { target == .screen && hidden == nil }
     public var isWaiting: Bool { tracked.place == nil }
-    /// Whether the next `takeChanges` returns the whole area: after the server refused pixels (it does so while the
+    /// Whether the next `fetchDamage` returns the whole area: after the server refused pixels (it does so while the
     /// screen changes its size), after the screen was rearranged, and after the area moved or came back.
-    public internal(set) var isIncomplete = false
-    public internal(set) var missesChanges = false
+    public internal(set) var needsFullGrab = false
+    public internal(set) var hasPendingDamage = false
     public var fileDescriptor: Int32 { connection.fileDescriptor }
     public var nextCheck: MonotonicTime { tracked.nextCheck }
     /// Whether the screen is locked or blanked; false if that isn't watched. Changes only in `readEvents`.
@@ -51,7 +51,7 @@ public final class ScreenCapture: ScreenSource {
     // How many more pictures are taken at once, because something was painted while one was taken. After as many that
     // were not disturbed, the memory for that is given back.
     var takesAtOnce = -ScreenCapture.disturbed
-    // Whether the grabber has kept pixels of the same time as the changes that `takeChanges` has returned.
+    // Whether the grabber has kept pixels of the same time as the changes that `fetchDamage` has returned.
     var isKept = false
     var isRefused = false
     var refusals = 0
@@ -104,14 +104,14 @@ public final class ScreenCapture: ScreenSource {
 
     public var mayHaveChanged: Bool {
         if isWaiting { return false }
-        return isIncomplete || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false
-            || drawn.isOutdated(pointer, at: pointerArea)
+        return needsFullGrab || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false
+            || drawn.isStale(pointer, at: pointerArea)
     }
 
     public func pollDue(period: Interval) -> MonotonicTime {
         guard !isWaiting, let comparison else { return .distantFuture }
         // Comparing tiles doesn't notice changes of the pointer.
-        let isExpected = drawn.isOutdated(pointer, at: pointerArea)
+        let isExpected = drawn.isStale(pointer, at: pointerArea)
         return comparison.due(period: period, isExpected: isExpected)
     }
 
@@ -122,11 +122,11 @@ public final class ScreenCapture: ScreenSource {
             try connection.check()
             if events.isRearranged || isRefused {
                 if events.isRearranged {
-                    hidden?.outdate()
-                    lock?.outdate()
+                    hidden?.invalidate()
+                    lock?.invalidate()
                 }
                 isRefused = false
-                tracked.outdate()
+                tracked.invalidate()
             }
             let before = tracked.place
             let now = MonotonicTime.now()
@@ -134,11 +134,11 @@ public final class ScreenCapture: ScreenSource {
             _ = try tracked.update(now)
             try hidden?.update()
             try lock?.update()
-            if tracked.place != before { isIncomplete = true }
+            if tracked.place != before { needsFullGrab = true }
             // If only the window's pixmap is new, the count of refusals goes on, because that may be refused too.
             if events.isRearranged || tracked.place?.area != before?.area {
                 events.isRearranged = false
-                isIncomplete = true
+                needsFullGrab = true
                 refusals = 0
             }
             if tracked.size == size { return false }
@@ -152,10 +152,10 @@ public final class ScreenCapture: ScreenSource {
 
     /// On a still screen this costs one round trip, or none if the pointer isn't drawn or the server reports where it
     /// moves. Throws `CaptureError.screen` if the server keeps refusing requests or the connection ends.
-    public func takeChanges() throws(CaptureError) -> DamagedArea {
+    public func fetchDamage() throws(CaptureError) -> DamagedArea {
         do throws(X11CaptureError) {
             changes.removeAll(keepingCapacity: true)
-            if try tracked.follow() { isIncomplete = true }
+            if try tracked.follow() { needsFullGrab = true }
             guard let place = tracked.place else {
                 area.set(changes, in: size)
                 return area
@@ -164,23 +164,23 @@ public final class ScreenCapture: ScreenSource {
             // All requests are sent before the first reply is waited for.
             let isDamaged = damage?.isDamaged == true
             let needsPlace = drawsPointer && !pointer.isFollowed
-            let question = isDamaged || needsPlace ? pointer.ask(tracked.window) : nil
+            let cookie = isDamaged || needsPlace ? pointer.sendRequest(tracked.window) : nil
             let keepsAll = isDamaged && isDisturbed && grabber.makeRoom(whole, tracked.layout)
             // Nobody paints between the two requests. They are sent in one piece.
             if keepsAll { xcb_grab_server(connection.handle) }
-            let asked = isDamaged ? damage?.ask() : nil
+            let asked = isDamaged ? damage?.sendRequest() : nil
             let all = keepsAll ? grabber.request(whole, of: place, tracked.layout) : nil
             if keepsAll { xcb_ungrab_server(connection.handle) }
-            if let question, try pointer.look(question, .now()) {
-                _ = try pointer.look(pointer.ask(tracked.window), .now())
+            if let cookie, try pointer.receiveReply(cookie, .now()) {
+                _ = try pointer.receiveReply(pointer.sendRequest(tracked.window), .now())
             }
             if let asked {
-                try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+                try damage?.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
             } else {
                 // A reply may have brought a damage event.
                 try drain()
-                if damage?.isDamaged == true, let asked = damage?.ask() {
-                    try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+                if damage?.isDamaged == true, let asked = damage?.sendRequest() {
+                    try damage?.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
                 }
             }
             if let all {
@@ -191,10 +191,10 @@ public final class ScreenCapture: ScreenSource {
                 area.set([], in: size)
                 return area
             }
-            hidden?.takeChanges(place.origin, into: &changes)
+            hidden?.fetchDamage(place.origin, into: &changes)
             drawn.update(pointer, at: pointerArea, changes: &changes)
-            if isIncomplete {
-                isIncomplete = false
+            if needsFullGrab {
+                needsFullGrab = false
                 changes.removeAll(keepingCapacity: true)
                 changes.append(whole)
             }
@@ -205,14 +205,14 @@ public final class ScreenCapture: ScreenSource {
         }
     }
 
-    public func takeEverything() throws(CaptureError) -> DamagedArea {
-        _ = try takeChanges()
+    public func fullDamage() throws(CaptureError) -> DamagedArea {
+        _ = try fetchDamage()
         if isWaiting { return area }
-        isIncomplete = false
+        needsFullGrab = false
         return DamagedArea([whole], in: size)
     }
 
-    public func takeQueuedEvents() -> Bool { handleEvents(false) }
+    public func pollQueuedEvents() -> Bool { handleEvents(false) }
 
     var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
 

@@ -56,7 +56,7 @@ final class ScreenLock {
     }
 
     /// Notes that the screen's layout has changed.
-    func outdate() { windows.outdate() }
+    func invalidate() { windows.invalidate() }
 
     /// Reads xscreensaver's property if it has changed, and queries new windows. Call it after the events have been
     /// handled.

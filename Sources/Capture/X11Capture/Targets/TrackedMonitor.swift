@@ -10,7 +10,7 @@ final class TrackedMonitor: TrackedTarget {
     let window: xcb_window_t
     private let connection: X11Connection
     private let name: String
-    private var isOutdated = false
+    private var isStale = false
 
     /// How often to look while the monitor is off or gone. It may be for as long as it likes: somebody may unplug a
     /// cable for a night.
@@ -34,11 +34,11 @@ final class TrackedMonitor: TrackedTarget {
         place = .screen(connection.root, area: monitor.area, screen: try connection.rootSize())
     }
 
-    func outdate() { isOutdated = true }
+    func invalidate() { isStale = true }
 
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        if !isOutdated, now < nextCheck { return false }
-        isOutdated = false
+        if !isStale, now < nextCheck { return false }
+        isStale = false
         let monitor = try MonitorSearch(connection).monitors().first { $0.name == name && !$0.area.isEmpty }
         guard let monitor else {
             nextCheck = now + Self.waitingPeriod

@@ -9,7 +9,7 @@ final class TrackedRegion: TrackedTarget {
     let window: xcb_window_t
     private let connection: X11Connection
     private let region: PixelRectangle?
-    private var isOutdated = false
+    private var isStale = false
 
     /// Throws if no part of the region lies on the screen; any part outside the screen is cut off.
     init(_ connection: X11Connection, region: PixelRectangle?) throws(X11CaptureError) {
@@ -36,11 +36,11 @@ final class TrackedRegion: TrackedTarget {
         place = .screen(connection.root, area: area, screen: screen)
     }
 
-    func outdate() { isOutdated = true }
+    func invalidate() { isStale = true }
 
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        if !isOutdated { return false }
-        isOutdated = false
+        if !isStale { return false }
+        isStale = false
         let screen = try connection.rootSize()
         let area = region ?? PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
         let new = CapturePlace.screen(connection.root, area: area, screen: screen)

@@ -17,7 +17,7 @@ protocol TrackedTarget: AnyObject {
     /// Handles an event; returns whether it was about this target.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool
     /// Marks everything as outdated, because the screen's layout has changed or the server refused pixels.
-    func outdate()
+    func invalidate()
     /// Queries whatever is outdated; returns true if the whole picture has to be taken again.
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool
     /// Called before each picture; returns whether the place has changed without an event. The size never changes here.

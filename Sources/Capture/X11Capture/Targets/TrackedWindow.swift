@@ -55,12 +55,12 @@ final class TrackedWindow: TrackedTarget {
         watch.take(event, keeping: (place?.area.width ?? 0, place?.area.height ?? 0, place?.area.x ?? 0))
     }
 
-    func outdate() { watch.isOutdated = true }
+    func invalidate() { watch.isStale = true }
 
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
         if watch.isDestroyed { throw .windowClosed(name) }
-        if !watch.isOutdated, now < nextCheck { return false }
-        watch.isOutdated = false
+        if !watch.isStale, now < nextCheck { return false }
+        watch.isStale = false
         nextCheck = .distantFuture
         try watch.findFrame()
         let new = xcb_generate_id(connection.handle)
@@ -123,12 +123,12 @@ final class TrackedVisibleWindow: TrackedTarget {
 
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool { watch.take(event, keeping: nil) }
 
-    func outdate() { watch.isOutdated = true }
+    func invalidate() { watch.isStale = true }
 
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
         if watch.isDestroyed { throw .windowClosed(name) }
-        if !watch.isOutdated { return false }
-        watch.isOutdated = false
+        if !watch.isStale { return false }
+        watch.isStale = false
         try watch.findFrame()
         let attributesCookie = xcb_get_window_attributes(connection.handle, target)
         let geometryCookie = xcb_get_geometry(connection.handle, target)

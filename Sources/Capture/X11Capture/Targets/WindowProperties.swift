@@ -30,7 +30,7 @@ struct WindowProperties {
     }
 
     /// Requests the first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
-    func ask(
+    func sendRequest(
         _ window: xcb_window_t, _ atom: xcb_atom_t, from offset: UInt32 = 0, length: UInt32 = 256
     ) -> xcb_get_property_cookie_t {
         xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, offset, length)
@@ -48,7 +48,7 @@ struct WindowProperties {
         if let atom, reply.pointee.bytes_after > 0 {
             // This is rare: the title holds a page's whole address, or a program tries to keep its window from being
             // matched.
-            let rest = ask(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
+            let rest = sendRequest(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
             if let more = xcb_get_property_reply(connection.handle, rest, nil) {
                 bytes += Self.bytes(more)
                 free(more)

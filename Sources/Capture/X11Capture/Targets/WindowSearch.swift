@@ -160,7 +160,7 @@ struct WindowSearch {
 
     /// The window that `window` is transient for; 0 if there is none.
     func transientFor(_ window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t {
-        let found = properties.number(properties.ask(window, properties.transientFor, length: 1))
+        let found = properties.number(properties.sendRequest(window, properties.transientFor, length: 1))
         try connection.check()
         return found ?? 0
     }
@@ -190,15 +190,15 @@ struct WindowSearch {
                 attributes: xcb_get_window_attributes(connection.handle, window),
                 geometry: xcb_get_geometry(connection.handle, window),
                 place: xcb_translate_coordinates(connection.handle, window, connection.root, 0, 0),
-                state: properties.ask(window, properties.state, length: 1),
-                modernTitle: properties.ask(window, properties.modernTitle),
-                title: properties.ask(window, properties.title),
-                className: properties.ask(window, properties.className),
-                transientFor: properties.ask(window, properties.transientFor, length: 1),
-                leader: properties.ask(window, properties.leader, length: 1),
-                process: properties.ask(window, properties.process, length: 1),
-                machine: properties.ask(window, properties.machine),
-                kind: properties.ask(window, properties.kind, length: 1)
+                state: properties.sendRequest(window, properties.state, length: 1),
+                modernTitle: properties.sendRequest(window, properties.modernTitle),
+                title: properties.sendRequest(window, properties.title),
+                className: properties.sendRequest(window, properties.className),
+                transientFor: properties.sendRequest(window, properties.transientFor, length: 1),
+                leader: properties.sendRequest(window, properties.leader, length: 1),
+                process: properties.sendRequest(window, properties.process, length: 1),
+                machine: properties.sendRequest(window, properties.machine),
+                kind: properties.sendRequest(window, properties.kind, length: 1)
             )
         }
         var result: [FoundWindow] = []

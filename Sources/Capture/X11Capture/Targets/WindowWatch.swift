@@ -4,7 +4,7 @@ import MediaTypes
 /// Follows the state of one window and of the windows around it, such as the frame that its window manager put it in.
 struct WindowWatch {
     /// Whether its size and map state have to be queried again.
-    var isOutdated = true
+    var isStale = true
     private(set) var isDestroyed = false
     private let connection: X11Connection
     private let window: xcb_window_t
@@ -29,13 +29,13 @@ struct WindowWatch {
             if destroyed.window == window { isDestroyed = true }
             if destroyed.event == destroyed.window, around.contains(destroyed.window) {
                 isAroundKnown = false
-                isOutdated = true
+                isStale = true
             }
             return isOurs(destroyed.event)
-        case XCB_MAP_NOTIFY: return outdate(event.cast(to: xcb_map_notify_event_t.self).event)
-        case XCB_UNMAP_NOTIFY: return outdate(event.cast(to: xcb_unmap_notify_event_t.self).event)
+        case XCB_MAP_NOTIFY: return invalidate(event.cast(to: xcb_map_notify_event_t.self).event)
+        case XCB_UNMAP_NOTIFY: return invalidate(event.cast(to: xcb_unmap_notify_event_t.self).event)
         case XCB_REPARENT_NOTIFY:
-            let isOurs = outdate(event.cast(to: xcb_reparent_notify_event_t.self).event)
+            let isOurs = invalidate(event.cast(to: xcb_reparent_notify_event_t.self).event)
             if isOurs { isAroundKnown = false }
             return isOurs
         case XCB_CONFIGURE_NOTIFY:
@@ -43,7 +43,7 @@ struct WindowWatch {
             if configured.event == window {
                 let now = (Int(configured.width), Int(configured.height), Int(configured.border_width))
                 if let keeping, keeping == now { return true }
-                isOutdated = true
+                isStale = true
             }
             return isOurs(configured.event)
         default: return false
@@ -62,9 +62,9 @@ struct WindowWatch {
 
     private func isOurs(_ event: xcb_window_t) -> Bool { event == window || around.contains(event) }
 
-    private mutating func outdate(_ event: xcb_window_t) -> Bool {
+    private mutating func invalidate(_ event: xcb_window_t) -> Bool {
         guard isOurs(event) else { return false }
-        isOutdated = true
+        isStale = true
         return true
     }
 }

@@ -125,7 +125,7 @@ final class TapWork {
             failures = 0
             sample(frame)
             // What the source sends only so as not to be silent is no newer than the picture before.
-            if !frame.isOutdated || lastPictureArrival == nil { lastPictureArrival = delivery.arrival }
+            if !frame.isStale || lastPictureArrival == nil { lastPictureArrival = delivery.arrival }
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
             lastIsToBeRefined = frame.isToBeRefined

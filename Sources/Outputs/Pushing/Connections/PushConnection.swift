@@ -105,9 +105,9 @@ final class PushConnection: PushAttempt {
         thread?.join(until: deadline)
     }
 
-    var isOutdated: Bool {
-        let (lacksSound, isOutdated) = shared.withLock { ($0.lacksSound, $0.lacksPictures || $0.hasEndedFile) }
-        return isOutdated || lacksSound && track.hasSound
+    var isStale: Bool {
+        let (lacksSound, isStale) = shared.withLock { ($0.lacksSound, $0.lacksPictures || $0.hasEndedFile) }
+        return isStale || lacksSound && track.hasSound
     }
 
     /// What was sent since the last call.

@@ -208,7 +208,7 @@ final class WebRTCConnection: PushAttempt {
         connection?.join(until: deadline)
     }
 
-    var isOutdated: Bool {
+    var isStale: Bool {
         let offered = shared.withLock { $0.offered }
         guard settings.content == .both, !offered.isEmpty else { return false }
         return !offered.contains(.audio) && track.hasSound || !offered.contains(.video) && track.hasPictures

@@ -19,7 +19,7 @@ protocol PushAttempt: AnyObject, Sendable {
 
     /// Whether another one is to take its place: it lacks sound or pictures that have come since, or has ended because
     /// the pictures don't fit into its file any more.
-    var isOutdated: Bool { get }
+    var isStale: Bool { get }
     /// What was sent since the last call.
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates
     /// Whether the network has just turned out to be weak.

@@ -45,7 +45,7 @@ struct PushControl {
                     handle(.restart)
                 // It has ended its file, and another one begins.
                 case .event(.closed(let attempt))
-                where life.state == .connected && attempt == connection?.attempt && connection?.isOutdated == true:
+                where life.state == .connected && attempt == connection?.attempt && connection?.isStale == true:
                     handle(.restart)
                 // The receiver has left: the next one is waited for.
                 case .event(.failed(let attempt, _))
@@ -98,7 +98,7 @@ struct PushControl {
     private mutating func beginWithAll(_ now: MonotonicTime) {
         if let ending {
             if now >= ending.until { handle(.restart) }
-        } else if let connection, connection.isOutdated {
+        } else if let connection, connection.isStale {
             switch life.state {
             // Nobody has come yet.
             case .connecting where target.isListener: handle(.restart)

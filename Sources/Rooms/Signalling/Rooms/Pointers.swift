@@ -7,7 +7,7 @@ import Threading
 /// The state of a track's pointer.
 private struct RoomPointer {
     /// The shape, also as an encoded event, and the number of shapes so far.
-    var shape: (value: PointerImage, frame: [UInt8], number: UInt64)?
+    var shape: (value: CursorImage, frame: [UInt8], number: UInt64)?
     /// The position, also as an encoded event, and the number of positions so far.
     var place: (value: PointerPlace, frame: [UInt8], number: UInt64)?
     /// Whether the pointer is drawn into the pictures that are sent now; nil before the first.
@@ -24,7 +24,7 @@ private struct RoomPointer {
     /// What a member knows once it has been told everything.
     var told: PointerToldSoFar { PointerToldSoFar(shape: shape?.number ?? 0, place: place?.number ?? 0) }
 
-    mutating func note(_ value: PointerImage) {
+    mutating func note(_ value: CursorImage) {
         shape = (value, WebSocketFrame.text(PointerEvent.shape(value, track: label)), (shape?.number ?? 0) + 1)
     }
 

@@ -5,7 +5,7 @@ import Rooms
 
 /// Updates that the site's thread hasn't taken yet. Only the latest of each kind is kept, so the size is bounded.
 struct PointerNews: Sendable {
-    var shape: PointerImage?
+    var shape: CursorImage?
     var place: PointerPlace?
     /// Whether the source can leave the pointer out of its pictures.
     var ability: Bool?
@@ -58,7 +58,7 @@ final class PointerBoard: Sendable {
 /// 60 times per second. `track` is nil if the room has never had more than one.
 enum PointerEvent {
     /// `_pointer_shape`: the pixels with straight alpha, as base64 of RGBA bytes, which is the format of a canvas.
-    static func shape(_ shape: PointerImage, track: TrackName? = nil) -> String {
+    static func shape(_ shape: CursorImage, track: TrackName? = nil) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(shape.pixels.count * 4)
         for pixel in shape.pixels {

@@ -4,7 +4,7 @@ import ColorConversion
 import MediaTypes
 
 /// The pointer's image and its hotspot, the pixel that points. Without pixels, the pointer is invisible.
-struct CursorImage: Equatable {
+struct X11Cursor: Equatable {
     /// The width in pixels.
     var width = 0
     /// The height in pixels.
@@ -17,15 +17,15 @@ struct CursorImage: Equatable {
     var pixels: [UInt32] = []
 
     /// The same shape, scaled down if a side is longer than `limit`.
-    func fitting(_ limit: Int = PointerImage.longestSide) -> CursorImage {
-        if isInvisible { return CursorImage() }
+    func fitting(_ limit: Int = CursorImage.longestSide) -> X11Cursor {
+        if isInvisible { return X11Cursor() }
         let longest = max(width, height)
         if longest <= limit { return self }
         return resized(max(1, width * limit / longest), max(1, height * limit / longest))
     }
 
     /// The same shape, scaled by the same factors as a picture of size `screen` that is scaled to `pictures`.
-    func scaled(from screen: PictureSize, to pictures: PictureSize) -> CursorImage {
+    func scaled(from screen: PictureSize, to pictures: PictureSize) -> X11Cursor {
         if pictures == screen || isInvisible || screen.width < 1 || screen.height < 1 { return self }
         return resized(
             max(1, (width * pictures.width + screen.width / 2) / screen.width),
@@ -34,7 +34,7 @@ struct CursorImage: Equatable {
 
     /// Scales the shape; each new pixel is the mean of the old pixels that it replaces. Must not be called for an
     /// invisible shape.
-    private func resized(_ newWidth: Int, _ newHeight: Int) -> CursorImage {
+    private func resized(_ newWidth: Int, _ newHeight: Int) -> X11Cursor {
         var result: [UInt32] = []
         result.reserveCapacity(newWidth * newHeight)
         for y in 0..<newHeight {
@@ -57,7 +57,7 @@ struct CursorImage: Equatable {
                     (sums.0 / count) << 24 | (sums.1 / count) << 16 | (sums.2 / count) << 8 | sums.3 / count)
             }
         }
-        return CursorImage(
+        return X11Cursor(
             width: newWidth, height: newHeight, hotX: min(hotX * newWidth / width, newWidth - 1),
             hotY: min(hotY * newHeight / height, newHeight - 1), pixels: result)
     }
