@@ -170,7 +170,7 @@ func decode(_ bytes: [UInt8], piece: Int = .max) -> (messages: [ReceivedMessage]
 
 /// A message that holds one NAL unit, as a decoder would give it.
 func nalUnit(
-    _ payload: [UInt8], _ form: LinkForm = .extended, ends: Bool = false, time: MonotonicTime? = nil,
+    _ payload: [UInt8], _ form: HeaderFormat = .extended, ends: Bool = false, time: MonotonicTime? = nil,
     epoch: UInt64 = 1
 ) -> ReceivedMessage {
     let header = MessageHeader(

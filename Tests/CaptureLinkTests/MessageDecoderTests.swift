@@ -48,8 +48,8 @@ struct MessageDecoderTests {
         #expect(assembler.otherStreamMessages == 2 && assembler.faults == 0)
     }
 
-    @Test("both legacy forms are told by their first message", arguments: [LinkForm.legacy40, .legacy16])
-    func legacy(form: LinkForm) throws {
+    @Test("both legacy forms are told by their first message", arguments: [HeaderFormat.legacy40, .legacy16])
+    func legacy(form: HeaderFormat) throws {
         let (messages, error) = decode(try LinkVectors.bytes(form == .legacy40 ? "legacy40" : "legacy16"))
         #expect(error == nil)
         #expect(

@@ -39,8 +39,9 @@ struct MessageEncoderTests {
         #expect(try written == LinkVectors.bytes("sound"))
     }
 
-    @Test("the legacy forms have no kind, flags, time or control messages", arguments: [LinkForm.legacy40, .legacy16])
-    func legacy(form: LinkForm) throws {
+    @Test(
+        "the legacy forms have no kind, flags, time or control messages", arguments: [HeaderFormat.legacy40, .legacy16])
+    func legacy(form: HeaderFormat) throws {
         let encoder = MessageEncoder(form: form, epoch: 99, stream: 3)
         var written: [UInt8] = []
         for payload in [LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, LinkVectors.slice1] {

@@ -7,7 +7,7 @@ import Testing
 @Suite("Streams over the link")
 struct StreamTests {
     /// Sends each NAL unit of a stream as a message of `form`, and puts access units together from what arrives.
-    private func relay(_ stream: [UInt8], _ form: LinkForm) throws -> ([AssembledFrame], FrameCounters) {
+    private func relay(_ stream: [UInt8], _ form: HeaderFormat) throws -> ([AssembledFrame], FrameCounters) {
         let encoder = MessageEncoder(form: form, epoch: 0)
         var decoder = MessageDecoder()
         var assembler = FrameAssembler()
@@ -32,8 +32,8 @@ struct StreamTests {
 
     @Test(
         "an intact stream gives one access unit a picture", arguments: TestStreams.intact,
-        [LinkForm.legacy40, .legacy16])
-    func intact(stream: TestStream, form: LinkForm) throws {
+        [HeaderFormat.legacy40, .legacy16])
+    func intact(stream: TestStream, form: HeaderFormat) throws {
         let (units, counters) = try relay(try stream.bytes(), form)
         #expect(units.count == stream.pictures)
         #expect(counters.faults == 0)
@@ -47,8 +47,8 @@ struct StreamTests {
         }
     }
 
-    @Test("a damaged stream brings nothing down", arguments: TestStreams.damaged, [LinkForm.legacy40, .legacy16])
-    func damaged(stream: TestStream, form: LinkForm) throws {
+    @Test("a damaged stream brings nothing down", arguments: TestStreams.damaged, [HeaderFormat.legacy40, .legacy16])
+    func damaged(stream: TestStream, form: HeaderFormat) throws {
         let (units, _) = try relay(try stream.bytes(), form)
         #expect(units.count > 1)
         for unit in units { #expect(AnnexB.nalUnits(in: unit.frame.bytes) == unit.frame.units) }

@@ -16,12 +16,12 @@ final class TestCapture {
     private(set) var streams: [UInt8] = []
     private(set) var isClosed = false
 
-    init(_ connection: LinkConnection, form: LinkForm = .extended, stream: UInt8 = 0) {
+    init(_ connection: LinkConnection, form: HeaderFormat = .extended, stream: UInt8 = 0) {
         self.connection = connection
         encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0, stream: stream)
     }
 
-    convenience init(path: String, form: LinkForm = .extended, stream: UInt8 = 0) throws {
+    convenience init(path: String, form: HeaderFormat = .extended, stream: UInt8 = 0) throws {
         self.init(try LinkConnection.connect(to: .unix(path: path)), form: form, stream: stream)
     }
 

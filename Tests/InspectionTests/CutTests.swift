@@ -56,8 +56,8 @@ struct CutTests {
         }
     }
 
-    @Test("dumps of each form, cut anywhere, give every message that is whole", arguments: LinkForm.allCases)
-    func cutDump(_ form: LinkForm) throws {
+    @Test("dumps of each form, cut anywhere, give every message that is whole", arguments: HeaderFormat.allCases)
+    func cutDump(_ form: HeaderFormat) throws {
         let stream = try Self.stream()
         let bytes = form == .extended ? stream.dump : try stream.legacyDump(form)
         let all = try #require(inspect(bytes)).rows.messages

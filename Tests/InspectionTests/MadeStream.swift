@@ -103,7 +103,7 @@ struct MadeStream {
     var dump: [UInt8] { messages.flatMap(\.bytes) }
 
     /// As a sender of the original kind would write them.
-    func legacyDump(_ form: LinkForm) throws -> [UInt8] {
+    func legacyDump(_ form: HeaderFormat) throws -> [UInt8] {
         let encoder = MessageEncoder(form: form, epoch: 0)
         return try units.flatMap { unit in
             try encoder.headers(for: unit).flatMap { $0.header + unit.bytes[$0.payload] }
@@ -126,7 +126,7 @@ func read(
         while let next = stream.next() { item(next) }
         if let found = stream.fault {
             fault(found)
-            stream.goOn()
+            stream.resumeAfterDamage()
         } else if offset < bytes.count {
             let end = min(bytes.count, offset + piece)
             stream.push(bytes[offset..<end])

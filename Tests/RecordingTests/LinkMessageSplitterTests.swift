@@ -94,8 +94,8 @@ struct LinkMessageSplitterTests {
         }
     }
 
-    @Test("behind a fault the next message is found", arguments: [LinkForm.extended, .legacy40, .legacy16])
-    func goOn(form: LinkForm) throws {
+    @Test("behind a fault the next message is found", arguments: [HeaderFormat.extended, .legacy40, .legacy16])
+    func resumeAfterDamage(form: HeaderFormat) throws {
         var random = SeededRandom(seed: 21)
         let encoder = MessageEncoder(form: form, epoch: form == .extended ? 9 : 0)
         var bytes: [UInt8] = []

@@ -67,7 +67,7 @@ struct Reading {
         var faults: [RecordingFault] = []
         while let fault = reading.stream.fault {
             faults.append(fault)
-            reading.stream.goOn()
+            reading.stream.resumeAfterDamage()
             reading.take()
         }
         return (reading, faults)

@@ -23,7 +23,7 @@ struct SampleRecording {
         add(encoder.encode(message), .extended, at: time)
     }
 
-    mutating func add(_ bytes: [UInt8], _ form: LinkForm, at time: Interval?) {
+    mutating func add(_ bytes: [UInt8], _ form: HeaderFormat, at time: Interval?) {
         guard let link = LinkBytes(bytes, form: form) else { return }
         add(.message(link, .toHost), at: time)
     }

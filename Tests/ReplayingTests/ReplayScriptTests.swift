@@ -199,8 +199,9 @@ struct ReplayScriptTests {
     }
 
     @Test(
-        "a legacy stream gets headers that say where its access units end", arguments: [LinkForm.legacy40, .legacy16])
-    func legacy(form: LinkForm) throws {
+        "a legacy stream gets headers that say where its access units end",
+        arguments: [HeaderFormat.legacy40, .legacy16])
+    func legacy(form: HeaderFormat) throws {
         var sample = SampleRecording()
         let units: [[UInt8]] = [[0x67, 1], [0x68, 2], [0x65, 3], [0x67, 1], [0x68, 2], [0x65, 4]]
         for unit in units {

@@ -28,7 +28,7 @@ public protocol PictureSource: AnyObject, Sendable {
     ///
     /// A source that can pause sends a slate, and reports it through ``TrackHub/sharingChanged(of:to:)``. A source that
     /// can't pause does nothing, and the host holds its pictures back.
-    func setSharerPaused(_ isHeld: Bool)
+    func setSharerPaused(_ isPaused: Bool)
     /// Tells a source of sound that the sharer mutes the microphone (true) or no longer (false). A source without a
     /// microphone of its own does nothing.
     func setMicrophoneMuted(_ isMuted: Bool)
@@ -49,7 +49,7 @@ public protocol PictureSource: AnyObject, Sendable {
 extension PictureSource {
     /// Defaults to `makesKeyFrames`.
     public var restsUnwatched: Bool { makesKeyFrames }
-    public func setSharerPaused(_ isHeld: Bool) {}
+    public func setSharerPaused(_ isPaused: Bool) {}
     public func setMicrophoneMuted(_ isMuted: Bool) {}
     public func setCarriedBitRate(_ rate: BitRate) {
         // By default the source has a rate of its own, and only limits lower it.
@@ -113,7 +113,7 @@ extension PictureSource {
         case .tell(.running(let isRunning)): setWatched(isRunning)
         case .requestKeyFrame: requestKeyFrame()
         case .requestPicture: requestPicture()
-        case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
+        case .setSharerPaused(let isPaused): setSharerPaused(isPaused)
         case .setMicrophoneMuted(let isMuted): setMicrophoneMuted(isMuted)
         case .setPointerMode(let mode): setPointerMode(mode)
         case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeLow, .makeLowKeyFrame, .checkPictures,

@@ -9,7 +9,7 @@ import MediaTypes
 /// host's own encoder would make from an older picture.
 struct SharingGate: Sendable {
     /// Whether the host was told to hold back the sharer's pictures.
-    private(set) var isHeld = false
+    private(set) var isPaused = false
     /// What the source last reported.
     private(set) var sharing = SharingState.live
     /// Whether nothing passes until the sharer goes on or the source reports a pause.
@@ -22,7 +22,7 @@ struct SharingGate: Sendable {
 
     /// Why viewers don't see the screen now; nil if they do.
     var pause: PauseReason? {
-        if isHeld { return .sharer }
+        if isPaused { return .sharer }
         return switch sharing {
         case .live: nil
         case .paused: .sharer
@@ -39,9 +39,9 @@ struct SharingGate: Sendable {
 
     /// Holds the pictures back, or lets them pass again. Returns true if viewers need a key frame to go on, because
     /// the source didn't pause by itself and its pictures were dropped.
-    mutating func hold(_ isHeld: Bool) -> Bool {
-        self.isHeld = isHeld
-        if isHeld {
+    mutating func setPaused(_ isPaused: Bool) -> Bool {
+        self.isPaused = isPaused
+        if isPaused {
             if sharing == .live { isBlocked = true }
             return false
         }
@@ -53,7 +53,7 @@ struct SharingGate: Sendable {
     /// Notes that another source has come; nothing is known about it yet.
     mutating func sourceCame() {
         sharing = .live
-        if isHeld { isBlocked = true }
+        if isPaused { isBlocked = true }
     }
 
     /// Takes what the source reports about its sharing.
@@ -62,7 +62,7 @@ struct SharingGate: Sendable {
         self.sharing = sharing
         switch (sharing, was) {
         // If this report crossed a hold on the link, the source will still answer the hold.
-        case (.live, _): if isHeld { isBlocked = true }
+        case (.live, _): if isPaused { isBlocked = true }
         case (_, .live): awaitKeyFrame(ofSource: true)
         default: break
         }

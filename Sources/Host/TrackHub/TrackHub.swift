@@ -101,7 +101,7 @@ public final class TrackHub: Sendable {
 
     /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns its place on
     /// the track; nil if no reader gets it, for example because the source has sent a key frame since.
-    public func carryOn(with frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
+    public func publishFallback(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         publish { $0.track.takeFromHost(frame, epoch: epoch, number: number, now: now) }
     }
 
@@ -143,8 +143,8 @@ public final class TrackHub: Sendable {
     ///   that arrives after a later one does nothing, so that all tracks end up with the last one. An order without a
     ///   number always takes effect.
     /// - Parameter now: the time, for sound: what was captured before it went on is not heard later either.
-    public func hold(_ isHeld: Bool, order: UInt64? = nil, now: MonotonicTime = .zero) {
-        update { $0.track.hold(isHeld, order: order, now: now) }
+    public func setPaused(_ isPaused: Bool, order: UInt64? = nil, now: MonotonicTime = .zero) {
+        update { $0.track.setPaused(isPaused, order: order, now: now) }
     }
 
     /// Has the source, and those that come after it, leave out the microphone, or no longer.

@@ -43,7 +43,7 @@ public final class Pull: Sendable {
 
     /// What the source's thread and others share.
     final class Shared: Sendable {
-        let wake: WakeUp
+        let wake: EventFD
         let isStopped = Flag()
         /// Whether nobody watches the pictures, or there are none.
         let isUnwatched = Flag()
@@ -55,7 +55,7 @@ public final class Pull: Sendable {
         let pictures = Atomic<Int>(0)
 
         init?() {
-            guard let wake = WakeUp() else { return nil }
+            guard let wake = EventFD() else { return nil }
             self.wake = wake
         }
 

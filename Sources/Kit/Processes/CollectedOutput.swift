@@ -21,11 +21,11 @@ public final class CollectedOutput: Sendable {
     private let limit: Int
     private let receive: (@Sendable (String) -> Void)?
     private let descriptor: Int32
-    private let wake: WakeUp
+    private let wake: EventFD
 
     /// Takes ownership of `descriptor`, even if this throws; reads it to its end and then closes it.
     init(_ descriptor: Int32, limit: Int, receive: (@Sendable (String) -> Void)?) throws(ProcessError) {
-        guard let wake = WakeUp() else {
+        guard let wake = EventFD() else {
             let code = errno
             close(descriptor)
             throw .noResources(what: "event descriptor", errno: code)

@@ -83,7 +83,7 @@ enum ControlPayload {
             writer.uint8(position.isVisible ? 1 : 0)
         case .sharing(let state): writer.uint8(state.rawValue)
         case .pointerMode(let mode): writer.uint8(mode.rawValue)
-        case .sharerPaused(let isHeld): writer.uint8(isHeld ? 1 : 0)
+        case .sharerPaused(let isPaused): writer.uint8(isPaused ? 1 : 0)
         case .microphoneMuted(let isMuted): writer.uint8(isMuted ? 1 : 0)
         case .chroma(let format): writer.uint8(format.rawValue)
         case .ping(let time): encode(time, into: &writer)

@@ -93,12 +93,12 @@ public struct ReceivedMessage: Hashable, Sendable {
     /// Its header: flags, stream, capture time and epoch.
     public let header: MessageHeader
     /// The form of the connection.
-    public let form: LinkForm
+    public let form: HeaderFormat
     /// Its payload.
     public let body: LinkMessage
 
     /// A message with these parts.
-    public init(header: MessageHeader, form: LinkForm, body: LinkMessage) {
+    public init(header: MessageHeader, form: HeaderFormat, body: LinkMessage) {
         self.header = header
         self.form = form
         self.body = body

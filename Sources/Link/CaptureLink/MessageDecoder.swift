@@ -6,7 +6,7 @@ import ByteCoding
 /// more is read. It has no thread and no lock: its owner serialises the calls.
 public struct MessageDecoder: Sendable {
     /// The form of the connection; nil until its first message has shown it.
-    public private(set) var form: LinkForm?
+    public private(set) var form: HeaderFormat?
     /// How many bytes have been taken.
     public private(set) var byteCount: UInt64 = 0
     /// How many messages have been read, including those of an unknown kind.
@@ -39,7 +39,7 @@ public struct MessageDecoder: Sendable {
 
     /// Creates a decoder that starts at the first byte of a connection; if the form is given, at the first byte of any
     /// message.
-    public init(limits: LinkLimits = LinkLimits(), form: LinkForm? = nil) {
+    public init(limits: LinkLimits = LinkLimits(), form: HeaderFormat? = nil) {
         self.limits = limits
         self.form = form
     }
@@ -119,11 +119,13 @@ public struct MessageDecoder: Sendable {
         if let form {
             wanted = form.headerCount
         } else {
-            wanted = collected.count < FormDetection.firstLook ? FormDetection.firstLook : LinkForm.legacy40.headerCount
+            wanted =
+                collected.count < HeaderFormatDetector.firstLook
+                ? HeaderFormatDetector.firstLook : HeaderFormat.legacy40.headerCount
         }
         take(wanted - collected.count, from: &rest)
         if form == nil {
-            form = FormDetection.form(of: collected)
+            form = HeaderFormatDetector.form(of: collected)
             if form == nil { try checkFirstLength() }
         }
         guard let form, collected.count >= form.headerCount,
@@ -143,7 +145,7 @@ public struct MessageDecoder: Sendable {
         }
     }
 
-    private mutating func begin(_ header: MessageHeader, form: LinkForm) throws(LinkError) {
+    private mutating func begin(_ header: MessageHeader, form: HeaderFormat) throws(LinkError) {
         try limits.check(header, at: messageOffset)
         let length = header.length
         // Detecting the form may have taken the first bytes of the payload.

@@ -4,7 +4,7 @@ public import MediaTypes
 /// Encodes messages in the form of one connection. It is a value: copy it freely, and use it on any thread.
 public struct MessageEncoder: Sendable {
     /// The form of the messages.
-    public let form: LinkForm
+    public let form: HeaderFormat
     /// The number of this start of the capture; 0 for a host, which has none.
     public let epoch: UInt64
     /// The stream that the messages belong to.
@@ -12,7 +12,7 @@ public struct MessageEncoder: Sendable {
     private let limits = LinkLimits()
 
     /// Creates an encoder of `form`. `epoch` is random and not zero for a capture or a replay, and 0 for a host.
-    public init(form: LinkForm = .extended, epoch: UInt64, stream: UInt8 = 0) {
+    public init(form: HeaderFormat = .extended, epoch: UInt64, stream: UInt8 = 0) {
         self.form = form
         self.epoch = epoch
         self.stream = stream

@@ -56,7 +56,7 @@ public struct MessageHeader: Hashable, Sendable {
     /// Decodes the header at the start of `bytes`; nil if they are too few or don't begin with `&`.
     ///
     /// In a legacy form everything but the length is ignored, since the original sender leaves it undefined.
-    public init?(decoding bytes: ArraySlice<UInt8>, form: LinkForm) {
+    public init?(decoding bytes: ArraySlice<UInt8>, form: HeaderFormat) {
         var reader = ByteReader(bytes)
         guard bytes.count >= form.headerCount, reader.uint8() == Self.marker,
             let kindCode = reader.uint8(), let flags = reader.uint8(), let stream = reader.uint8(),
@@ -76,7 +76,7 @@ public struct MessageHeader: Hashable, Sendable {
     }
 
     /// Appends the header to `writer` in the given form.
-    public func encode(into writer: inout ByteWriter, form: LinkForm) {
+    public func encode(into writer: inout ByteWriter, form: HeaderFormat) {
         let isExtended = form == .extended
         writer.uint8(Self.marker)
         writer.uint8(isExtended ? kindCode : 0)
@@ -153,7 +153,7 @@ public struct MessageFlags: OptionSet, Hashable, Sendable {
 }
 
 /// The three forms in which messages are written; a connection keeps the one that it began with.
-public enum LinkForm: Sendable, CaseIterable {
+public enum HeaderFormat: Sendable, CaseIterable {
     /// The form of our own senders: 40 bytes with kind, flags, time and epoch.
     case extended
     /// The form of the original sender: 40 bytes, all zero but the marker and the length.

@@ -22,7 +22,7 @@ enum MessageWords {
             "\(DecimalText.grouped(UInt64(max(0, rate.bitsPerSecond)))) bit/s"
         case .frameRate(let rate): "\(DecimalText.fixed(Double(rate.millihertz) / 1000, digits: 3, trimmed: true)) fps"
         case .pointerMode(let mode): "\(mode)"
-        case .sharerPaused(let isHeld): isHeld ? "pauses" : "goes on"
+        case .sharerPaused(let isPaused): isPaused ? "pauses" : "goes on"
         case .microphoneMuted(let isMuted): isMuted ? "muted" : "unmuted"
         case .chroma(let format): "\(format)"
         case .ping(let time): "at \(time.nanoseconds) ns"

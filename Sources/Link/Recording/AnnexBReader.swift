@@ -70,7 +70,7 @@ struct AnnexBReader: RecordedReader {
     }
 
     /// Continues after a fault, at the next start code.
-    mutating func goOn() {
+    mutating func resumeAfterDamage() {
         guard fault != nil else { return }
         fault = nil
         collected = []

@@ -6,13 +6,13 @@ public struct LinkBytes: Hashable, Sendable {
     /// The header and the payload.
     public let bytes: [UInt8]
     /// The form of the header.
-    public let form: LinkForm
+    public let form: HeaderFormat
     /// The header.
     public let header: MessageHeader
 
     /// Creates a message from `bytes`. Nil if they don't begin with a header of `form` that gives the length of the
     /// rest.
-    public init?(_ bytes: [UInt8], form: LinkForm) {
+    public init?(_ bytes: [UInt8], form: HeaderFormat) {
         guard let header = MessageHeader(decoding: bytes[...], form: form), bytes.count >= form.headerCount,
             header.length == UInt64(bytes.count - form.headerCount)
         else { return nil }

@@ -6,11 +6,11 @@ import MediaTypes
 ///
 /// It accepts the same messages as the host's `MessageDecoder`, with the same limits, but reads only their headers and
 /// keeps messages of unknown kinds. Push bytes, then call `next()` until it returns nil, which means that more bytes
-/// are needed or that there is a `fault`. After a fault, `goOn()` searches for the next likely message. Uses no threads
-/// and no locks.
+/// are needed or that there is a `fault`. After a fault, `resumeAfterDamage()` searches for the next likely message.
+/// Uses no threads and no locks.
 public struct LinkMessageSplitter: Sendable {
     /// The form of the connection; nil until the first message has been recognized.
-    public private(set) var form: LinkForm?
+    public private(set) var form: HeaderFormat?
     /// The reason why reading stopped; nil if there is no fault.
     public private(set) var fault: LinkError?
     /// The offset at which the next message begins, which is the end of the last message returned.
@@ -33,7 +33,7 @@ public struct LinkMessageSplitter: Sendable {
     private var searchedTo: UInt64 = 0
 
     /// Creates a splitter at a connection's first byte, or at `offset` in a connection whose form is known.
-    public init(at offset: UInt64 = 0, form: LinkForm? = nil, limits: LinkLimits = LinkLimits()) {
+    public init(at offset: UInt64 = 0, form: HeaderFormat? = nil, limits: LinkLimits = LinkLimits()) {
         self.limits = limits
         self.form = form
         self.offset = offset
@@ -69,7 +69,7 @@ public struct LinkMessageSplitter: Sendable {
     }
 
     /// Continues after a fault: `next()` searches for the next bytes that look like a message.
-    public mutating func goOn() {
+    public mutating func resumeAfterDamage() {
         guard fault != nil else { return }
         fault = nil
         // The first byte belongs to the faulty message; the next message may begin anywhere after it.
@@ -84,7 +84,7 @@ public struct LinkMessageSplitter: Sendable {
         isSearching = true
     }
 
-    private mutating func message(_ form: LinkForm) throws(LinkError) -> LinkBytes? {
+    private mutating func message(_ form: HeaderFormat) throws(LinkError) -> LinkBytes? {
         guard let message = LinkBytes(collected, form: form) else { return nil }
         if message.header.kind == .unit, !message.payload.starts(with: MessageHeader.unitMark) {
             throw .startCodeMissing(offset: offset)
@@ -96,7 +96,7 @@ public struct LinkMessageSplitter: Sendable {
     }
 
     private func endedInside() -> LinkError {
-        let least = wanted ?? (form?.headerCount ?? FormDetection.firstLook)
+        let least = wanted ?? (form?.headerCount ?? HeaderFormatDetector.firstLook)
         return .endedInsideMessage(offset: offset, missing: max(1, least - collected.count))
     }
 
@@ -105,10 +105,10 @@ public struct LinkMessageSplitter: Sendable {
             throw .notAMessage(offset: offset, found: first)
         }
         if form == nil {
-            guard input.fill(&collected, to: FormDetection.firstLook) else { return }
-            form = FormDetection.form(of: collected)
-            if form == nil, input.fill(&collected, to: LinkForm.legacy40.headerCount) {
-                form = FormDetection.form(of: collected)
+            guard input.fill(&collected, to: HeaderFormatDetector.firstLook) else { return }
+            form = HeaderFormatDetector.form(of: collected)
+            if form == nil, input.fill(&collected, to: HeaderFormat.legacy40.headerCount) {
+                form = HeaderFormatDetector.form(of: collected)
             }
         }
         guard let form, input.fill(&collected, to: form.headerCount),
@@ -131,7 +131,7 @@ public struct LinkMessageSplitter: Sendable {
             // The candidate covers the header, and the start code and first byte of a unit. A message at the end of the
             // file may be shorter.
             var candidate: [UInt8] = []
-            let isWhole = input.fill(&candidate, to: LinkForm.extended.headerCount + 5)
+            let isWhole = input.fill(&candidate, to: HeaderFormat.extended.headerCount + 5)
             guard isWhole || isFinished else {
                 input.putBack(candidate[...])
                 return false
@@ -147,7 +147,7 @@ public struct LinkMessageSplitter: Sendable {
     }
 
     private mutating func isLikelyMessage(_ bytes: [UInt8]) -> Bool {
-        let forms: [LinkForm] = form.map { [$0] } ?? [.legacy16, .extended, .legacy40]
+        let forms: [HeaderFormat] = form.map { [$0] } ?? [.legacy16, .extended, .legacy40]
         for form in forms where isLikelyMessage(bytes, form) {
             self.form = form
             return true
@@ -155,7 +155,7 @@ public struct LinkMessageSplitter: Sendable {
         return false
     }
 
-    private func isLikelyMessage(_ bytes: [UInt8], _ form: LinkForm) -> Bool {
+    private func isLikelyMessage(_ bytes: [UInt8], _ form: HeaderFormat) -> Bool {
         guard let header = MessageHeader(decoding: bytes[...], form: form),
             (try? limits.check(header, at: offset)) != nil
         else {

@@ -22,7 +22,7 @@ struct RecordHeader: Hashable, Sendable {
     static let marker: [UInt8] = [0x1E, 0x52]
     static let count = 24
     /// The longest content of a message record, and of any other record.
-    static let longestMessage = LinkLimits().unit + LinkForm.extended.headerCount
+    static let longestMessage = LinkLimits().unit + HeaderFormat.extended.headerCount
     static let longestOther = 64 << 10
     private static let directionBit: UInt8 = 4
 
@@ -38,7 +38,7 @@ struct RecordHeader: Hashable, Sendable {
     var direction: LinkDirection { flags & Self.directionBit == 0 ? .toHost : .toCapture }
 
     /// The form of the message's header, which is in the two low bits of the flags.
-    var form: LinkForm? {
+    var form: HeaderFormat? {
         switch flags & 3 {
         case 0: .extended
         case 1: .legacy40
@@ -83,7 +83,7 @@ struct RecordHeader: Hashable, Sendable {
     }
 
     /// The flags of a message's record.
-    static func flags(_ form: LinkForm, _ direction: LinkDirection) -> UInt8 {
+    static func flags(_ form: HeaderFormat, _ direction: LinkDirection) -> UInt8 {
         let formBits: UInt8 =
             switch form {
             case .extended: 0

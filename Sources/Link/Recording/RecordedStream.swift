@@ -9,7 +9,7 @@ protocol RecordedReader: Sendable {
     mutating func push(_ bytes: ArraySlice<UInt8>)
     mutating func finish()
     mutating func next() -> RecordedItem?
-    mutating func goOn()
+    mutating func resumeAfterDamage()
     /// Creates a reader of the same file that begins at `offset`.
     func restarted(at offset: UInt64) -> Self
 }
@@ -38,7 +38,7 @@ public struct RecordedStream: Sendable {
     public var header: RecordingHeader? { (reader as? RecordingReader)?.header }
 
     /// The form of a dump's messages, once the first of them has been recognized.
-    public var linkForm: LinkForm? { (reader as? DumpReader)?.splitter.form }
+    public var linkForm: HeaderFormat? { (reader as? DumpReader)?.splitter.form }
 
     /// The reason why reading stopped; nil if there is no fault.
     public var fault: RecordingFault? { reader.fault }
@@ -67,7 +67,7 @@ public struct RecordedStream: Sendable {
 
     /// Continues after a fault: `next()` returns the next complete item. The bytes that were left out are those from
     /// the fault's offset to that item's offset, or to the end of the file.
-    public mutating func goOn() { reader.goOn() }
+    public mutating func resumeAfterDamage() { reader.resumeAfterDamage() }
 }
 
 /// Reads a raw dump.
@@ -80,7 +80,7 @@ private struct DumpReader: RecordedReader {
 
     mutating func push(_ bytes: ArraySlice<UInt8>) { splitter.push(bytes) }
     mutating func finish() { splitter.finish() }
-    mutating func goOn() { splitter.goOn() }
+    mutating func resumeAfterDamage() { splitter.resumeAfterDamage() }
 
     mutating func next() -> RecordedItem? {
         guard let message = splitter.next() else { return nil }

@@ -5,9 +5,9 @@ import MediaTypes
 /// Reads a recording as a sequence of items. The bytes may come in pieces of any size.
 ///
 /// Push bytes, then call `next()` until it returns nil, which means that more bytes are needed, that the end of the
-/// file was reached, or that there is a `fault`. All complete items before a fault are returned; `goOn()` searches for
-/// the next complete record after it. Lengths are checked before memory is reserved, so the reader holds at most one
-/// message. Uses no threads and no locks.
+/// file was reached, or that there is a `fault`. All complete items before a fault are returned; `resumeAfterDamage()`
+/// searches for the next complete record after it. Lengths are checked before memory is reserved, so the reader holds
+/// at most one message. Uses no threads and no locks.
 public struct RecordingReader: RecordedReader {
     /// The file's header, once it has been read.
     public private(set) var header: RecordingHeader?
@@ -86,7 +86,7 @@ public struct RecordingReader: RecordedReader {
 
     /// Continues after a fault: `next()` searches for the next complete record. The bytes that were left out are those
     /// from the fault's offset to that record's offset, or to the end of the file.
-    public mutating func goOn() {
+    public mutating func resumeAfterDamage() {
         guard let fault else { return }
         self.fault = nil
         if case .malformedRecord = fault { return beginRecord() }

@@ -22,7 +22,8 @@ public struct RecordingWriter: Sendable {
 
     /// Appends the record header of `message`. The message's own bytes must follow.
     public func appendHeader(
-        of message: ArraySlice<UInt8>, form: LinkForm, direction: LinkDirection = .toHost, at arrival: MonotonicTime,
+        of message: ArraySlice<UInt8>, form: HeaderFormat, direction: LinkDirection = .toHost,
+        at arrival: MonotonicTime,
         to writer: inout ByteWriter
     ) {
         RecordHeader(

@@ -56,7 +56,7 @@ public final class RecordedFile {
     /// formats, and if the header is damaged.
     public var header: RecordingHeader? { stream.header }
     /// The form of a dump's messages, once the first of them has been read.
-    public var linkForm: LinkForm? { stream.linkForm }
+    public var linkForm: HeaderFormat? { stream.linkForm }
     /// The reason why `next()` returned nil before the end of the file; nil if the whole file was valid.
     public var fault: RecordingFault? { stream.fault }
     /// The offset at which the next item begins, which is the end of the last item returned.
@@ -105,7 +105,7 @@ public final class RecordedFile {
 
     /// Continues after a fault with the next complete item. The bytes that were left out are those from the fault's
     /// offset to that item's offset, or to the end of the file.
-    public func goOn() { stream.goOn() }
+    public func resumeAfterDamage() { stream.resumeAfterDamage() }
 
     /// Moves to `offset`, where an item begins (`RecordedItem.offset`), or to the beginning of the file (0).
     ///

@@ -45,13 +45,13 @@ final class RecordingBacklog: Sendable {
     private let limit: Int
     private let isLossless: Bool
     private let state = Mutex(State())
-    private let wake: WakeUp
+    private let wake: EventFD
 
     init(
         path: String, header: RecordingHeader, limit: Int, isLossless: Bool,
         handler: @escaping @Sendable (RecordingQueue.Event) -> Void
     ) throws(RecordingFileError) {
-        guard let wake = WakeUp() else { throw .system(call: "eventfd", path: path, code: errno) }
+        guard let wake = EventFD() else { throw .system(call: "eventfd", path: path, code: errno) }
         self.wake = wake
         self.path = path
         self.header = header

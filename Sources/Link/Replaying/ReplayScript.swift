@@ -204,7 +204,7 @@ public struct ReplayScript: Sendable {
     }
 
     private func header(count: Int, flags: MessageFlags = []) -> [UInt8] {
-        var writer = ByteWriter(capacity: LinkForm.extended.headerCount)
+        var writer = ByteWriter(capacity: HeaderFormat.extended.headerCount)
         MessageHeader(
             kindCode: MessageKind.unit.rawValue, flags: flags, length: UInt64(count), epoch: currentEpoch
         )

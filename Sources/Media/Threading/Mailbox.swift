@@ -4,20 +4,20 @@ import Synchronization
 /// sockets.
 public final class Mailbox<Item: Sendable>: Sendable {
     /// Signalled for each item.
-    public let wake: WakeUp
+    public let wake: EventFD
     /// The items that wait; nil once the mailbox is closed.
     private let items = Mutex<[Item]?>([])
     /// Whether items wait; most wake-ups bring none, and this is far cheaper to ask.
     private let hasItems = Atomic<Bool>(false)
 
     /// Creates a mailbox for a thread that waits for `wake` already.
-    public init(wake: WakeUp) {
+    public init(wake: EventFD) {
         self.wake = wake
     }
 
     /// Creates a mailbox; nil if the process has no file descriptor left.
     public convenience init?() {
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         self.init(wake: wake)
     }
 

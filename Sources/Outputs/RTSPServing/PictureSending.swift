@@ -31,7 +31,7 @@ final class PictureSending: PlayerSending {
     private static let still = (mostBytes: 4 << 10, restarts: Int64(3))
 
     private let track: HostedTrack
-    private let wake: WakeUp
+    private let wake: EventFD
     /// How long after its beginning a player starts again.
     private let secondStart: Interval
     private(set) var stream: PlayerStream
@@ -61,7 +61,7 @@ final class PictureSending: PlayerSending {
 
     /// - Parameter secondStart: how long after its beginning a player starts again, because some throw away all that
     ///   they have looked at to find out what comes.
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp, secondStart: Interval) {
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, secondStart: Interval) {
         (self.track, self.stream, self.wake, self.secondStart) = (track, stream, wake, secondStart)
     }
 

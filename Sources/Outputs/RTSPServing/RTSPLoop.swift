@@ -15,7 +15,7 @@ final class RTSPLoop {
     private let access: ViewerAccess
     private let listener: LinkListener
     private let ports: RTSPPorts
-    private let wake: WakeUp
+    private let wake: EventFD
     private let isStopped: Flag
     private let limits: RTSPServerLimits
     private let counts: RTSPServer.Counts
@@ -28,7 +28,7 @@ final class RTSPLoop {
     private var acceptsFrom = MonotonicTime.zero
 
     init(
-        _ host: ScreenRelayHost, listener: LinkListener, ports: RTSPPorts, wake: WakeUp, isStopped: Flag,
+        _ host: ScreenRelayHost, listener: LinkListener, ports: RTSPPorts, wake: EventFD, isStopped: Flag,
         limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
     ) {
         (self.host, self.listener, self.ports, self.wake) = (host, listener, ports, wake)

@@ -46,7 +46,7 @@ public final class RTSPServer: Sendable {
     /// Where it listens, with the actual port.
     public let address: ListenAddress
 
-    private let wake: WakeUp
+    private let wake: EventFD
     private let isStopped: Flag
     private let counts: Counts
     private let thread: NamedThread
@@ -74,7 +74,7 @@ public final class RTSPServer: Sendable {
         }
         guard case .tcp(_, let port) = listener.address else { throw RTSPServerError("it is not a TCP port") }
         address = ListenAddress(address: wanted.address, port: port)
-        guard let wake = WakeUp() else { throw RTSPServerError("no file descriptor is left") }
+        guard let wake = EventFD() else { throw RTSPServerError("no file descriptor is left") }
         let counts = Counts()
         let isStopped = Flag()
         let ports = try RTSPPorts.open(beside: wanted)

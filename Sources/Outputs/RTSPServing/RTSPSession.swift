@@ -30,7 +30,7 @@ final class RTSPSession {
     private let host: ScreenRelayHost
     private let access: ViewerAccess
     private let ports: RTSPPorts
-    private let wake: WakeUp
+    private let wake: EventFD
     private let limits: RTSPServerLimits
     private let log: EventLog
     private let remote: TransportAddress
@@ -59,7 +59,7 @@ final class RTSPSession {
     private static let attempts = 8
 
     init(
-        _ connection: LinkConnection, host: ScreenRelayHost, access: ViewerAccess, ports: RTSPPorts, wake: WakeUp,
+        _ connection: LinkConnection, host: ScreenRelayHost, access: ViewerAccess, ports: RTSPPorts, wake: EventFD,
         limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
         (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)

@@ -16,7 +16,7 @@ final class SoundSending: PlayerSending {
     private static let longestPacket = ClockRate.audio.ticks(in: .milliseconds(120))
 
     private let track: HostedTrack
-    private let wake: WakeUp
+    private let wake: EventFD
     /// How long it waits for sound before it sends silence.
     private let patience: Interval
     private(set) var stream: PlayerStream
@@ -26,7 +26,7 @@ final class SoundSending: PlayerSending {
     private var last: MediaTime?
     private var silence = FirstSilence()
 
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: WakeUp, patience: Interval) {
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, patience: Interval) {
         (self.track, self.stream, self.wake, self.patience) = (track, stream, wake, patience)
     }
 

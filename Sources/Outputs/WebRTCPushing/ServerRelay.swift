@@ -78,7 +78,7 @@ public final class ServerRelay: Sendable {
         private let peers: [TransportAddress]
         private let ufrag: String
         private let onPath: @Sendable (String) -> Void
-        private let wake: WakeUp
+        private let wake: EventFD
         private let state = Mutex(State())
         /// Safe on any thread (GCancellable is), and alive until `deinit`.
         private nonisolated(unsafe) let cancellable: UnsafeMutablePointer<GCancellable>
@@ -87,7 +87,7 @@ public final class ServerRelay: Sendable {
             _ servers: NamedServers, peers: [TransportAddress], ufrag: String,
             onPath: @escaping @Sendable (String) -> Void
         ) {
-            guard let wake = WakeUp(), let cancellable = g_cancellable_new() else { return nil }
+            guard let wake = EventFD(), let cancellable = g_cancellable_new() else { return nil }
             (self.servers, self.peers, self.ufrag, self.onPath) = (servers, peers, ufrag, onPath)
             (self.wake, self.cancellable) = (wake, cancellable)
         }

@@ -19,8 +19,8 @@ public struct Check: Sendable {
     /// `limit` is a finding itself, and its thread goes on.
     public static func run(_ checks: [Check], within limit: Interval) -> [Finding] {
         let deadline = MonotonicTime.now() + limit
-        let results = checks.map { check -> HandOver<[Finding]>? in
-            guard let result = HandOver<[Finding]>() else { return nil }
+        let results = checks.map { check -> OneShot<[Finding]>? in
+            guard let result = OneShot<[Finding]>() else { return nil }
             let thread = NamedThread("check") { result.give(check.run()) }
             return thread == nil ? nil : result
         }

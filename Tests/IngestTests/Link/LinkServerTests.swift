@@ -96,9 +96,9 @@ struct LinkServerTests {
     @Test(
         "a legacy sender's pictures come through, and it is sent nothing but the greeting",
         arguments: [
-            LinkForm.legacy40, .legacy16,
+            HeaderFormat.legacy40, .legacy16,
         ])
-    func legacy(_ form: LinkForm) throws {
+    func legacy(_ form: HeaderFormat) throws {
         let host = try Host()
         let reader = host.hub.subscribe {}
         let sender = try TestCapture(path: host.path, form: form)

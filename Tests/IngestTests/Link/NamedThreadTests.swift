@@ -15,7 +15,7 @@ struct NamedThreadTests {
     @Test("joining waits for the end, and joining again does nothing")
     func join() throws {
         let hasRun = Mutex(false)
-        let wake = try #require(WakeUp())
+        let wake = try #require(EventFD())
         let thread = try #require(
             NamedThread("test") {
                 wake.wait()

@@ -194,7 +194,7 @@ struct NetworkLinkTests {
         let ranges = ["192.0.2.0/24", "127.0.0.0/8"].compactMap { AddressRange($0) }
         // This is larger than what a peer that has not proved the token may send otherwise.
         let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
-        for form in [LinkForm.legacy40, .legacy16] {
+        for form in [HeaderFormat.legacy40, .legacy16] {
             for isThere in [true, false] {
                 let host = try Host(token: Self.token, legacySenders: isThere ? ranges : Array(ranges.dropLast()))
                 let sender = TestCapture(try LinkConnection.connect(to: host.address), form: form)

@@ -27,7 +27,7 @@ struct PeerPicturesTests {
         }
     }
 
-    private func messages(of unit: CodedFrame, form: LinkForm = .extended) throws -> [ReceivedMessage] {
+    private func messages(of unit: CodedFrame, form: HeaderFormat = .extended) throws -> [ReceivedMessage] {
         let encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0)
         var decoder = MessageDecoder()
         var messages: [ReceivedMessage] = []

@@ -64,7 +64,7 @@ struct SharingTests {
         try capture.send(try pictures.next(shade: 50, isIDR: true))
         try eventually("the screen", holds: { reader.take().count == 1 })
 
-        host.ingest.hub.hold(true)
+        host.ingest.hub.setPaused(true)
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
         #expect(!host.hub.canStart)
         #expect(try host.snapshot() == nil)
@@ -88,7 +88,7 @@ struct SharingTests {
         #expect(abs(try #require(try host.snapshot()) - 200) <= 3)
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
 
-        host.ingest.hub.hold(false)
+        host.ingest.hub.setPaused(false)
         try capture.wait(for: "hold's end") { $0.contains(.sharerPaused(false)) }
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
         try capture.send(.sharing(.live))
@@ -104,7 +104,7 @@ struct SharingTests {
     @Test("a capture that comes, or comes back, while the host holds is told at once and not seen")
     func newcomer() throws {
         let host = try Host()
-        host.ingest.hub.hold(true)
+        host.ingest.hub.setPaused(true)
         #expect(host.ingest.hub.sourceState == .waiting)
         let capture = try host.capture()
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
@@ -147,7 +147,7 @@ struct SharingTests {
     func contradiction() throws {
         let host = try Host()
         let capture = try host.capture()
-        host.ingest.hub.hold(true)
+        host.ingest.hub.setPaused(true)
         try capture.send(.sharing(.paused))
         try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         try capture.send(.sharing(.live))
@@ -161,17 +161,17 @@ struct SharingTests {
     func toggle() throws {
         let host = try Host()
         let capture = try host.capture()
-        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
+        host.ingest.hub.setPaused(!host.ingest.hub.isPausedBySharer)
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
-        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
+        host.ingest.hub.setPaused(!host.ingest.hub.isPausedBySharer)
         #expect(host.ingest.hub.sourceState == .live)
         try capture.send(.sharing(.paused))
         try host.waitForState(.paused(.sharer))
-        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
+        host.ingest.hub.setPaused(!host.ingest.hub.isPausedBySharer)
         try capture.wait(for: "hold's end") { $0.last { $0.kind == .sharerPaused } == .sharerPaused(false) }
         try capture.send(.sharing(.locked))
         try host.waitForState(.paused(.screenLocked))
-        host.ingest.hub.hold(!host.ingest.hub.isPausedBySharer)
+        host.ingest.hub.setPaused(!host.ingest.hub.isPausedBySharer)
         #expect(host.ingest.hub.sourceState == .paused(.sharer))
     }
 
@@ -184,7 +184,7 @@ struct SharingTests {
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 0, arrival: now())
         #expect(reader.take().count == 1)
-        ingest.hub.hold(true)
+        ingest.hub.setPaused(true)
         ingest.deliver(try pictures.next(shade: 60), epoch: 0, arrival: now())
         ingest.deliver(try pictures.next(shade: 70, isIDR: true), epoch: 0, arrival: now())
         ingest.deliver(try pictures.next(shade: 150), epoch: 0, arrival: now())
@@ -195,7 +195,7 @@ struct SharingTests {
         #expect(reader.take().isEmpty && !hub.canStart)
         #expect(ingest.hub.sourceState == .paused(.sharer))
 
-        ingest.hub.hold(false)
+        ingest.hub.setPaused(false)
         #expect(ingest.hub.sourceState == .live)
         var seen: [TrackFrame] = []
         try eventually("the host's own IDR") {
@@ -216,10 +216,10 @@ struct SharingTests {
         #expect(ingest.attach(source))
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
-        ingest.hub.hold(true)
+        ingest.hub.setPaused(true)
         hub.requestKeyFrame(now: now())
         #expect(source.idrs == 0)
-        ingest.hub.hold(false)
+        ingest.hub.setPaused(false)
         #expect(source.idrs == 1)
         ingest.deliver(try pictures.next(shade: 60), epoch: 1, arrival: now())
         #expect(hub.publishedFrames == 1)
@@ -240,10 +240,10 @@ struct SharingTests {
             .position(PointerPosition(x: x, y: 0, isVisible: true), of: PictureSize(width: 64, height: 48))
         }
         ingest.hub.report(position(1), from: source)
-        ingest.hub.hold(true)
+        ingest.hub.setPaused(true)
         ingest.hub.report(position(2), from: source)
         ingest.hub.report(position(3), from: source)
-        ingest.hub.hold(false)
+        ingest.hub.setPaused(false)
         ingest.hub.report(position(4), from: source)
         #expect(reports.withLock { $0.dropFirst() } == [position(1), .lost, position(3), position(4)])
     }
@@ -257,7 +257,7 @@ struct SharingTests {
             func requestPicture() {}
             func setWatched(_ isRunning: Bool) {}
             func setTargetBitRate(_ rate: BitRate) {}
-            func setSharerPaused(_ isHeld: Bool) { held.withLock { $0 = isHeld } }
+            func setSharerPaused(_ isPaused: Bool) { held.withLock { $0 = isPaused } }
         }
         let hub = TrackHub(origin: now())
         let last = Mutex(SourceState.waiting)
@@ -265,11 +265,13 @@ struct SharingTests {
         let source = Holding()
         #expect(ingest.attach(source))
         let threads = (0..<4).compactMap { index in
-            NamedThread("sharer \(index)") { for turn in 0..<500 { ingest.hub.hold((turn + index).isMultiple(of: 2)) } }
+            NamedThread("sharer \(index)") {
+                for turn in 0..<500 { ingest.hub.setPaused((turn + index).isMultiple(of: 2)) }
+            }
         }
         for thread in threads { thread.join() }
-        let isHeld = ingest.hub.sourceState == .paused(.sharer)
-        #expect(source.held.withLock { $0 } == isHeld)
+        let isPaused = ingest.hub.sourceState == .paused(.sharer)
+        #expect(source.held.withLock { $0 } == isPaused)
         #expect(last.withLock { $0 } == ingest.hub.sourceState)
     }
 }

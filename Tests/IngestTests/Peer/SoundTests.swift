@@ -155,7 +155,7 @@ struct SoundTests {
         // Packets that come faster than their sound lasts have no place on the track.
         try eventually("the time of the packets", holds: { now() - start > .milliseconds(50) })
 
-        host.sound.hold(true)
+        host.sound.setPaused(true)
         #expect(host.sound.sourceState == .paused(.sharer))
         #expect(!host.sound.canStart)
         try sound.wait(for: "the mute") { $0.contains(.sharerPaused(true)) }
@@ -164,7 +164,7 @@ struct SoundTests {
         try sound.send(.sharing(.paused))
         try eventually("its answer", holds: { host.sound.takesKeyFrame })
         try sound.send(packet(3, at: now()))
-        host.sound.hold(false)
+        host.sound.setPaused(false)
         try sound.wait(for: "the end of the mute") { $0.last == .sharerPaused(false) }
         try sound.send(packet(4, at: now()))
         try sound.send(.sharing(.live))

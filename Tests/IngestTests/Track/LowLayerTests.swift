@@ -61,13 +61,13 @@ struct LowLayerTests {
         hub.setLowRate(BitRate(bitsPerSecond: 500_000))
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
         try eventually("the first picture") { try watcher.shade() != nil }
-        hub.hold(true)
+        hub.setPaused(true)
         _ = try watcher.shade()
         let hidden = hub.firstStart(of: .low)
         #expect(watcher.frames.allSatisfy { $0.number < hidden })
         let count = watcher.frames.count
         ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
-        hub.hold(false)
+        hub.setPaused(false)
         ingest.deliver(try pictures.next(shade: 130, isIDR: true), epoch: 1, arrival: now())
         try eventually("the picture after the pause") { try watcher.shade().map { abs($0 - 130) < 4 } == true }
         #expect(watcher.frames[count].coded.isRandomAccess)

@@ -139,7 +139,7 @@ struct TrackIngestTests {
         try eventually("an answer", holds: { answers.all.count == 1 })
         #expect(abs(try #require(answers.all[0]) - 200) <= 3)
         // A viewer who joins after the cache was dropped sees that picture, too, from the host's own encoder.
-        for isHeld in [true, false] { hub.hold(isHeld) }
+        for isPaused in [true, false] { hub.setPaused(isPaused) }
         hub.requestKeyFrame(now: now())
         try eventually("an IDR of the last picture", holds: { hub.cachedFrames.first?.coded.isRandomAccess == true })
         let decoder = try H264Decoder()

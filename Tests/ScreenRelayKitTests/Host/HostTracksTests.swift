@@ -19,7 +19,7 @@ private final class MutedSound: PictureSource {
     func requestPicture() {}
     func setWatched(_ isRunning: Bool) {}
     func setTargetBitRate(_ rate: BitRate) {}
-    func setSharerPaused(_ isHeld: Bool) { muted.withLock { $0 = isHeld } }
+    func setSharerPaused(_ isPaused: Bool) { muted.withLock { $0 = isPaused } }
     var isMuted: Bool { muted.withLock { $0 } }
 }
 
@@ -51,9 +51,9 @@ struct HostTracksTests {
             #expect(track.publish(source))
             return source
         }
-        let pausing = try #require(NamedThread("pausing") { tracks.hold(true) })
+        let pausing = try #require(NamedThread("pausing") { tracks.setPaused(true) })
         try eventually("the first track to pause") { isPausing.withLock { $0 } }
-        tracks.hold(false)
+        tracks.setPaused(false)
         #expect(second.sourceState == .live)
         mayGoOn.withLock { $0 = true }
         pausing.join()
@@ -90,16 +90,16 @@ struct HostTracksTests {
         #expect(second.sound.attach(sounds[1], now: now()))
         #expect(second.sound.sourceState == .paused(.sharer) && sounds[1].isMuted)
         // The end of a pause does not end the mute, nor the other way round.
-        tracks.hold(true)
-        tracks.hold(false)
+        tracks.setPaused(true)
+        tracks.setPaused(false)
         #expect(first.sourceState == .live && sounds.allSatisfy(\.isMuted))
         tracks.mute(false)
         #expect(!tracks.isMuted && !sounds.contains(where: \.isMuted))
-        tracks.hold(true)
+        tracks.setPaused(true)
         tracks.mute(true)
         tracks.mute(false)
         #expect(first.sourceState == .paused(.sharer) && sounds.allSatisfy(\.isMuted))
-        tracks.hold(false)
+        tracks.setPaused(false)
         #expect([first, second].map(\.sound.sourceState) == [.live, .live] && !sounds.contains(where: \.isMuted))
         #expect(states.withLock { $0 } == [.live, .paused(.sharer), .live, .paused(.sharer), .live])
         pictures.end(reason: "it was a test")

@@ -62,9 +62,9 @@ struct PublishedSoundTests {
             other.receive(frame([0xFC, 100 + number], at: start + .milliseconds(20) * Int64(number)))
         }
         receive(1)
-        hub.hold(true, now: start)
+        hub.setPaused(true, now: start)
         receive(2)
-        hub.hold(false, now: start)
+        hub.setPaused(false, now: start)
         receive(3)
         sound.end(reason: "enough", now: now())
         recorder.close()

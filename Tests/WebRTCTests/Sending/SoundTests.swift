@@ -201,7 +201,7 @@ struct SoundTests {
         #expect(packets(at: peer).isEmpty)
         rig.play(3)
         #expect(contents(of: packets(at: peer)) == contents(of: rig.tracks[1].published[50...]))
-        rig.tracks[1].hub.hold(true)
+        rig.tracks[1].hub.setPaused(true)
         rig.play(3)
         #expect(packets(at: peer).count == 3)
     }

@@ -48,7 +48,7 @@ struct JoiningTests {
         rig.publish { Pictures.delta(500, seed: 1, captured: $0) }
         rig.run(for: .milliseconds(100))
         #expect(first.wholePictures.count == 2)
-        for isHeld in [true, false] { rig.hub.hold(isHeld) }
+        for isPaused in [true, false] { rig.hub.setPaused(isPaused) }
         let second = try rig.join()
         rig.run(for: .seconds(2))
         #expect(second.link.media.isEmpty)
@@ -70,7 +70,7 @@ struct JoiningTests {
         rig.run(for: .milliseconds(20))
         let sent = slow.link.media.count
         // What a session asks of its feed before the media thread has looked at the track again.
-        for isHeld in [true, false] { rig.hub.hold(isHeld) }
+        for isPaused in [true, false] { rig.hub.setPaused(isPaused) }
         let newcomer = try rig.addPeer()
         newcomer.viewer.check()
         slow.link.hasRoom = true

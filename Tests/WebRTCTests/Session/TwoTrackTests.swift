@@ -92,7 +92,7 @@ struct TwoTrackTests {
         rig.run(for: .milliseconds(100))
         #expect(frames(of: 0, at: peer).count == 4)
         #expect(frames(of: 1, at: peer).count == 8)
-        for isHeld in [true, false] { rig.tracks[1].hub.hold(isHeld) }
+        for isPaused in [true, false] { rig.tracks[1].hub.setPaused(isPaused) }
         let late = try rig.join()
         rig.run(for: .milliseconds(100))
         #expect(frames(of: 0, at: late).count == 4)

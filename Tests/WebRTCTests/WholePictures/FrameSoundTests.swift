@@ -100,11 +100,11 @@ struct FrameSoundTests {
         #expect(rig.sounds.isEmpty)
         rig.play(2)
         #expect(rig.sounds.count == 2 && rig.sounds.allSatisfy { $0.isHeard() })
-        rig.track.hub.hold(true)
+        rig.track.hub.setPaused(true)
         #expect(rig.sounds.allSatisfy { !$0.isHeard() })
         rig.play(2)
         #expect(rig.sounds.count == 2)
-        rig.track.hub.hold(false)
+        rig.track.hub.setPaused(false)
         rig.play(2)
         #expect(rig.sounds.count == 4 && rig.sounds.suffix(2).allSatisfy { $0.isHeard() })
     }

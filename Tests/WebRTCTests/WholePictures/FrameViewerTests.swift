@@ -178,12 +178,12 @@ struct FrameViewerTests {
         rig.path.silentUntil = .distantFuture
         rig.publish { Pictures.delta(5_000, seed: 1, captured: $0) }
         #expect(rig.pictures.count == 2 && rig.pictures[1].isShown())
-        rig.hub.hold(true)
+        rig.hub.setPaused(true)
         #expect(!rig.pictures[1].isShown())
         rig.run(for: .seconds(20))
         #expect(rig.viewer.end == nil, "what was left out can't be confirmed")
         rig.path.silentUntil = .zero
-        rig.hub.hold(false)
+        rig.hub.setPaused(false)
         rig.publish { Pictures.delta(5_000, seed: 2, captured: $0) }
         #expect(rig.pictures.count == 2)
         rig.publish { Pictures.idr(20_000, seed: 3, captured: $0) }

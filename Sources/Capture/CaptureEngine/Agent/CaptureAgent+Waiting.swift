@@ -51,7 +51,7 @@ extension CaptureAgent {
         if let session, watched[5].isReady || session.deadline <= .now() { session.process() }
         if count <= 0 { return false }
         if watched[0].isReady { return true }
-        if watched[3].isReady, signals.takePauseToggle() { isHeld.toggle() }
+        if watched[3].isReady, signals.takePauseToggle() { isSharerPaused.toggle() }
         let now = MonotonicTime.now()
         if Int32(watched[2].revents) & POLLOUT != 0 { link.flush(now) }
         // Also read after an error or a hang-up: the result of reading tells which of the two it was.

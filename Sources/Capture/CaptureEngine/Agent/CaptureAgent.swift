@@ -43,7 +43,7 @@ public final class CaptureAgent {
     /// How the pointer reaches viewers now. A recording can show it only in the pictures.
     var pointerMode: PointerMode { wantedPointerMode == .apart && link.isRecording ? .drawn : wantedPointerMode }
     /// Whether the sharer has paused.
-    var isHeld = false
+    var isSharerPaused = false
     var sharing = SharingState.live
     var wantsKeyFrame = false
     // Whether the pointer is drawn in the last picture of the screen that viewers have. A new mode takes effect with
@@ -167,7 +167,7 @@ public final class CaptureAgent {
     /// Reports a change of the sharing state, and demands the picture that belongs to it.
     private func adoptSharing() {
         let isLocked = screen.isLocked || session?.isLocked == true
-        let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
+        let now: SharingState = isSharerPaused ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
         log.info(now == .live ? "sharing continues" : "viewers now see a notice: \(slateWords(now))")
         sharing = now
@@ -223,7 +223,7 @@ public final class CaptureAgent {
         case .pointerMode(let mode):
             wantedPointerMode = mode
             setPointerMode()
-        case .sharerPaused(let isHeld): self.isHeld = isHeld
+        case .sharerPaused(let isPaused): self.isSharerPaused = isPaused
         case .sharpen: sharpen(.now())
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }

@@ -9,11 +9,11 @@ import TrackHub
 /// The link's thread: waits for connections, for bytes from captures, and for commands from the host.
 final class LinkLoop {
     /// The most connections that may be open besides the track's source.
-    private static let strangersLimit = 32
+    private static let unidentifiedLimit = 32
     /// The least time that each of them may stay, so that a capture can say hello however many others connect.
-    private static let strangersTime = Interval.milliseconds(100)
+    private static let unidentifiedTime = Interval.milliseconds(100)
     /// The most bytes of incomplete messages that all of them together may have sent.
-    private static let strangersBytes = 4 << 20
+    private static let unidentifiedBytes = 4 << 20
     /// How many bytes to read at once; a key frame of a common size takes a few reads.
     private static let readSize = 256 << 10
 
@@ -72,7 +72,7 @@ final class LinkLoop {
                 if index < ready.peers.count, ready.peers[index] { peer.read(into: &buffer, now: now) }
                 peer.advance(now: now)
             }
-            keepStrangersSmall(now)
+            keepUnidentifiedSmall(now)
             lines.reportWithheld(now: now)
             peers.removeAll { $0.isOver }
             if !peers.contains(where: \.isAttached) { hasToldOfRefusal = false }
@@ -106,7 +106,7 @@ final class LinkLoop {
             connection, came: came, admission: admission, ingest: ingest, sound: sound, hostName: name,
             wake: inbox.wake, recorder: recorder, watcher: watcher, silencePatience: silencePatience,
             lines: lines)
-        peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
+        peer.evictsStalledSource = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peer.onSoundRefusal = { [weak self] in self?.refusedSound(now: $0) }
         peers.append(peer)
     }
@@ -168,19 +168,19 @@ final class LinkLoop {
     /// The address (in IPv6, the /64) that has the most strangers loses one first. No stranger is closed before it has
     /// had time to say what it is; until then, returns false, and new connections wait in the listener's queue.
     private func makeRoom(_ now: MonotonicTime) -> Bool {
-        let strangers = peers.filter { $0.isStranger && !$0.isOver }
-        guard strangers.count >= Self.strangersLimit else { return true }
-        guard let index = Self.firstToGo(of: strangers.map { ($0.remote, $0.came) }) else { return true }
-        let oldest = strangers[index]
-        guard now - oldest.came >= Self.strangersTime else {
-            isCrowdedUntil = oldest.came + Self.strangersTime
+        let unidentified = peers.filter { $0.isUnidentified && !$0.isOver }
+        guard unidentified.count >= Self.unidentifiedLimit else { return true }
+        guard let index = Self.firstToGo(of: unidentified.map { ($0.remote, $0.came) }) else { return true }
+        let oldest = unidentified[index]
+        guard now - oldest.came >= Self.unidentifiedTime else {
+            isCrowdedUntil = oldest.came + Self.unidentifiedTime
             return false
         }
         oldest.finish()
         closedForRoom += 1
         if roomLineDue <= now {
             log.warning(
-                "link: too many unidentified connections (\(strangers.count)); closed the oldest, "
+                "link: too many unidentified connections (\(unidentified.count)); closed the oldest, "
                     + "and \(closedForRoom - 1) before it")
             roomLineDue = now + .seconds(1)
         }
@@ -188,19 +188,19 @@ final class LinkLoop {
     }
 
     /// Returns the index of the connection to close first: the oldest one from the address that has the most.
-    static func firstToGo(of strangers: [(remote: String?, came: MonotonicTime)]) -> Int? {
-        Crowd.firstToGo(of: strangers.indices.sorted { strangers[$0].came < strangers[$1].came }) {
-            strangers[$0].remote
+    static func firstToGo(of unidentified: [(remote: String?, came: MonotonicTime)]) -> Int? {
+        Crowd.firstToGo(of: unidentified.indices.sorted { unidentified[$0].came < unidentified[$1].came }) {
+            unidentified[$0].remote
         }
     }
 
-    private func keepStrangersSmall(_ now: MonotonicTime) {
-        let strangers = peers.filter { $0.isStranger && !$0.isOver }
-        var bytes = strangers.reduce(0) { $0 + $1.unfinishedBytes }
-        guard bytes > Self.strangersBytes else { return }
+    private func keepUnidentifiedSmall(_ now: MonotonicTime) {
+        let unidentified = peers.filter { $0.isUnidentified && !$0.isOver }
+        var bytes = unidentified.reduce(0) { $0 + $1.unfinishedBytes }
+        guard bytes > Self.unidentifiedBytes else { return }
         // Close as many as it takes, since the loop may not run again for a while.
-        for largest in strangers.sorted(by: { $0.unfinishedBytes > $1.unfinishedBytes })
-        where bytes > Self.strangersBytes {
+        for largest in unidentified.sorted(by: { $0.unfinishedBytes > $1.unfinishedBytes })
+        where bytes > Self.unidentifiedBytes {
             bytes -= largest.unfinishedBytes
             lines(of: largest.remote ?? "").warning(
                 "link: unidentified connections have sent too much; closed one")

@@ -11,7 +11,7 @@ final class LinkSound: PictureSource {
     let restsUnwatched: Bool
     private let messages: Mailbox<LinkMessage>
 
-    init(wake: WakeUp, restsUnwatched: Bool) {
+    init(wake: EventFD, restsUnwatched: Bool) {
         self.restsUnwatched = restsUnwatched
         messages = Mailbox(wake: wake)
     }
@@ -26,7 +26,7 @@ final class LinkSound: PictureSource {
     func setTargetBitRate(_ rate: BitRate) {
         // Sound takes so little that pictures get less instead.
     }
-    func setSharerPaused(_ isHeld: Bool) { post(.sharerPaused(isHeld)) }
+    func setSharerPaused(_ isPaused: Bool) { post(.sharerPaused(isPaused)) }
     func setMicrophoneMuted(_ isMuted: Bool) { post(.microphoneMuted(isMuted)) }
 
     func takeMessages() -> [LinkMessage] { messages.take() }

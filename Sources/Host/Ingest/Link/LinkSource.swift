@@ -21,7 +21,7 @@ final class LinkSource: PictureSource {
     }
     private let messages: Mailbox<LinkMessage>
 
-    init(wake: WakeUp) {
+    init(wake: EventFD) {
         messages = Mailbox(wake: wake)
     }
 
@@ -46,7 +46,7 @@ final class LinkSource: PictureSource {
     func setFrameRate(_ rate: FrameRate) { post(.frameRate(rate)) }
     func sharpen() { post(.sharpen) }
 
-    func setSharerPaused(_ isHeld: Bool) { post(.sharerPaused(isHeld)) }
+    func setSharerPaused(_ isPaused: Bool) { post(.sharerPaused(isPaused)) }
     func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
     func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 

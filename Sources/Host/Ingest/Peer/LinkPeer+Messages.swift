@@ -74,7 +74,7 @@ extension LinkPeer {
             }
             if !pictures.isReplay { soundSilence = SoundSilence(patience: silence.patience) }
         } else {
-            isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
+            isAttached = ingest.attach(source) || evictsStalledSource(now) && ingest.attach(source)
             guard isAttached else {
                 end(.refused, "another capture is connected to this host")
                 return false

@@ -40,19 +40,19 @@ final class LinkPeer {
     let came: MonotonicTime
     private let isFromListener: Bool
     /// How long it may be silent before its first message.
-    private static let strangersPatience = Interval.seconds(8)
+    private static let identificationTimeout = Interval.seconds(8)
     /// How long it may wait before the handshake of an encrypted link.
     private static let handshakePatience = Interval.seconds(1)
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
-    var makesRoom: (MonotonicTime) -> Bool = { _ in false }
+    var evictsStalledSource: (MonotonicTime) -> Bool = { _ in false }
     /// Called if the peer would be a second source of sound.
     var onSoundRefusal: (MonotonicTime) -> Void = { _ in }
     /// Set once the peer has been told that the connection ends.
-    private var farewell: PeerFarewell?
+    private var farewell: LingeringClose?
 
     /// Whether it came through the listener and is no source of the track: it has not shown what it is, or is turned
     /// away.
-    var isStranger: Bool { isFromListener && !isSource }
+    var isUnidentified: Bool { isFromListener && !isSource }
     /// Whether it is the source of the pictures or of the sound.
     var isSource: Bool { isAttached || sound.isAttached }
     var isFirstMessage = true
@@ -65,7 +65,7 @@ final class LinkPeer {
 
     init(
         _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
-        sound: TrackHub, hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?,
+        sound: TrackHub, hostName: String, wake: EventFD, recorder: LinkRecorder?, watcher: LinkWatcher?,
         silencePatience: Interval, lines: LogRateLimiter
     ) {
         self.watcher = watcher
@@ -109,7 +109,7 @@ final class LinkPeer {
     /// When its first message is due; nil once that has come, or if it isn't a stranger.
     private var firstWordDeadline: MonotonicTime? {
         guard isFromListener, isFirstMessage else { return nil }
-        return came + (connection.awaitsHandshake ? Self.handshakePatience : Self.strangersPatience)
+        return came + (connection.awaitsHandshake ? Self.handshakePatience : Self.identificationTimeout)
     }
 
     /// Whether it is expected to send something while it runs. Sound may be silent for hours.
@@ -230,7 +230,7 @@ final class LinkPeer {
             send(.end(EndNotice(reason: endReason, text: text)))
         }
         reason = text
-        farewell = PeerFarewell(connection)
+        farewell = LingeringClose(connection)
         detach()
     }
 

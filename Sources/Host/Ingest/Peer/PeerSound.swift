@@ -11,7 +11,7 @@ struct PeerSound {
     static let encoder = MessageEncoder(epoch: 0, stream: MessageHeader.soundStream)
 
     private let hub: TrackHub
-    private let wake: WakeUp
+    private let wake: EventFD
     /// The source that the hub knows; nil if the peer sends no sound, or if the hub has another source.
     private var source: LinkSound?
     private var hasTried = false
@@ -19,7 +19,7 @@ struct PeerSound {
     private var clock = SoundClock()
 
     /// - Parameter wake: woken when a message for the peer waits.
-    init(hub: TrackHub, wake: WakeUp) {
+    init(hub: TrackHub, wake: EventFD) {
         self.hub = hub
         self.wake = wake
     }

@@ -16,9 +16,9 @@ final class DecodeTap: Sendable {
     private static let waitingBytes = 16 << 20
 
     private let inbox: RankedMutex<Inbox>
-    private let wake: WakeUp
+    private let wake: EventFD
     /// Signalled when the inbox has been emptied, for a source that waits for room.
-    private let room: WakeUp
+    private let room: EventFD
     private let thread: Mutex<NamedThread?>
     /// Which of the source's frames are checked; nil while no viewer checks its pictures.
     private let checks = Mutex<PictureChecks?>(nil)
@@ -68,7 +68,7 @@ final class DecodeTap: Sendable {
     private let log: EventLog
 
     init(log: EventLog) throws(IngestError) {
-        guard let wake = WakeUp(), let room = WakeUp() else { throw .system("no descriptor left for the decode tap") }
+        guard let wake = EventFD(), let room = EventFD() else { throw .system("no descriptor left for the decode tap") }
         self.wake = wake
         self.room = room
         self.log = log
@@ -104,7 +104,7 @@ final class DecodeTap: Sendable {
         let log = self.log
         // The thread holds a reference to the tap only while it takes work, so that it ends when the tap is released.
         let started = startThread("decode-tap") { [weak self] in
-            let work = TapWork(
+            let work = DecodeTapWorker(
                 log: log, onFailure: onFailure, onPicture: onPicture, onLowPicture: onLowPicture)
             while let taken = self?.takeInbox(), work.perform(taken) {
                 wake.wait(until: min(work.nextDeadline, taken.makeKeyFrameAt ?? .distantFuture))

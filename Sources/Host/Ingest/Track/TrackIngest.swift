@@ -40,7 +40,7 @@ public final class TrackIngest: TrackObserver {
         try tap.connect(
             onFailure: { [weak hub] in hub?.requestKeyFrame(now: MonotonicTime.now()) },
             onPicture: { [weak hub] frame, epoch, number in
-                hub?.carryOn(with: frame, epoch: epoch, number: number, now: MonotonicTime.now()) != nil
+                hub?.publishFallback(frame, epoch: epoch, number: number, now: MonotonicTime.now()) != nil
             },
             onLowPicture: { [weak hub] frame, epoch, number in
                 hub?.takeLow(frame, epoch: epoch, number: number, now: MonotonicTime.now()) == true

@@ -36,12 +36,12 @@ public final class CustomAudioTrack: PictureSource {
         var hub: TrackHub?
         var isHeard = false
         /// Whether the sharer has paused or muted.
-        var isHeld = false
+        var isPaused = false
         /// Nil if the sound is not recorded.
         var recording: PublicationSoundRecording?
 
         /// The hub, if what is written now can be heard.
-        var hearing: TrackHub? { isHeard && !isHeld ? hub : nil }
+        var hearing: TrackHub? { isHeard && !isPaused ? hub : nil }
     }
 
     /// A track of packets that is not in a room yet. ``HostedTrack/publish(_:)`` puts it into one, beside whatever
@@ -116,7 +116,7 @@ public final class CustomAudioTrack: PictureSource {
 
     private func deliver(_ frame: CodedFrame, to hub: TrackHub, at now: MonotonicTime) {
         // What nobody may hear isn't recorded either.
-        let recording = state.withLock { $0.isHeld ? nil : $0.recording }
+        let recording = state.withLock { $0.isPaused ? nil : $0.recording }
         recording?.record(frame, at: now)
         hub.deliver(frame, from: self, epoch: epoch, arrival: now)
     }
@@ -179,7 +179,7 @@ public final class CustomAudioTrack: PictureSource {
     public func setTargetBitRate(_ rate: BitRate) {
         // Sound takes so little that pictures get less instead.
     }
-    public func setSharerPaused(_ isHeld: Bool) {
-        state.withLock { $0.isHeld = isHeld }
+    public func setSharerPaused(_ isPaused: Bool) {
+        state.withLock { $0.isPaused = isPaused }
     }
 }

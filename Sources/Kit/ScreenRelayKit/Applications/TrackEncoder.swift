@@ -61,7 +61,7 @@ final class TrackEncoder: Sendable {
     private static let longestEncoding = Interval.milliseconds(500)
 
     private let highestRate: BitRate
-    private let wake: WakeUp
+    private let wake: EventFD
     private let wishes: Mutex<Wishes>
     /// Used only by the thread that has set `isEncoding`.
     private let coder: Mutex<Coder>
@@ -71,7 +71,7 @@ final class TrackEncoder: Sendable {
         picturesPerSecond: Int, highestRate: BitRate,
         makeEncoder: @escaping EncoderMaker = { try X264Encoder($0) }
     ) throws(HostError) {
-        guard let wake = WakeUp() else { throw .system("no descriptor left for a track's encoder") }
+        guard let wake = EventFD() else { throw .system("no descriptor left for a track's encoder") }
         self.wake = wake
         self.highestRate = max(Self.lowestRate, highestRate)
         wishes = Mutex(Wishes(rate: max(Self.lowestRate, highestRate)))

@@ -24,7 +24,7 @@ public final class CaptureSupervisor: Sendable {
     /// The number of the descriptor that is the capture's end of the link.
     private static let linkDescriptor: Int32 = 3
 
-    private let wake: WakeUp
+    private let wake: EventFD
     private let isStopped = Flag()
     private let thread: Mutex<NamedThread?>
 
@@ -43,7 +43,7 @@ public final class CaptureSupervisor: Sendable {
         _ program: SupervisedProgram, confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
         log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void = { _ in }
     ) throws(HostError) {
-        guard let wake = WakeUp() else { throw .system("no descriptor left for a supervisor") }
+        guard let wake = EventFD() else { throw .system("no descriptor left for a supervisor") }
         self.wake = wake
         thread = Mutex(nil)
         let launch = Launch(program.path, program.arguments + ["--link", "fd:\(Self.linkDescriptor)"])
@@ -125,7 +125,7 @@ public final class CaptureSupervisor: Sendable {
     }
 
     /// Waits for `pause`. Late events of a capture that has ended don't cut it short.
-    private static func wait(_ pause: Interval, on wake: WakeUp, _ isStopped: () -> Bool) {
+    private static func wait(_ pause: Interval, on wake: EventFD, _ isStopped: () -> Bool) {
         let end = MonotonicTime.now() + pause
         while !isStopped(), MonotonicTime.now() < end { wake.wait(until: end) }
     }

@@ -32,7 +32,7 @@ final class SupervisedCapture {
     private let watcher: LinkWatcher
     /// The events from the link's thread.
     private let news: Mailbox<LinkWatcher.Event>
-    private let wake: WakeUp
+    private let wake: EventFD
     private let log: EventLog
     private let isNews: Bool
     private var largest: PictureSize?
@@ -49,7 +49,7 @@ final class SupervisedCapture {
     /// only for developers.
     init(
         _ launch: Launch, name: String, linkDescriptor: Int32, isNews: Bool, confinement: CaptureConfinement,
-        group: MemoryGroup?, link: LinkServer, wake: WakeUp, log: EventLog
+        group: MemoryGroup?, link: LinkServer, wake: EventFD, log: EventLog
     ) throws {
         let news = Mailbox<LinkWatcher.Event>(wake: wake)
         watcher = LinkWatcher { event in

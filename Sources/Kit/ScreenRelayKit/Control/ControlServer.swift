@@ -12,7 +12,7 @@ public import Threading
 /// the oldest is closed.
 public final class ControlServer: Sendable {
     private let thread: NamedThread
-    private let wake: WakeUp
+    private let wake: EventFD
     private let isStopped: Flag
 
     /// Listens in `folder`, which is created if it doesn't exist.
@@ -27,7 +27,7 @@ public final class ControlServer: Sendable {
         in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,
         answer: @escaping @Sendable (ControlCommand) -> ControlAnswer
     ) throws(LinkTransportError) {
-        guard let wake = WakeUp() else { throw .system(call: "eventfd", subject: "the control socket", code: errno) }
+        guard let wake = EventFD() else { throw .system(call: "eventfd", subject: "the control socket", code: errno) }
         try folder.prepare()
         let listener = Sent(
             try LinkListener(path: folder.path + "/" + ControlLine.socketName(of: process ?? getpid())))
@@ -86,7 +86,7 @@ private final class ControlLoop {
     }
 
     /// Waits for events and handles them.
-    func turn(wake: WakeUp) {
+    func turn(wake: EventFD) {
         var entries = [
             pollfd(wake.descriptor),
             pollfd(acceptsAgain == nil ? listener.descriptor : -1),

@@ -14,7 +14,7 @@ final class HostTracks: Sendable {
     private struct State {
         /// The tracks in the order they were added, the first one first.
         var tracks: [HostedTrack]
-        var isHeld = false
+        var isPaused = false
         var isMuted = false
         var isMicrophoneMuted = false
         /// Counts the calls of `hold` and `mute`. If two come at the same time, every track follows the later one.
@@ -36,28 +36,28 @@ final class HostTracks: Sendable {
     }
 
     /// Hides all tracks from viewers and mutes them, or shows them again. Those that ``mute(_:)`` has muted stay so.
-    func hold(_ isHeld: Bool) {
+    func setPaused(_ isPaused: Bool) {
         let (tracks, isMuted, order) = state.withLock { state in
-            state.isHeld = isHeld
+            state.isPaused = isPaused
             state.order += 1
             return (state.tracks, state.isMuted, state.order)
         }
         for track in tracks {
-            if isHeld { track.soundHold.change(isPaused: true, isMuted: isMuted, order: order) }
-            track.ingest.hub.hold(isHeld, order: order)
+            if isPaused { track.soundHold.change(isPaused: true, isMuted: isMuted, order: order) }
+            track.ingest.hub.setPaused(isPaused, order: order)
             // After the pictures, whose capture may have paused by itself meanwhile.
-            if !isHeld { track.soundHold.change(isPaused: false, isMuted: isMuted, order: order) }
+            if !isPaused { track.soundHold.change(isPaused: false, isMuted: isMuted, order: order) }
         }
     }
 
     /// Mutes all tracks, or lets their sound be heard again unless they are paused.
     func mute(_ isMuted: Bool) {
-        let (tracks, isHeld, order) = state.withLock { state in
+        let (tracks, isPaused, order) = state.withLock { state in
             state.isMuted = isMuted
             state.order += 1
-            return (state.tracks, state.isHeld, state.order)
+            return (state.tracks, state.isPaused, state.order)
         }
-        for track in tracks { track.soundHold.change(isPaused: isHeld, isMuted: isMuted, order: order) }
+        for track in tracks { track.soundHold.change(isPaused: isPaused, isMuted: isMuted, order: order) }
     }
 
     /// Leaves the microphone out of the sound of all tracks, or lets it be heard again.
@@ -107,8 +107,8 @@ final class HostTracks: Sendable {
                 return "the room already has \(RoomDirectory.trackLimit) tracks, the most that it can have"
             }
             state.tracks.append(track)
-            if state.isHeld { track.ingest.hub.hold(true, order: state.order) }
-            track.soundHold.change(isPaused: state.isHeld, isMuted: state.isMuted, order: state.order)
+            if state.isPaused { track.ingest.hub.setPaused(true, order: state.order) }
+            track.soundHold.change(isPaused: state.isPaused, isMuted: state.isMuted, order: state.order)
             track.soundHold.hub.muteMicrophone(state.isMicrophoneMuted)
             track.ingest.limit(state.limits)
             announce()

@@ -10,7 +10,7 @@ extension ScreenRelayHost {
     /// The rooms with their links, and who is in them now. Waits for the signalling thread; nil if that takes more than
     /// 1 s or the thread has ended.
     public func rooms() -> RoomsDocument? {
-        let answer = HandOver<RoomsDocument>()
+        let answer = OneShot<RoomsDocument>()
         signalling.describe { answer?.give($0) }
         guard var document = answer?.wait(until: .now() + Self.answerPatience) else { return nil }
         let links = linksDocument().rooms
@@ -24,7 +24,7 @@ extension ScreenRelayHost {
     /// Removes a visitor by the identifier from ``rooms()`` or `onVisit`. Returns false if no one has that identifier.
     /// A visitor who has the link can come back. Waits like ``rooms()``.
     public func removeVisitor(_ id: String) -> Bool {
-        let answer = HandOver<Bool>()
+        let answer = OneShot<Bool>()
         signalling.removeVisitor(id) { answer?.give($0) }
         return answer?.wait(until: .now() + Self.answerPatience) ?? false
     }

@@ -160,14 +160,14 @@ public final class ScreenRelayHost: Sendable {
 
     /// Hides all tracks from viewers until ``resume()``, and mutes them. A source sends a slate if it can, otherwise
     /// its pictures are held back. Pages say so.
-    public func pause() { hosted.hold(true) }
+    public func pause() { hosted.setPaused(true) }
 
     /// Shows all tracks again, even if the sharer has paused at the source.
-    public func resume() { hosted.hold(false) }
+    public func resume() { hosted.setPaused(false) }
 
     /// Pauses, or resumes if the first track is paused.
     public func togglePause() {
-        hosted.hold(!firstTrack.ingest.hub.isPausedBySharer)
+        hosted.setPaused(!firstTrack.ingest.hub.isPausedBySharer)
     }
 
     /// Mutes the sound of all tracks, also of those that come later, or lets it be heard again unless they are paused.

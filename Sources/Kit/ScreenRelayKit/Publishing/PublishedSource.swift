@@ -25,7 +25,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     let sound = PublishedSound()
     private let log: EventLog
     private let epoch = UInt64.random(in: 1 ... .max)
-    private let wake: WakeUp
+    private let wake: EventFD
     private let state = Mutex(State())
     /// Left when the source no longer occupies the track.
     private let attachment = DispatchGroup()
@@ -46,7 +46,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
 
     /// A source that has no track yet. Nil if the process has no descriptor left.
     init?(log: EventLog) {
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         self.wake = wake
         self.log = log
     }

@@ -67,6 +67,6 @@ final class SoundHold: Sendable {
     }
 
     private func tell(_ next: (isHeld: Bool, order: UInt64)) {
-        hub.hold(next.isHeld, order: next.order, now: MonotonicTime.now())
+        hub.setPaused(next.isHeld, order: next.order, now: MonotonicTime.now())
     }
 }

@@ -4,10 +4,10 @@ import Threading
 /// Resolves a name on a separate thread, because getaddrinfo(3) has no timeout.
 struct NameLookup {
     /// Shared with the thread, which may outlive the lookup: it ends only when the system has answered.
-    private let found: HandOver<Result<[NetworkAddress], LinkTransportError>>
+    private let found: OneShot<Result<[NetworkAddress], LinkTransportError>>
 
     init(host: String, port: UInt16) throws(LinkTransportError) {
-        guard let found = HandOver<Result<[NetworkAddress], LinkTransportError>>() else {
+        guard let found = OneShot<Result<[NetworkAddress], LinkTransportError>>() else {
             throw .system(call: "eventfd", subject: "", code: errno)
         }
         let thread = NamedThread("lookup") {

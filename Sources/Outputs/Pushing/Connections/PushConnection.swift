@@ -22,7 +22,7 @@ final class PushConnection: PushAttempt {
     /// Whether the attempt waits for a source, whose sound isn't known either.
     let isEarly: Bool
     let connection = MediaConnection()
-    let wake: WakeUp
+    let wake: EventFD
     let shared: Mutex<Shared>
     let report: @Sendable (OutputLife.Event) -> Void
 
@@ -32,7 +32,7 @@ final class PushConnection: PushAttempt {
         _ attempt: Int, to target: PushTarget, of track: HostedTrack, _ source: PushSource, settings: PushSettings,
         wake collects: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         (self.attempt, self.target, self.track, self.settings) = (attempt, target, track, settings)
         (self.wake, self.report) = (wake, report)
         isOfTrack = source.isTrack

@@ -74,14 +74,14 @@ private final class NetworkWatch: Sendable {
     private static let patience = Interval.seconds(2)
 
     private let news: Int32
-    private let wake: WakeUp
+    private let wake: EventFD
     private let isOver = Flag()
     private let takers = Mutex<Takers>(Takers())
     private let first: DefaultRoutes
 
     /// Nil if the process has no descriptor left.
     init?() {
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         let made = shim_route_socket(1)
         if made < 0 { return nil }
         // Read before the first subscription, so that no change after it is missed.

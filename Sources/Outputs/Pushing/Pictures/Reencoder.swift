@@ -45,7 +45,7 @@ final class Reencoder: Sendable {
 
     /// One that isn't shared. Nil if the process has no thread or descriptor left.
     init?(_ track: HostedTrack, _ settings: VideoSettings, filter: PushSettings.Filter? = nil) {
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         let work = Work(track, settings, filter, wake: wake)
         guard NamedThread("push encoder", blocksSignals: true, body: { work.run() }) != nil else { return nil }
         self.work = work
@@ -98,10 +98,10 @@ private final class Work: Sendable {
     private let track: HostedTrack
     private let settings: VideoSettings
     private let filter: PushSettings.Filter?
-    private let wake: WakeUp
+    private let wake: EventFD
     private let shared: Mutex<Shared>
 
-    init(_ track: HostedTrack, _ settings: VideoSettings, _ filter: PushSettings.Filter?, wake: WakeUp) {
+    init(_ track: HostedTrack, _ settings: VideoSettings, _ filter: PushSettings.Filter?, wake: EventFD) {
         self.track = track
         self.settings = settings
         self.filter = filter

@@ -37,8 +37,8 @@ public final class LineWriter: Sendable {
 
     private let state = RankedMutex(State(), .innermost)
     private let descriptor: Int32
-    private let wake = WakeUp()
-    private let written = WakeUp()
+    private let wake = EventFD()
+    private let written = EventFD()
     private let missingLine: @Sendable (Int) -> String
     private let onFailure: @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void
 

@@ -83,7 +83,7 @@ final class ExportSource {
             torn()
             // Faults within damaged data belong to the same damage.
             if fault == nil { fault = found }
-            file.goOn()
+            file.resumeAfterDamage()
         }
         if let fault {
             isDamaged = true

@@ -78,7 +78,7 @@ enum InspectCommand {
                 }
                 guard let fault = file.fault else { break }
                 inspection.add(fault)
-                file.goOn()
+                file.resumeAfterDamage()
             }
             inspection.end(at: file.offset, hasEnd: file.form == .recording ? file.hasEnd : nil)
             output.show(inspection.takeRows())

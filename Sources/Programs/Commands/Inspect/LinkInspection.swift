@@ -28,10 +28,10 @@ final class LinkInspection {
     private var check: CaptureCheck?
     /// When a connection that has sent nothing is closed, so that others get their turn. Nil once it has sent
     /// something.
-    private var strangerDeadline: MonotonicTime?
+    private var identificationDeadline: MonotonicTime?
     /// When to accept connections again after no descriptor was left.
     private var acceptsAgain: MonotonicTime?
-    private static let strangersPatience = Interval.seconds(8)
+    private static let identificationTimeout = Interval.seconds(8)
     private static let shortagePause = Interval.seconds(1)
 
     /// Listens on the address, or takes the inherited descriptor.
@@ -70,7 +70,7 @@ final class LinkInspection {
             let ready = wait()
             if ready.signal { break }
             if ready.connection { read(into: &buffer) }
-            if let strangerDeadline, strangerDeadline <= MonotonicTime.now() {
+            if let identificationDeadline, identificationDeadline <= MonotonicTime.now() {
                 log.warning("link: closed a connection that sent no message")
                 endConnection()
             }
@@ -85,7 +85,7 @@ final class LinkInspection {
         let wantsWrite = connection?.wantsWrite ?? false
         if let acceptsAgain, acceptsAgain <= MonotonicTime.now() { self.acceptsAgain = nil }
         // While one connection has not sent anything, others wait in the queue.
-        let accepts = acceptsAgain == nil && strangerDeadline == nil
+        let accepts = acceptsAgain == nil && identificationDeadline == nil
         var entries = [
             pollfd(signals),
             pollfd(accepts ? listener?.descriptor ?? -1 : -1),
@@ -93,7 +93,8 @@ final class LinkInspection {
         ]
         entries += leaving.entries
         output.flush()
-        let deadline = [strangerDeadline, acceptsAgain, leaving.deadline].compactMap { $0 }.min() ?? .distantFuture
+        let deadline =
+            [identificationDeadline, acceptsAgain, leaving.deadline].compactMap { $0 }.min() ?? .distantFuture
         waitForEvents(&entries, until: deadline)
         return (entries[0].isReady, entries[1].isReady, entries[2].isReady)
     }
@@ -102,7 +103,7 @@ final class LinkInspection {
         guard let listener else { return }
         do throws(LinkTransportError) {
             guard let new = try listener.accept() else { return }
-            if connection == nil { greet(new, isStranger: true) } else { refuse(new, .refused, Self.isBusy) }
+            if connection == nil { greet(new, isUnidentified: true) } else { refuse(new, .refused, Self.isBusy) }
         } catch {
             // Refusing a connection doesn't affect the current one. Without a free descriptor, the new one stays in the
             // queue.
@@ -112,13 +113,13 @@ final class LinkInspection {
     }
 
     /// Sends the hello and `resume`. Without a hello, a capture sends only units; without `resume`, no pictures.
-    private func greet(_ new: LinkConnection, isStranger: Bool = false) {
+    private func greet(_ new: LinkConnection, isUnidentified: Bool = false) {
         connection = new
         splitter = LinkMessageSplitter()
-        check = isStranger ? LinkAdmission(token: token).check() : nil
+        check = isUnidentified ? LinkAdmission(token: token).check() : nil
         // A proof is small: until the peer has proved itself, allow no larger messages.
         if check != nil { splitter.limits.unit = splitter.limits.controlMessage }
-        strangerDeadline = isStranger ? MonotonicTime.now() + Self.strangersPatience : nil
+        identificationDeadline = isUnidentified ? MonotonicTime.now() + Self.identificationTimeout : nil
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),
             makesKeyFrames: true)
@@ -163,9 +164,9 @@ final class LinkInspection {
                 add(.message(message, .toHost), at: splitter.offset &- count, count: count)
             }
             guard let fault = splitter.fault else { return }
-            strangerDeadline = nil
+            identificationDeadline = nil
             inspection.add(.link(fault))
-            splitter.goOn()
+            splitter.resumeAfterDamage()
         }
     }
 
@@ -183,12 +184,12 @@ final class LinkInspection {
         log.warning("link: \(connection?.remote ?? "a peer") is refused: it has not proved that it has the capture key")
         if let connection { refuse(connection, .unauthorised, Self.isUnauthorised) }
         connection = nil
-        strangerDeadline = nil
+        identificationDeadline = nil
         return false
     }
 
     private func add(_ content: RecordedItem.Content, at offset: UInt64, count: UInt64) {
-        if case .message = content { strangerDeadline = nil }
+        if case .message = content { identificationDeadline = nil }
         let now = MonotonicTime.now()
         let start = start ?? now
         self.start = start
@@ -197,7 +198,7 @@ final class LinkInspection {
     }
 
     private func endConnection() {
-        strangerDeadline = nil
+        identificationDeadline = nil
         guard let connection else { return }
         connection.close()
         self.connection = nil

@@ -224,7 +224,7 @@ final class ReplayRun {
         StandardStreams.print("Paused before picture \(picture). \(line)SIGUSR1 (kill -USR1 \(getpid())) continues.\n")
     }
 
-    private func goOn() {
+    private func resume() {
         isPaused = false
         // Restart the pace, so that the time of the pause doesn't count as delay.
         if let step { pace.begin(step.time, at: MonotonicTime.now()) }
@@ -246,11 +246,11 @@ final class ReplayRun {
         ]
         waitForEvents(&entries, until: due)
         if Int32(entries[0].revents) & ~POLLOUT != 0 { outlet.receive() }
-        if entries[2].isReady, signals.takeLine(), isPaused { goOn() }
+        if entries[2].isReady, signals.takeLine(), isPaused { resume() }
         while let word = signals.next() {
             switch word {
             case .end: return true
-            case .toggle: if isPaused { goOn() } else { isPauseWanted.toggle() }
+            case .toggle: if isPaused { resume() } else { isPauseWanted.toggle() }
             }
         }
         return false

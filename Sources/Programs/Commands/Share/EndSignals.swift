@@ -8,7 +8,7 @@ import Threading
 /// Waits for what ends a program: SIGINT, SIGTERM, SIGHUP, or a stage that can't continue. SIGUSR1 pauses and resumes.
 /// SIGHUP reloads files if there are any to reload, unless it was sent because the terminal was closed.
 final class EndSignals: Sendable {
-    private let wake: WakeUp
+    private let wake: EventFD
     private let signals: Int32
     private let code = Mutex<Int32?>(nil)
     private let isReady = Flag()
@@ -20,7 +20,7 @@ final class EndSignals: Sendable {
     init?() {
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         self.wake = wake
         signals = signalDescriptor(for: [SIGINT, SIGTERM, SIGUSR1, SIGHUP])
         if signals < 0 { return nil }

@@ -135,7 +135,7 @@ final class ClientConnection {
     /// Keeps the connection for another request, and calls `onRequest` once the client sends something or leaves.
     ///
     /// `used` is the stream that read the last request. It is needed again only if it has a part of the next one.
-    func beIdle<Owner: AnyObject>(
+    func park<Owner: AnyObject>(
         after used: UnsafeMutablePointer<GIOStream>, of owner: Owner, onRequest: @escaping (Owner) -> Void
     ) {
         // The next request has to show its own right to be here.
@@ -164,7 +164,7 @@ final class ClientConnection {
 
     /// Whether the client has closed the connection and everything it sent has been read. libsoup doesn't check this
     /// while a response is paused.
-    var isLeft: Bool {
+    var isClosedByPeer: Bool {
         var byte: UInt8 = 0
         return recv(g_socket_get_fd(socket), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
@@ -176,17 +176,17 @@ final class ClientConnection {
     }
 
     /// Gives the stream back that has been kept since the last request.
-    func takeIdle() -> IdleStream? {
+    func unpark() -> IdleStream? {
         defer { idle = nil }
         return idle
     }
 
     /// Whether no request may follow the present one. What a client sends before its last request has been answered is
     /// kept in a stream for each such request.
-    var hasHadAllRequests: Bool { requestCount >= 100 }
+    var reachedRequestLimit: Bool { requestCount >= 100 }
 
     /// Whether the client hasn't confirmed all that was sent to it.
-    var hasUnconfirmed: Bool {
+    var hasUnacknowledgedData: Bool {
         var count: Int32 = 0
         return ioctl(g_socket_get_fd(socket), UInt(TIOCOUTQ), &count) != 0 || count > 0
     }
@@ -197,7 +197,7 @@ final class ClientConnection {
     }
 
     /// Sends `text`, bypassing libsoup, and then shuts down our sending side.
-    func sayLast(_ text: String) {
+    func sendAndShutdown(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
             let isSent = withTLS { stream in
@@ -214,7 +214,7 @@ final class ClientConnection {
     }
 
     /// Handles a deadline that has passed.
-    func endInTime() {
+    func deadlineExpired() {
         deadline = .max
         guard let end = onDeadline else { return abort() }
         onDeadline = nil

@@ -114,7 +114,7 @@ final class HTTPExchange {
     }
 
     /// Whether the client no longer waits for a response.
-    var clientIsGone: Bool { connection?.isLeft ?? true }
+    var clientIsGone: Bool { connection?.isClosedByPeer ?? true }
 
     /// Whether the browser reports that a page of another origin caused the request (Fetch Metadata). If it doesn't
     /// report that, the request may still come from one.
@@ -180,7 +180,7 @@ final class HTTPExchange {
     /// read differently by different programs (sections 6.3 and 11.2). A proxy's connections carry requests of many
     /// clients, and libsoup drops header lines that it can't read, so a proxy might see another end of one than we do.
     private func isLastOfConnection(answeredBy status: UInt32) -> Bool {
-        guard let connection, !connection.isOfProxy, !connection.hasHadAllRequests, status < 400,
+        guard let connection, !connection.isOfProxy, !connection.reachedRequestLimit, status < 400,
             soup_server_message_get_http_version(message) == SOUP_HTTP_1_1
         else { return true }
         let length = header("Content-Length")

@@ -60,7 +60,7 @@ final class HTTPFront {
         handshakes.stop()
         for connection in connections.all {
             connection.endSending()
-            _ = connection.takeIdle()
+            _ = connection.unpark()
         }
         soup_server_disconnect(server)
         connections.forgetAll()
@@ -71,7 +71,7 @@ final class HTTPFront {
     /// descriptors.
     func tick() {
         let now = g_get_monotonic_time()
-        for connection in connections.all where connection.deadline < now { connection.endInTime() }
+        for connection in connections.all where connection.deadline < now { connection.deadlineExpired() }
         handshakes.next()
         if accepting.isEmpty { listen() }
     }
@@ -201,7 +201,7 @@ extension HTTPFront {
     /// at once, a client that is still sending would lose the response.
     private func refuse(_ exchange: HTTPExchange, on connection: ClientConnection) {
         exchange.pause()
-        connection.sayLast("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        connection.sendAndShutdown("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         connection.allow(.seconds(1))
         connection.onDeadline = { [unowned self] in
             guard let stream = steal(exchange) else { return }
@@ -248,14 +248,14 @@ extension HTTPFront {
         else { return }
         defer { g_object_unref(stolen) }
         connection.allow(limits.idleTime)
-        connection.beIdle(after: stolen, of: self) { [unowned connection] front in front.serveAgain(connection) }
+        connection.park(after: stolen, of: self) { [unowned connection] front in front.serveAgain(connection) }
     }
 
     private func serveAgain(_ connection: ClientConnection) {
-        guard let idle = connection.takeIdle() else { return }
+        guard let idle = connection.unpark() else { return }
         // If the client only closes the connection, libsoup closes it too, and closing TLS waits for a client that
         // hasn't read everything. Who asks for more before that loses a connection.
-        guard !connection.isSecured || !connection.hasUnconfirmed else { return connection.endSending() }
+        guard !connection.isSecured || !connection.hasUnacknowledgedData else { return connection.endSending() }
         serve(connection, idle.stream)
     }
 }

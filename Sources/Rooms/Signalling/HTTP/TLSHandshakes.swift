@@ -95,7 +95,7 @@ final class TLSHandshakes {
         // A TLS handshake record (RFC 8446 section 5.1) starts with this byte; a plain HTTP request doesn't.
         guard first == 0x16 else {
             let text = "this port is only for https://.\n"
-            newcomer.connection.sayLast(
+            newcomer.connection.sendAndShutdown(
                 "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
                     + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
             return

@@ -29,7 +29,7 @@ final class RoomMember {
     }
 
     /// Continues over the WebSocket of `other`, whose callbacks the caller sets. Ends the one so far without a call.
-    func goOn(by other: RoomMember) {
+    func resume(by other: RoomMember) {
         socket.onMessage = { _ in }
         socket.onEnd = {}
         socket.abort()

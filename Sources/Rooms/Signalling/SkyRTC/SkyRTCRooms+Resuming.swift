@@ -60,7 +60,7 @@ extension SkyRTCRooms {
         // Pictures that came by the former WebSocket don't go on.
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
-        member.goOn(by: newcomer)
+        member.resume(by: newcomer)
         attendance.moved(member.id.text, to: member.address)
         listen(to: member.socket, of: member.id)
         member.socket.admit()

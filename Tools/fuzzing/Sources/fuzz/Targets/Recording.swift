@@ -43,7 +43,7 @@ private func madeRecording(of bytes: ByteReader) -> [UInt8] {
         case 3:
             guard let length = reader.uint8(), let message = reader.bytes(min(Int(length), reader.count)) else { break }
             recorder.appendHeader(
-                of: message, form: LinkForm.allCases[Int(kind >> 3 & 3) % 3],
+                of: message, form: HeaderFormat.allCases[Int(kind >> 3 & 3) % 3],
                 direction: kind & 0x40 == 0 ? .toHost : .toCapture, at: now, to: &writer)
             writer.append(message)
         default:
@@ -86,7 +86,7 @@ private func items(of file: [UInt8], pieceSize: Int) -> [Found]? {
             guard let fault = stream.fault else { break }
             found.append(.fault(fault))
             check(found.count <= 4 * file.count + 16, "reading a file comes to an end")
-            stream.goOn()
+            stream.resumeAfterDamage()
         }
         // An Annex B file's start code of three bytes is kept as four.
         check(stream.keptBytes <= file.count + 1, "no more is kept than was read")

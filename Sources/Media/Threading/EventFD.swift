@@ -4,7 +4,7 @@ import Glibc
 public import MediaTypes
 
 /// An eventfd that wakes a thread waiting in `poll`. ``signal()`` may be called on any thread.
-public final class WakeUp: Sendable {
+public final class EventFD: Sendable {
     /// The file descriptor for the waiting thread's `poll`, readable while a signal is pending.
     public let descriptor: Int32
 

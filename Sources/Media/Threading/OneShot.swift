@@ -3,13 +3,13 @@ public import MediaTypes
 import Synchronization
 
 /// A value that one thread provides and another thread waits for.
-public final class HandOver<Value: Sendable>: Sendable {
+public final class OneShot<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
-    private let wake: WakeUp
+    private let wake: EventFD
 
     /// Creates a box without a value; nil if the process has no file descriptor left.
     public init?() {
-        guard let wake = WakeUp() else { return nil }
+        guard let wake = EventFD() else { return nil }
         self.wake = wake
     }
 

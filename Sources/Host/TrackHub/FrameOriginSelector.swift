@@ -1,9 +1,9 @@
 import MediaTypes
 
 /// Decides which of the pictures that the source and the host's own encoder make are published on a track.
-struct TrackCarrier: Sendable {
+struct FrameOriginSelector: Sendable {
     /// Whether viewers get the pictures of the host's own encoder; if not, they get the source's own.
-    private(set) var isCarriedByHost = false
+    private(set) var isFallbackActive = false
     /// How many frames the source has delivered.
     private(set) var delivered: UInt64 = 0
     /// The number of the frame with which the gate last opened.
@@ -13,7 +13,7 @@ struct TrackCarrier: Sendable {
     /// Decides what viewers may see while the sharer pauses.
     var gate = SharingGate()
     /// The number of the last order to pause or go on that took effect.
-    private(set) var lastHold: UInt64 = 0
+    private(set) var lastPauseOrder: UInt64 = 0
     /// When the sharer last went on after a pause.
     private var soundSince = MonotonicTime.zero
     /// Whether the pointer is drawn in the last published picture; nil before the first.
@@ -21,23 +21,23 @@ struct TrackCarrier: Sendable {
 
     /// Counts the source's next frame, and returns whether to publish it. With a key frame, the source takes over the
     /// track again.
-    mutating func takesFromSource(isIDR: Bool) -> Bool {
+    mutating func admitSourceFrame(isIDR: Bool) -> Bool {
         delivered += 1
         if isIDR {
-            isCarriedByHost = false
+            isFallbackActive = false
             lastIDR = delivered
         }
-        return !isCarriedByHost && passes(isIDR: isIDR, fromSource: true, number: delivered)
+        return !isFallbackActive && passes(isIDR: isIDR, fromSource: true, number: delivered)
     }
 
     /// Returns whether to publish a picture that the host's own encoder made of what the source's frame `number` shows.
     ///
     /// With a key frame, the encoder takes over the track, and its later pictures depend on that key frame. A picture
     /// is no longer published if the source has sent a key frame after frame `number`.
-    mutating func takesFromHost(isIDR: Bool, number: UInt64) -> Bool {
-        guard lastIDR <= number, isCarriedByHost || isIDR, passes(isIDR: isIDR, fromSource: false, number: number)
+    mutating func admitFallbackFrame(isIDR: Bool, number: UInt64) -> Bool {
+        guard lastIDR <= number, isFallbackActive || isIDR, passes(isIDR: isIDR, fromSource: false, number: number)
         else { return false }
-        isCarriedByHost = true
+        isFallbackActive = true
         return true
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Ingest
 
 @Suite("Strangers on the link's port")
-struct StrangersTests {
+struct UnidentifiedPeersTests {
     /// Returns which of these addresses has to make room; the first one connected first.
     private func firstToGo(_ addresses: [String?]) -> String?? {
         let strangers = addresses.enumerated().map { index, address in

@@ -6,7 +6,7 @@ import MediaTypes
 /// The last second of a connection whose peer has been told why it ends.
 ///
 /// If we closed at once, a peer that is still writing would never read that, since its next write would fail first.
-struct PeerFarewell {
+struct LingeringClose {
     private static let patience = Interval.seconds(1)
 
     /// When to close the connection at the latest.

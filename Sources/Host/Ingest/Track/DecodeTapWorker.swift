@@ -7,7 +7,7 @@ import VideoDecoding
 /// The work of the decode tap's thread: decode, report failures, keep the last picture and encode it again.
 ///
 /// Belongs to that thread alone.
-final class TapWork {
+final class DecodeTapWorker {
     /// After this many failures in a row the decoder itself is replaced.
     private static let failuresBeforeNewDecoder = 3
 
