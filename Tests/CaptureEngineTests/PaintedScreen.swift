@@ -25,7 +25,7 @@ final class Paint: Sendable {
 
 /// A screen of no display system: grey, in one shade unless told otherwise.
 final class PaintedScreen: ScreenSource {
-    struct Gone: ScreenFailure {
+    struct Gone: ScreenError {
         var description: String { "the paint is gone" }
         var kind: LinkTransportError.Kind { .unavailable }
         var endReason: EndReason { .displayLost }

@@ -116,7 +116,7 @@ struct MadeStream {
 
 /// Reads a file that lies in memory, in pieces, and hands on what its reader gives, behind damage too.
 func read(
-    _ bytes: [UInt8], piece: Int = 4096, item: (RecordedItem) -> Void, fault: (RecordingFault) -> Void
+    _ bytes: [UInt8], piece: Int = 4096, item: (RecordedItem) -> Void, fault: (RecordingError) -> Void
 ) -> RecordedStream? {
     guard let form = try? RecordedForm(front: bytes) else { return nil }
     var stream = RecordedStream(form: form)

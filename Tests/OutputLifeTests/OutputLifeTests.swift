@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct OutputLifeTests {
-    private static let refused = OutputFailure("connection refused")
+    private static let refused = OutputError("connection refused")
 
     /// A life and its time, so that a test reads as what happens.
     private struct Course {
@@ -85,7 +85,7 @@ struct OutputLifeTests {
     func reasons() {
         var course = Course(tries: 3)
         _ = course.happens(.start)
-        let unreachable = OutputFailure("network is unreachable")
+        let unreachable = OutputError("network is unreachable")
         for (number, (failure, isNews)) in [
             (Self.refused, true), (Self.refused, false), (unreachable, true),
         ].enumerated() {
@@ -127,7 +127,7 @@ struct OutputLifeTests {
         "where its name may be in use, it tries again every few seconds for 45 s, and then as often as it is set to",
         arguments: [0, 0.5, 0.999])
     func nameInUse(random: Double) {
-        let held = OutputFailure("the stream name is in use", nameMayBeInUse: true)
+        let held = OutputError("the stream name is in use", nameMayBeInUse: true)
         for tries in [0, 3] {
             var course = Course(tries: tries)
             course.random = random
@@ -153,7 +153,7 @@ struct OutputLifeTests {
 
     @Test("each name that it finds in use has its own 45 s, and a connection keeps its tries")
     func nameInUseAgain() {
-        let held = OutputFailure("the stream name is in use", nameMayBeInUse: true)
+        let held = OutputError("the stream name is in use", nameMayBeInUse: true)
         var course = Course(tries: 1)
         _ = course.happens(.start)
         for attempt in [1, 3] {
@@ -170,7 +170,7 @@ struct OutputLifeTests {
 
     @Test("where it may be the token or the name, it asks seldom, until a connection has shown that the token is right")
     func tokenOrName() {
-        let either = OutputFailure("refused", isFinal: true, nameMayBeInUse: true)
+        let either = OutputError("refused", isFinal: true, nameMayBeInUse: true)
         var course = Course(tries: 3)
         let begin = course.now
         _ = course.happens(.start)
@@ -195,13 +195,13 @@ struct OutputLifeTests {
     func final() {
         var course = Course(tries: 3)
         _ = course.happens(.start)
-        let failure = OutputFailure("no such protocol", isFinal: true)
+        let failure = OutputError("no such protocol", isFinal: true)
         #expect(course.happens(.failed(attempt: 1, failure)) == [.tell(.error, because: failure)])
     }
 
     @Test("an attempt that nobody answers is given up after its time")
     func timeout() {
-        let late = OutputFailure("no answer within 10 s")
+        let late = OutputError("no answer within 10 s")
         var course = Course(tries: 1)
         _ = course.happens(.start)
         // It may wait for the first picture for any time.

@@ -29,12 +29,12 @@ struct PageBundleTests {
         return try PageBundle(index) { files[$0] ?? sheets[$0] }
     }
 
-    private func fault(_ main: String, _ other: String = "", folder: String = ".") -> PageFault? {
+    private func fault(_ main: String, _ other: String = "", folder: String = ".") -> PageError? {
         do {
             _ = try bundle(["main.js": main, "other.js": other, "\(folder)/other.js": other])
             return nil
         } catch {
-            return error as? PageFault
+            return error as? PageError
         }
     }
 
@@ -162,13 +162,13 @@ struct PageBundleTests {
                 == .duplicateName(file: "other.js"))
         let circle = "import { a } from \"./main.js\";"
         #expect(fault("import { a } from \"./other.js\";", circle) == .circle(file: "main.js"))
-        #expect(throws: PageFault.notUnderstood(file: "index.html", line: "<script src=\"x.js\">")) {
+        #expect(throws: PageError.notUnderstood(file: "index.html", line: "<script src=\"x.js\">")) {
             try bundle([:], index: "<script src=\"x.js\">\n")
         }
-        #expect(throws: PageFault.notUnderstood(file: "a.css", line: "/* a */ b {}")) {
+        #expect(throws: PageError.notUnderstood(file: "a.css", line: "/* a */ b {}")) {
             try bundle(["a.css": "/* a */ b {}\n"])
         }
-        #expect(throws: PageFault.missing(file: "c.css")) {
+        #expect(throws: PageError.missing(file: "c.css")) {
             try bundle([:], index: "<link rel=\"stylesheet\" href=\"c.css\">\n")
         }
     }
@@ -178,7 +178,7 @@ struct PageBundleTests {
         let files = [
             "main.js": "import(\"./late.js\");\n", "late.js": "first();\nimport(\"./third.js\");\n", "third.js": "",
         ]
-        #expect(throws: PageFault.notUnderstood(file: "late.js", line: "import(\"./third.js\");")) {
+        #expect(throws: PageError.notUnderstood(file: "late.js", line: "import(\"./third.js\");")) {
             try bundle(files)
         }
     }

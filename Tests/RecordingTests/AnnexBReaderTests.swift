@@ -163,15 +163,15 @@ struct AnnexBReaderTests {
         #expect(try RecordedForm(front: [0x89]) == .recording)
         #expect(try RecordedForm(front: Array("&abc".utf8)) == .dump)
         #expect(try RecordedForm(front: [0, 0, 1]) == .annexB)
-        #expect(throws: RecordingFault.empty) { try RecordedForm(front: []) }
-        #expect(throws: RecordingFault.damagedByTextMode) {
+        #expect(throws: RecordingError.empty) { try RecordedForm(front: []) }
+        #expect(throws: RecordingError.damagedByTextMode) {
             try RecordedForm(front: try RecordingVectors.bytes("bad-text-mode"))
         }
         for front: [UInt8] in [
             [0, 0, 0, 0x18, 0x66, 0x74, 0x79, 0x70], Array("RIFF1234".utf8), [0x1A, 0x45, 0xDF, 0xA3], [0, 1, 0, 0],
             [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10],
         ] {
-            #expect(throws: RecordingFault.unrecognized(front: front)) { try RecordedForm(front: front) }
+            #expect(throws: RecordingError.unrecognized(front: front)) { try RecordedForm(front: front) }
         }
     }
 }

@@ -10,7 +10,7 @@ enum RecordingVectors {
     static let whole = ["recording", "gap", "legacy", "replayed", "longer-header", "unknown-kind", "longer-gap"]
     /// Those that have a fault: the fault, how many items stand before it, and where the next whole one begins behind
     /// it.
-    static let faulty: [(name: String, fault: RecordingFault, before: Int, next: UInt64?)] = [
+    static let faulty: [(name: String, fault: RecordingError, before: Int, next: UInt64?)] = [
         ("cut-header", .cutInFileHeader(count: 20), 0, nil),
         ("cut-record-header", .cutInRecordHeader(offset: 72, missing: 13), 1, nil),
         ("cut-record", .cutInRecord(offset: 72, missing: 1), 1, nil),
@@ -62,9 +62,9 @@ struct Reading {
     }
 
     /// The same, but going on behind each fault; all faults.
-    static func all(_ bytes: [UInt8], _ form: RecordedForm = .recording) -> (Reading, faults: [RecordingFault]) {
+    static func all(_ bytes: [UInt8], _ form: RecordedForm = .recording) -> (Reading, faults: [RecordingError]) {
         var reading = Reading(bytes, form)
-        var faults: [RecordingFault] = []
+        var faults: [RecordingError] = []
         while let fault = reading.stream.fault {
             faults.append(fault)
             reading.stream.resumeAfterDamage()

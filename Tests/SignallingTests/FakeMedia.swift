@@ -13,14 +13,14 @@ final class FakeMedia: RoomMedia, SessionServer {
         var restarts: [String] = []
         /// What peers have asked for: which session's pictures are held back, and for how long.
         var holds: [MediaSessionID: Interval] = [:]
-        var refusal: MediaRefusal?
+        var refusal: MediaSessionError?
         var isSteady = false
         var changeAge: Interval?
-        var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
+        var picture: Result<[UInt8], SnapshotError> = .failure(.noPicture)
         /// Whether snapshots wait until the test answers them.
         var holdsSnapshots = false
         var isWanted: [@Sendable () -> Bool] = []
-        var waiting: [@Sendable (Result<[UInt8], SnapshotFailure>) -> Void] = []
+        var waiting: [@Sendable (Result<[UInt8], SnapshotError>) -> Void] = []
         var statistics: [MediaSessionID: PeerStatistics] = [:]
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
         /// Where the pictures of sessions go that send them whole, by their numbers.
@@ -45,8 +45,8 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     func open(
         offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OpenedSession {
-        let result = state.withLock { state -> Result<OpenedSession, MediaRefusal> in
+    ) throws(MediaSessionError) -> OpenedSession {
+        let result = state.withLock { state -> Result<OpenedSession, MediaSessionError> in
             if let refusal = state.refusal { return .failure(refusal) }
             state.offers.append(sdp)
             let id = MediaSessionID(rawValue: UInt64(state.offers.count))
@@ -60,8 +60,8 @@ final class FakeMedia: RoomMedia, SessionServer {
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> MediaSessionID {
-        let result = state.withLock { state -> Result<MediaSessionID, MediaRefusal> in
+    ) throws(MediaSessionError) -> MediaSessionID {
+        let result = state.withLock { state -> Result<MediaSessionID, MediaSessionError> in
             if let refusal = state.refusal { return .failure(refusal) }
             let id = MediaSessionID(rawValue: UInt64(state.sinks.count) + 1001)
             state.sinks[id.rawValue] = sink
@@ -86,8 +86,8 @@ final class FakeMedia: RoomMedia, SessionServer {
         state.withLock { $0.keyPictureRequests += 1 }
     }
 
-    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
-        let result = state.withLock { state -> Result<RestartedSession, MediaRefusal> in
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession {
+        let result = state.withLock { state -> Result<RestartedSession, MediaSessionError> in
             if let refusal = state.refusal { return .failure(refusal) }
             state.restarts.append(fragment)
             return .success(
@@ -110,9 +110,9 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
-        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
     ) {
-        let picture = state.withLock { state -> Result<[UInt8], SnapshotFailure>? in
+        let picture = state.withLock { state -> Result<[UInt8], SnapshotError>? in
             guard state.holdsSnapshots else { return state.picture }
             state.isWanted.append(isWanted)
             state.waiting.append { picture in completion(picture.map { SnapshotFile($0) }) }
@@ -132,14 +132,14 @@ final class FakeMedia: RoomMedia, SessionServer {
 
 /// The media sides of the tests need do only what their tests ask of them.
 extension RoomMedia {
-    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaSessionError) -> OfferedSession {
         throw .unsupported("this host makes no offers")
     }
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> MediaSessionID {
+    ) throws(MediaSessionError) -> MediaSessionID {
         throw .unsupported("this host sends no whole pictures")
     }
     func setPointerDrawn(_ isDrawn: Bool) {}
@@ -148,10 +148,10 @@ extension RoomMedia {
 }
 
 extension SessionServer {
-    func accept(answer: String, for session: MediaSessionID) throws(MediaRefusal) {
+    func accept(answer: String, for session: MediaSessionID) throws(MediaSessionError) {
         throw .unsupported("this host has made no offer")
     }
-    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession {
         throw .unsupported("this host doesn't restart ICE")
     }
     func setPlayoutDelay(of session: MediaSessionID, to delay: Interval) {}

@@ -11,7 +11,7 @@ import Threading
 @Suite("A session that a server is asked to take")
 struct ServerConnectionTests {
     private final class Client: Sendable {
-        private let failures = Mutex<[OutputFailure]>([])
+        private let failures = Mutex<[OutputError]>([])
         private let connection = Mutex<ServerConnection?>(nil)
 
         init(_ url: String) throws {
@@ -24,7 +24,7 @@ struct ServerConnectionTests {
         }
 
         /// Waits until it has failed, and for the end of its thread.
-        func failure() throws -> OutputFailure {
+        func failure() throws -> OutputError {
             let failure = try eventually("a failure") { failures.withLock { $0.first } }
             connection.withLock { $0 }?.join(until: now() + .seconds(10))
             return failure
@@ -44,7 +44,7 @@ struct ServerConnectionTests {
             try server.send([first, 127] + length + [UInt8](repeating: 0x20, count: size))
         }
         let failure = try client.failure()
-        #expect(failure == OutputFailure("the server sent a message of more than 262144 bytes"))
+        #expect(failure == OutputError("the server sent a message of more than 262144 bytes"))
     }
 
     @Test(
@@ -62,7 +62,7 @@ struct ServerConnectionTests {
         let place = "http://127.0.0.1:\(server.port)/other"
         try server.send(Array("HTTP/1.1 \(status) No\r\nLocation: \(place)\r\nContent-Length: 0\r\n\r\n".utf8))
         let failure = try client.failure()
-        #expect(failure == OutputFailure(words, isFinal: status < 404 && status > 400) && !server.hasNext)
+        #expect(failure == OutputError(words, isFinal: status < 404 && status > 400) && !server.hasNext)
     }
 
     @Test("Janus' server without its subprotocol, or that goes, is told in words")
@@ -71,13 +71,13 @@ struct ServerConnectionTests {
         let other = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
         _ = try server.acceptWebSocket(proof: ClientHandshake.accepting)
         let absent = try other.failure()
-        #expect(absent == OutputFailure("there is no WebSocket of that kind at this address"))
+        #expect(absent == OutputError("there is no WebSocket of that kind at this address"))
 
         let left = try Client("janus:ws://127.0.0.1:\(server.port)#1234")
         _ = try server.acceptWebSocket(proof: ClientHandshake.accepting, subprotocol: "janus-protocol")
         server.endConnection()
         let gone = try left.failure()
-        #expect(gone == OutputFailure("the server has ended the connection"))
+        #expect(gone == OutputError("the server has ended the connection"))
     }
 
     @Test("a WHIP server's answer of more than 256 KiB isn't used, and its session is ended")
@@ -92,7 +92,7 @@ struct ServerConnectionTests {
         #expect(end.hasPrefix("DELETE /s/1 HTTP/1.1\r\n") && end.contains("\r\nAuthorization: Bearer Sesam\r\n"))
         try server.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
         let failure = try client.failure()
-        #expect(failure == OutputFailure("its answer is too long"))
+        #expect(failure == OutputError("its answer is too long"))
     }
 
     private func answer(_ server: RawServer, _ status: String, location: String, body: String = "") throws {
@@ -138,7 +138,7 @@ struct ServerConnectionTests {
         _ = try server.acceptRequest()
         // An answer without text fails the session, which would then be ended.
         try answer(server, "201 Created", location: "http://127.0.0.1:\(other.port)/s/1")
-        #expect(try client.failure() == OutputFailure("the server's answer is empty or no text"))
+        #expect(try client.failure() == OutputError("the server's answer is empty or no text"))
         #expect(!other.hasNext && !server.hasNext)
     }
 
@@ -159,9 +159,9 @@ struct ServerConnectionTests {
     func nearAddress() throws {
         let server = try RawServer()
         let attempt = Attempt()
-        var failure: OutputFailure?
+        var failure: OutputError?
         attempt.context.use {
-            do throws(OutputFailure) {
+            do throws(OutputError) {
                 let client = try WebClient(attempt)
                 client.nearest = .privateNetwork
                 _ = try client.request("POST", "http://127.0.0.1:\(server.port)/", token: nil, body: "v=0")
@@ -176,17 +176,17 @@ struct ServerConnectionTests {
     @Test("a document is not followed from HTTP to a place that can't be used, and is read up to its limit")
     func documents() throws {
         let server = try RawServer()
-        let reading = Mutex<[Result<[UInt8], OutputFailure>]>([])
+        let reading = Mutex<[Result<[UInt8], OutputError>]>([])
         func read() -> NamedThread? {
             let url = "http://127.0.0.1:\(server.port)/a.json"
             return NamedThread("reader") {
-                let result = Result { () throws(OutputFailure) in
+                let result = Result { () throws(OutputError) in
                     try WebDocument.read(url, limit: 10, within: .seconds(20)).bytes
                 }
                 reading.withLock { $0.append(result) }
             }
         }
-        func result(_ thread: NamedThread?) -> Result<[UInt8], OutputFailure>? {
+        func result(_ thread: NamedThread?) -> Result<[UInt8], OutputError>? {
             thread?.join(until: now() + .seconds(20))
             return reading.withLock { $0.popLast() }
         }
@@ -200,7 +200,7 @@ struct ServerConnectionTests {
         let long = read()
         _ = try server.acceptRequest()
         try answer(server, "200 OK", location: "", body: "12345678901")
-        #expect(result(long) == .failure(OutputFailure("its answer is too long")))
+        #expect(result(long) == .failure(OutputError("its answer is too long")))
 
         let lost = read()
         _ = try server.acceptRequest()

@@ -24,7 +24,7 @@ struct ServiceTests {
     func statuses() {
         for (status, words) in [(401, ""), (401, "in use"), (403, "Unauthorized"), (403, "Invalid token")] {
             let refusal = WHIPService.failure(UInt32(status), retryAfter: nil, hasToken: true, words: words)
-            #expect(refusal == OutputFailure("the server refuses the token (\(status))", isFinal: true))
+            #expect(refusal == OutputError("the server refuses the token (\(status))", isFinal: true))
         }
         #expect(WHIPService.failure(401, retryAfter: nil, hasToken: false).description.contains("wants a token"))
         for status: UInt32 in [0, 204, 302, 400, 404, 405, 406, 409, 410, 415, 422, 429, 500, 503, 599, 999] {
@@ -43,14 +43,14 @@ struct ServiceTests {
 
     @Test("403 is a name in use, a wrong token or either of them by its words, which aren't passed on")
     func forbidden() {
-        func failure(_ words: String) -> OutputFailure {
+        func failure(_ words: String) -> OutputError {
             WHIPService.failure(403, retryAfter: nil, hasToken: true, words: words)
         }
         for words in ["Endpoint ID already in use", #"{"error":"Stream is Already published"}"#] {
-            #expect(failure(words) == OutputFailure("the stream name is in use (403)", nameMayBeInUse: true))
+            #expect(failure(words) == OutputError("the stream name is in use (403)", nameMayBeInUse: true))
         }
         for words in ["", "Forbidden", "<html>Sesam</html>"] {
-            let either = OutputFailure(
+            let either = OutputError(
                 "the server refuses the token, or the stream name is in use (403)", isFinal: true,
                 nameMayBeInUse: true)
             #expect(failure(words) == either)
@@ -79,20 +79,20 @@ struct ServiceTests {
 
     @Test("the end of a Janus session is told in words, without the server's own")
     func ends() throws {
-        func failure(_ text: String) -> OutputFailure? { JanusMessage(text)?.failure }
-        func room(_ words: String) -> OutputFailure? {
+        func failure(_ text: String) -> OutputError? { JanusMessage(text)?.failure }
+        func room(_ words: String) -> OutputError? {
             failure(#"{"janus":"event","plugindata":{"data":{\#(words)}}}"#)
         }
         let missing = room(#""error_code":426,"error":"No such room (1234)""#)
-        #expect(missing == OutputFailure("there is no such room (426)"))
+        #expect(missing == OutputError("there is no such room (426)"))
         #expect(room(#""error_code":432"#)?.nameMayBeInUse == true)
         #expect(room(#""error_code":433,"error":"Sesam""#)?.isFinal == true)
-        #expect(room(#""error_code":"Sesam""#) == OutputFailure("the room refuses (0)"))
-        #expect(room(#""videoroom":"destroyed""#) == OutputFailure("the room has been closed"))
+        #expect(room(#""error_code":"Sesam""#) == OutputError("the room refuses (0)"))
+        #expect(room(#""videoroom":"destroyed""#) == OutputError("the room has been closed"))
         #expect(room(#""leaving":"ok","reason":"kicked""#) != nil)
         let refused = failure(#"{"janus":"error","error":{"code":403,"reason":"Sesam"}}"#)
         #expect(refused?.isFinal == true && refused?.description.contains("Sesam") == false)
-        #expect(failure(#"{"janus":"error"}"#) == OutputFailure("the server refuses (0)"))
+        #expect(failure(#"{"janus":"error"}"#) == OutputError("the server refuses (0)"))
         for end in ["hangup", "detached", "timeout"] { #expect(failure(#"{"janus":"\#(end)"}"#) != nil) }
     }
 }

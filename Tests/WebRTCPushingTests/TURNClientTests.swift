@@ -145,11 +145,11 @@ struct TURNClientTests {
     @Test("a server that refuses, or doesn't answer in time, is given up; one that refuses some peers isn't")
     func refusals() throws {
         var (wrong, server) = (client(password: "wrong"), Server())
-        #expect(throws: TURNClient.Failure("the TURN server refuses (401)")) { try talk(&wrong, &server) }
+        #expect(throws: TURNClient.TURNError("the TURN server refuses (401)")) { try talk(&wrong, &server) }
         for method in [3, 9] as [UInt16] {
             var (client, server) = (client(), Server())
             server.refuses = { $0 == method ? 403 : nil }
-            #expect(throws: TURNClient.Failure("the TURN server refuses (403)")) { try talk(&client, &server) }
+            #expect(throws: TURNClient.TURNError("the TURN server refuses (403)")) { try talk(&client, &server) }
         }
         var (some, choosy) = (client(), Server())
         var binds = 0
@@ -162,7 +162,7 @@ struct TURNClientTests {
         var silent = client()
         _ = silent.takeOutgoing()
         #expect(silent.deadline == Self.start + .seconds(5))
-        #expect(throws: TURNClient.Failure("the TURN server doesn't answer")) {
+        #expect(throws: TURNClient.TURNError("the TURN server doesn't answer")) {
             try silent.poll(now: Self.start + .seconds(5))
         }
     }
@@ -191,7 +191,7 @@ struct TURNClientTests {
             (Array("HTTP".utf8), "too long a datagram"), ([0, 1, 0xFF, 0xFC], "something else than TURN"),
         ] {
             var client = client()
-            let failure = #expect(throws: TURNClient.Failure.self) {
+            let failure = #expect(throws: TURNClient.TURNError.self) {
                 try client.take(bytes[...], now: Self.start) { _, _ in }
             }
             #expect(failure?.reason == "the TURN server sends \(reason)")

@@ -10,7 +10,7 @@ public import Recording
 public struct FileInspection: Sendable {
     private var inspector = StreamInspector()
     /// A fault that is held back until it is known where reading can continue.
-    private var pendingFault: RecordingFault?
+    private var pendingFault: RecordingError?
     /// Whether some bytes could not be read.
     public private(set) var isDamaged = false
 
@@ -44,7 +44,7 @@ public struct FileInspection: Sendable {
     }
 
     /// Takes the reason why the reader stopped.
-    public mutating func add(_ fault: RecordingFault) {
+    public mutating func add(_ fault: RecordingError) {
         // A fault found within damage is part of it, so there is only one fault until the next item.
         if pendingFault == nil { pendingFault = fault }
         isDamaged = true

@@ -13,7 +13,7 @@ struct AnnexBReader: RecordedReader {
     static let leadingZeros = 1 << 20
     private static let otherLimit = 32 << 10
 
-    private(set) var fault: RecordingFault?
+    private(set) var fault: RecordingError?
     /// The file offset at which the next item begins, which is the end of the last item returned.
     private(set) var offset: UInt64
 
@@ -56,7 +56,7 @@ struct AnnexBReader: RecordedReader {
         while true {
             if !ready.isEmpty { return ready.removeFirst() }
             if fault != nil { return nil }
-            do throws(RecordingFault) {
+            do throws(RecordingError) {
                 if input.isEmpty {
                     if isFinished { try end() }
                     if ready.isEmpty { return nil }
@@ -78,7 +78,7 @@ struct AnnexBReader: RecordedReader {
     }
 
     /// Consumes the zeros at the front of the input, or the bytes before its next zero.
-    private mutating func step() throws(RecordingFault) {
+    private mutating func step() throws(RecordingError) {
         let piece = input.piece
         if piece.first == 0 {
             let end = piece.firstIndex { $0 != 0 } ?? piece.endIndex
@@ -96,7 +96,7 @@ struct AnnexBReader: RecordedReader {
     }
 
     /// Assigns the zeros that exceed what a start code or the end of a NAL unit can hold.
-    private mutating func settleZeros() throws(RecordingFault) {
+    private mutating func settleZeros() throws(RecordingError) {
         switch state {
         case .leading:
             if zeros > Self.leadingZeros { throw .startCodeMissing(offset: offset) }
@@ -112,7 +112,7 @@ struct AnnexBReader: RecordedReader {
     }
 
     /// Consumes bytes that are not zero and don't end a start code.
-    private mutating func content(_ bytes: ArraySlice<UInt8>) throws(RecordingFault) {
+    private mutating func content(_ bytes: ArraySlice<UInt8>) throws(RecordingError) {
         switch state {
         case .leading: throw .startCodeMissing(offset: offset)
         case .nalUnit(let start, _):
@@ -162,7 +162,7 @@ struct AnnexBReader: RecordedReader {
         state = .nalUnit(start: start, isShort: isShort)
     }
 
-    private mutating func end() throws(RecordingFault) {
+    private mutating func end() throws(RecordingError) {
         switch state {
         case .leading: throw .startCodeMissing(offset: offset)
         case .nalUnit:

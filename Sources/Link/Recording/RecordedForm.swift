@@ -12,8 +12,8 @@ public enum RecordedForm: String, Hashable, Sendable, CaseIterable {
 
     /// Recognizes the format of a file by `front`, its first eight bytes (or fewer if the file is shorter).
     ///
-    /// - Throws: `RecordingFault` if the format isn't one of these.
-    public init(front: some Collection<UInt8>) throws(RecordingFault) {
+    /// - Throws: `RecordingError` if the format isn't one of these.
+    public init(front: some Collection<UInt8>) throws(RecordingError) {
         let front = Array(front.prefix(Self.firstLook))
         guard let first = front.first else { throw .empty }
         let magic = RecordingHeader.magic

@@ -2,7 +2,7 @@ public import CaptureLink
 
 /// Reads one format of file for ``RecordedStream``, which documents the members that both have.
 protocol RecordedReader: Sendable {
-    var fault: RecordingFault? { get }
+    var fault: RecordingError? { get }
     var offset: UInt64 { get }
     var keptBytes: Int { get }
 
@@ -41,7 +41,7 @@ public struct RecordedStream: Sendable {
     public var linkForm: HeaderFormat? { (reader as? DumpReader)?.splitter.form }
 
     /// The reason why reading stopped; nil if there is no fault.
-    public var fault: RecordingFault? { reader.fault }
+    public var fault: RecordingError? { reader.fault }
 
     /// The offset at which the next item begins, which is the end of the last item returned.
     public var offset: UInt64 { reader.offset }
@@ -74,7 +74,7 @@ public struct RecordedStream: Sendable {
 private struct DumpReader: RecordedReader {
     var splitter = LinkMessageSplitter()
 
-    var fault: RecordingFault? { splitter.fault.map { .link($0) } }
+    var fault: RecordingError? { splitter.fault.map { .link($0) } }
     var offset: UInt64 { splitter.offset }
     var keptBytes: Int { splitter.keptBytes }
 

@@ -50,7 +50,7 @@ public struct RecordingHeader: Hashable, Sendable {
     }
 
     /// The length of the header that begins with `front`, which has `frontCount` bytes.
-    static func count(front: [UInt8]) throws(RecordingFault) -> Int {
+    static func count(front: [UInt8]) throws(RecordingError) -> Int {
         var reader = ByteReader(front)
         guard reader.bytes(magic.count)?.elementsEqual(magic) == true else { throw .unrecognized(front: front) }
         guard let version = reader.uint16LittleEndian(), let length = reader.uint16LittleEndian() else {
@@ -62,7 +62,7 @@ public struct RecordingHeader: Hashable, Sendable {
     }
 
     /// Decodes a header from `bytes`, whose number must equal the header's length.
-    init(decoding bytes: [UInt8]) throws(RecordingFault) {
+    init(decoding bytes: [UInt8]) throws(RecordingError) {
         var tail = ByteReader(bytes.suffix(4))
         guard tail.uint32LittleEndian() == CRC32.of(bytes.dropLast(4)) else { throw .fileHeaderCheck }
         var reader = ByteReader(bytes.dropFirst(16))

@@ -12,7 +12,7 @@ public struct RecordingReader: RecordedReader {
     /// The file's header, once it has been read.
     public private(set) var header: RecordingHeader?
     /// The reason why reading stopped, and where the complete part ends; nil if there is no fault.
-    public private(set) var fault: RecordingFault?
+    public private(set) var fault: RecordingError?
     /// Whether the last record was the end record, which says that nothing is missing at the end.
     public private(set) var hasEnd = false
     /// The offset at which the next item begins, which is the end of the last item returned.
@@ -61,7 +61,7 @@ public struct RecordingReader: RecordedReader {
     public mutating func push(_ bytes: ArraySlice<UInt8>) {
         input.push(bytes)
         guard case .fileHeader = state, fault == nil else { return }
-        do throws(RecordingFault) {
+        do throws(RecordingError) {
             _ = try readFileHeader()
         } catch {
             fault = error
@@ -74,7 +74,7 @@ public struct RecordingReader: RecordedReader {
     /// The next item. Nil if more bytes are needed, at the end, and at a fault.
     public mutating func next() -> RecordedItem? {
         while fault == nil {
-            do throws(RecordingFault) {
+            do throws(RecordingError) {
                 let (isDone, item) = try step()
                 if item != nil || isDone { return item }
             } catch {
@@ -106,7 +106,7 @@ public struct RecordingReader: RecordedReader {
     }
 
     /// Takes one step; `isDone` is true if nothing more can be done with the available bytes.
-    private mutating func step() throws(RecordingFault) -> (isDone: Bool, item: RecordedItem?) {
+    private mutating func step() throws(RecordingError) -> (isDone: Bool, item: RecordedItem?) {
         switch state {
         case .fileHeader: (try readFileHeader(), nil)
         case .recordHeader: (try readRecordHeader(), nil)
@@ -115,7 +115,7 @@ public struct RecordingReader: RecordedReader {
         }
     }
 
-    private mutating func readFileHeader() throws(RecordingFault) -> Bool {
+    private mutating func readFileHeader() throws(RecordingError) -> Bool {
         var isWhole = input.fill(&collected, to: RecordingHeader.frontCount)
         if isWhole { isWhole = input.fill(&collected, to: try RecordingHeader.count(front: collected)) }
         guard isWhole else {
@@ -127,7 +127,7 @@ public struct RecordingReader: RecordedReader {
         return false
     }
 
-    private mutating func readRecordHeader() throws(RecordingFault) -> Bool {
+    private mutating func readRecordHeader() throws(RecordingError) -> Bool {
         let isWhole = input.fill(&collected, to: RecordHeader.count)
         let marker = RecordHeader.marker.prefix(collected.count)
         guard collected.starts(with: marker) else { throw .recordMarkerMissing(offset: offset) }
@@ -143,7 +143,7 @@ public struct RecordingReader: RecordedReader {
     }
 
     /// Checks the length against its limit before any memory is reserved for it.
-    private mutating func begin(_ header: RecordHeader) throws(RecordingFault) {
+    private mutating func begin(_ header: RecordHeader) throws(RecordingError) {
         guard header.length <= UInt32(clamping: header.limit) else {
             throw .recordTooLong(offset: offset, length: header.length, limit: header.limit)
         }
@@ -154,7 +154,7 @@ public struct RecordingReader: RecordedReader {
 
     private mutating func readContent(
         of header: RecordHeader
-    ) throws(RecordingFault) -> (isDone: Bool, item: RecordedItem?) {
+    ) throws(RecordingError) -> (isDone: Bool, item: RecordedItem?) {
         let length = Int(header.length)
         guard input.fill(&collected, to: length) else {
             if isFinished { throw .cutInRecord(offset: offset, missing: length - collected.count) }
@@ -181,7 +181,7 @@ public struct RecordingReader: RecordedReader {
     }
 
     /// The content of a record; nil for a kind that this version doesn't know.
-    private mutating func content(of header: RecordHeader) throws(RecordingFault) -> RecordedItem.Content? {
+    private mutating func content(of header: RecordHeader) throws(RecordingError) -> RecordedItem.Content? {
         switch header.kind {
         case .message:
             guard let form = header.form else {

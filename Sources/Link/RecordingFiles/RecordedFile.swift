@@ -58,7 +58,7 @@ public final class RecordedFile {
     /// The form of a dump's messages, once the first of them has been read.
     public var linkForm: HeaderFormat? { stream.linkForm }
     /// The reason why `next()` returned nil before the end of the file; nil if the whole file was valid.
-    public var fault: RecordingFault? { stream.fault }
+    public var fault: RecordingError? { stream.fault }
     /// The offset at which the next item begins, which is the end of the last item returned.
     public var offset: UInt64 { stream.offset }
     /// Whether a recording's last item is the end record, which says that nothing is missing. If a recording is
@@ -121,7 +121,7 @@ public final class RecordedFile {
         var front: [UInt8] = []
         while front.count < RecordedForm.firstLook, !isAtEnd { front += try read() }
         let form: RecordedForm
-        do throws(RecordingFault) {
+        do throws(RecordingError) {
             form = try RecordedForm(front: front)
         } catch {
             throw .unrecognized(path: path, reason: error.description)

@@ -17,11 +17,11 @@ enum Wish: Sendable, Equatable {
     /// End the session with this member. Nothing is reported.
     case close(String)
     /// The connection to the server is of no use any longer.
-    case fail(JoinFailure)
+    case fail(RoomJoinError)
 }
 
 /// Why a room can't be joined, or not any longer.
-enum JoinFailure: Sendable, Equatable, Error {
+enum RoomJoinError: Sendable, Equatable, Error {
     /// Others have its places.
     case full
     /// In words.

@@ -163,7 +163,7 @@ extension RoomMembership {
     }
 
     /// The connection has ended, or is of no use; it is tried again.
-    private func fail(_ failure: JoinFailure) {
+    private func fail(_ failure: RoomJoinError) {
         disconnect()
         let now = MonotonicTime.now()
         let next: Interval
@@ -203,7 +203,7 @@ extension RoomMembership {
         case .send(let text): socket?.send(text)
         case .joined: phase = .inside(since: now)
         case .offer(let member):
-            do throws(MediaRefusal) {
+            do throws(MediaSessionError) {
                 let number = nextNumber()
                 let session = try track.offer { [weak self] in self?.sessionEnded(number, of: member, $0) }
                 sessions[member] = MemberSession(number: number, session: session)
@@ -212,7 +212,7 @@ extension RoomMembership {
                 lost(member, error)
             }
         case .answer(let member, let offer):
-            do throws(MediaRefusal) {
+            do throws(MediaSessionError) {
                 let number = nextNumber()
                 let session = try track.answer(offer) { [weak self] in self?.sessionEnded(number, of: member, $0) }
                 sessions[member] = MemberSession(number: number, session: session)
@@ -229,7 +229,7 @@ extension RoomMembership {
                 return conversation.calls.notAnswered(member)
             }
         case .accept(let member, let answer):
-            do throws(MediaRefusal) {
+            do throws(MediaSessionError) {
                 try sessions[member]?.session.accept(answer: answer)
                 refusals[member] = nil
             } catch {
@@ -250,7 +250,7 @@ extension RoomMembership {
         return lastNumber
     }
 
-    private func lost(_ member: String, _ refusal: MediaRefusal) {
+    private func lost(_ member: String, _ refusal: MediaSessionError) {
         tellRefused(member, "\(refusal)")
         conversation.calls.lost(member, at: MonotonicTime.now())
     }

@@ -35,7 +35,7 @@ public struct OutputLife: Sendable {
         /// The other side has taken the connection.
         case opened(attempt: Int)
         /// The attempt or the connection has failed.
-        case failed(attempt: Int, OutputFailure)
+        case failed(attempt: Int, OutputError)
         /// All has been sent after `Action.close`.
         case closed(attempt: Int)
     }
@@ -50,7 +50,7 @@ public struct OutputLife: Sendable {
         case abandon(attempt: Int)
         /// Tell the user of the new state; of `error` and `autoReconnecting` with the reason, and again if another try
         /// fails for another reason.
-        case tell(OutputState, because: OutputFailure? = nil)
+        case tell(OutputState, because: OutputError? = nil)
     }
 
     private enum Phase {
@@ -83,7 +83,7 @@ public struct OutputLife: Sendable {
     /// Whether the other side has ever taken a connection: it takes the token, then.
     private var hasOpened = false
     /// What the user was told as the reason of `state`.
-    private var reason: OutputFailure?
+    private var reason: OutputError?
 
     /// Creates the life of an output that has not been started.
     public init(_ settings: Settings = Settings()) {
@@ -136,7 +136,7 @@ public struct OutputLife: Sendable {
         guard now >= deadline else { return [] }
         switch phase {
         case .opening:
-            let failure = OutputFailure("no answer within \(settings.connectTimeout.milliseconds / 1000) s")
+            let failure = OutputError("no answer within \(settings.connectTimeout.milliseconds / 1000) s")
             return abandoned() + failed(failure, now, random)
         case .waiting: return open()
         case .closing: return abandoned() + end(as: .disconnected)
@@ -168,7 +168,7 @@ public struct OutputLife: Sendable {
         }
     }
 
-    private mutating func failed(_ failure: OutputFailure, _ now: MonotonicTime, _ random: Double) -> [Action] {
+    private mutating func failed(_ failure: OutputError, _ now: MonotonicTime, _ random: Double) -> [Action] {
         switch phase {
         // It was stopped: nobody waits for the rest.
         case .closing: return end(as: .disconnected)
@@ -194,7 +194,7 @@ public struct OutputLife: Sendable {
 
     /// The wait where the name may be in use: 1 to 3 s, so that the output is back soon after the name is free. Where
     /// it may as well be the token that is refused, 8 to 12 s: some servers keep out who shows many wrong ones.
-    private func nameWait(_ failure: OutputFailure, random: Double) -> Interval {
+    private func nameWait(_ failure: OutputError, random: Double) -> Interval {
         let (least, range) = failure.isFinal && !hasOpened ? (8_000, 4_000.0) : (1_000, 2_000.0)
         return .milliseconds(Int64(least) + Int64(range * min(max(random, 0), 1)))
     }
@@ -212,12 +212,12 @@ public struct OutputLife: Sendable {
         }
     }
 
-    private mutating func end(as new: OutputState, because failure: OutputFailure? = nil) -> [Action] {
+    private mutating func end(as new: OutputState, because failure: OutputError? = nil) -> [Action] {
         phase = .idle
         return change(to: new, because: failure)
     }
 
-    private mutating func change(to new: OutputState, because failure: OutputFailure? = nil) -> [Action] {
+    private mutating func change(to new: OutputState, because failure: OutputError? = nil) -> [Action] {
         guard new != state || failure != reason else { return [] }
         (state, reason) = (new, failure)
         return [.tell(new, because: failure)]

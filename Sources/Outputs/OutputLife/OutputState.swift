@@ -25,7 +25,7 @@ public enum OutputState: String, Hashable, Sendable {
 }
 
 /// Why an output failed.
-public struct OutputFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for people, without the address's secret parts.
     public var description: String
     /// Whether another attempt is useless, as with an address that can't be understood.

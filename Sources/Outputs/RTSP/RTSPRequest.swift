@@ -26,7 +26,7 @@ public struct RTSPRequest: Hashable, Sendable {
     static let mostLines = 100
 
     /// Parses the head of a request, which ends before its empty line.
-    init(parsing head: ArraySlice<UInt8>) throws(RTSPFault) {
+    init(parsing head: ArraySlice<UInt8>) throws(RTSPError) {
         var lines = head.split(separator: 0x0A, omittingEmptySubsequences: true).map { line in
             line.last == 0x0D ? line.dropLast() : line
         }[...]
@@ -50,7 +50,7 @@ public struct RTSPRequest: Hashable, Sendable {
 }
 
 /// What is wrong with the bytes of a client, so that its connection can't go on.
-public enum RTSPFault: Error, Hashable, Sendable {
+public enum RTSPError: Error, Hashable, Sendable {
     case malformed(String)
     case tooLong
     case wrongVersion
@@ -102,8 +102,8 @@ public struct RTSPReader: Sendable {
 
     /// The next item; nil if it has not come whole.
     ///
-    /// - Throws: ``RTSPFault`` if a request is malformed or longer than a limit. Then nothing more can be read.
-    public mutating func next() throws(RTSPFault) -> Item? {
+    /// - Throws: ``RTSPError`` if a request is malformed or longer than a limit. Then nothing more can be read.
+    public mutating func next() throws(RTSPError) -> Item? {
         if let (request, rest) = waiting {
             let count = min(rest, bytes.count - start)
             start += count
@@ -125,7 +125,7 @@ public struct RTSPReader: Sendable {
         return .packet(channel: bytes[start + 1], bytes[(start + 4)..<end])
     }
 
-    private mutating func request() throws(RTSPFault) -> Item? {
+    private mutating func request() throws(RTSPError) -> Item? {
         guard let head = head() else {
             if bytes.count - start > Self.longestHead { throw .tooLong }
             return nil

@@ -71,7 +71,7 @@ final class RTSPClient {
     private func handleRequests(now: MonotonicTime) throws(LinkTransportError) {
         while takesRequests {
             let item: RTSPReader.Item?
-            do throws(RTSPFault) {
+            do throws(RTSPError) {
                 item = try reader.next()
             } catch {
                 endAfterAnswer(now: now)

@@ -25,11 +25,11 @@ struct JanusService: PublishingService {
         (self.url, self.room, self.token, self.attempt) = (url, room, token, attempt)
     }
 
-    mutating func publish(_ offer: String) throws(OutputFailure) -> String {
+    mutating func publish(_ offer: String) throws(OutputError) -> String {
         socket = try JanusSocket(url, attempt)
         session = try request(["janus": "create"]).identifier
         handle = try request(["janus": "attach", "plugin": "janus.plugin.videoroom"]).identifier
-        guard session != nil, handle != nil else { throw OutputFailure("the server gives answers of an unknown kind") }
+        guard session != nil, handle != nil else { throw OutputError("the server gives answers of an unknown kind") }
         var join: [String: Any] = ["request": "join", "ptype": "publisher", "display": "ScreenRelay"]
         join["room"] =
             switch room.name {
@@ -42,11 +42,11 @@ struct JanusService: PublishingService {
         // The offer has all candidates.
         let description: [String: Any] = ["type": "offer", "sdp": offer, "trickle": false]
         let answer = try request(["janus": "message", "body": ["request": "publish"], "jsep": description])
-        guard let sdp = answer.answer else { throw OutputFailure("the server doesn't answer the offer") }
+        guard let sdp = answer.answer else { throw OutputError("the server doesn't answer the offer") }
         return sdp
     }
 
-    mutating func stay() throws(OutputFailure) {
+    mutating func stay() throws(OutputError) {
         var keepAliveDue = MonotonicTime.now() + Self.keepAliveTime
         while let socket, !attempt.isOver {
             let message = try socket.next(until: keepAliveDue) { attempt.isOver }
@@ -65,7 +65,7 @@ struct JanusService: PublishingService {
     }
 
     /// Sends a request; returns its answer, or the event that follows the server's `ack`.
-    private mutating func request(_ words: [String: Any]) throws(OutputFailure) -> JanusMessage {
+    private mutating func request(_ words: [String: Any]) throws(OutputError) -> JanusMessage {
         let transaction = try send(words)
         while let text = try socket?.next(until: .distantFuture) {
             guard let message = JanusMessage(text) else { continue }
@@ -77,11 +77,11 @@ struct JanusService: PublishingService {
             // Of others, only the end of it all matters here.
             if message.transaction == nil, let failure = message.failure { throw failure }
         }
-        throw OutputFailure("the server doesn't answer")
+        throw OutputError("the server doesn't answer")
     }
 
     @discardableResult
-    private mutating func send(_ words: [String: Any]) throws(OutputFailure) -> String {
+    private mutating func send(_ words: [String: Any]) throws(OutputError) -> String {
         lastTransaction += 1
         let transaction = "\(lastTransaction)"
         var words = words
@@ -91,7 +91,7 @@ struct JanusService: PublishingService {
         // Keep-alives and the end are the session's.
         if words["janus"] as? String == "message" { words["handle_id"] = handle }
         guard let data = try? JSONSerialization.data(withJSONObject: words) else {
-            throw OutputFailure("its room or its token can't be written as JSON", isFinal: true)
+            throw OutputError("its room or its token can't be written as JSON", isFinal: true)
         }
         try socket?.send(String(decoding: data, as: UTF8.self))
         return transaction
@@ -128,36 +128,36 @@ struct JanusMessage {
     }
 
     /// Why what it tells of is the end; nil if it isn't.
-    var failure: OutputFailure? {
+    var failure: OutputError? {
         switch kind {
         case "error":
             return Self.failure((words["error"] as? [String: Any])?["code"], "the server")
-        case "hangup", "detached": return OutputFailure("the server has ended the session")
-        case "timeout": return OutputFailure("the server has forgotten the session")
+        case "hangup", "detached": return OutputError("the server has ended the session")
+        case "timeout": return OutputError("the server has forgotten the session")
         default: break
         }
         guard let data = pluginData else { return nil }
         if let code = data["error_code"] { return Self.failure(code, "the room") }
-        if data["videoroom"] as? String == "destroyed" { return OutputFailure("the room has been closed") }
+        if data["videoroom"] as? String == "destroyed" { return OutputError("the room has been closed") }
         // Our own; those of others have their numbers.
         if data["leaving"] as? String == "ok" || data["unpublished"] as? String == "ok" {
-            return OutputFailure("the room has sent this publisher away")
+            return OutputError("the room has sent this publisher away")
         }
         return nil
     }
 
     /// What an error says, by its number: the text beside it may repeat what is secret.
-    private static func failure(_ code: Any?, _ place: String) -> OutputFailure {
+    private static func failure(_ code: Any?, _ place: String) -> OutputError {
         let code = (code as? NSNumber)?.intValue ?? 0
         switch code {
         case 403, 405, 433:
-            return OutputFailure("\(place) refuses this publisher's token or PIN (\(code))", isFinal: true)
-        case 426: return OutputFailure("there is no such room (426)")
+            return OutputError("\(place) refuses this publisher's token or PIN (\(code))", isFinal: true)
+        case 426: return OutputError("there is no such room (426)")
         // A killed publisher keeps its place until the server has missed its keep-alives for a minute.
-        case 432: return OutputFailure("the room has no place for another publisher (432)", nameMayBeInUse: true)
-        case 458, 459: return OutputFailure("the server has forgotten the session (\(code))")
-        case 460: return OutputFailure("the server has no rooms: its VideoRoom plugin is missing (460)")
-        default: return OutputFailure("\(place) refuses (\(code))")
+        case 432: return OutputError("the room has no place for another publisher (432)", nameMayBeInUse: true)
+        case 458, 459: return OutputError("the server has forgotten the session (\(code))")
+        case 460: return OutputError("the server has no rooms: its VideoRoom plugin is missing (460)")
+        default: return OutputError("\(place) refuses (\(code))")
         }
     }
 }

@@ -13,12 +13,12 @@ final class JanusSocket {
     /// At most what comes at once: nothing more is read before these are taken.
     private var messages: [String] = []
     private var isOpen = false
-    private var failure: OutputFailure?
+    private var failure: OutputError?
 
     /// Connects to `url`, of HTTP.
-    init(_ url: String, _ attempt: Attempt) throws(OutputFailure) {
+    init(_ url: String, _ attempt: Attempt) throws(OutputError) {
         guard let address = WebSocketAddress(url, subprotocol: "janus-protocol") else {
-            throw OutputFailure("its URL can't be used", isFinal: true)
+            throw OutputError("its URL can't be used", isFinal: true)
         }
         self.attempt = attempt
         let socket = ClientWebSocket(to: address, limit: Self.messageLimit, on: attempt.context) { [weak self] event in
@@ -36,18 +36,18 @@ final class JanusSocket {
         switch event {
         case .opened: isOpen = true
         case .message(let text): messages.append(text)
-        case .ended(let reason): failure = OutputFailure(reason)
+        case .ended(let reason): failure = OutputError(reason)
         }
     }
 
     /// Sends a message.
-    func send(_ text: String) throws(OutputFailure) {
+    func send(_ text: String) throws(OutputError) {
         if let failure { throw failure }
         socket?.send(text)
     }
 
     /// The next message; nil at the deadline, if `isOver`, or if the attempt must not wait any longer.
-    func next(until deadline: MonotonicTime, orUntil isOver: () -> Bool = { false }) throws(OutputFailure) -> String? {
+    func next(until deadline: MonotonicTime, orUntil isOver: () -> Bool = { false }) throws(OutputError) -> String? {
         attempt.run(until: deadline) { !messages.isEmpty || failure != nil || isOver() }
         guard messages.isEmpty else { return messages.removeFirst() }
         if let failure { throw failure }
@@ -73,8 +73,8 @@ extension WebSocketAddress {
     }
 }
 
-extension OutputFailure {
-    fileprivate init(_ reason: WebSocketFailure) {
+extension OutputError {
+    fileprivate init(_ reason: WebSocketError) {
         switch reason {
         case .refused(let status) where status == 401 || status == 403:
             self.init("the server refuses this client (\(status))", isFinal: true)

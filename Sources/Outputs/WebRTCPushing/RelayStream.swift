@@ -6,7 +6,7 @@ import Signalling
 /// don't.
 final class RelayStream {
     /// Why there is no connection, in words.
-    struct Failure: Error {
+    struct StreamError: Error {
         let reason: String
     }
 
@@ -43,11 +43,11 @@ final class RelayStream {
 
     /// Connects to `server`, unless `cancellable` ends that. Nothing is sent to an address nearer than `nearest`.
     init(_ server: NamedServers.Relay, nearest: Nearness, _ cancellable: UnsafeMutablePointer<GCancellable>)
-        throws(Failure)
+        throws(StreamError)
     {
         GLibTypes.make()
-        guard let trust = ServerTrust() else { throw Failure(reason: ServerTrust.unreadable) }
-        guard let client = g_socket_client_new() else { throw Failure(reason: "no memory") }
+        guard let trust = ServerTrust() else { throw StreamError(reason: ServerTrust.unreadable) }
+        guard let client = g_socket_client_new() else { throw StreamError(reason: "no memory") }
         defer { g_object_unref(client) }
         g_socket_client_set_enable_proxy(client, 0)
         g_socket_client_set_timeout(client, Self.patience)
@@ -71,7 +71,7 @@ final class RelayStream {
         else {
             if let made { g_object_unref(made) }
             let words = error.map { String(cString: $0.pointee.message) } ?? "no connection"
-            throw Failure(reason: watch.isTooNear ? "it is an address of this machine or its network" : words)
+            throw StreamError(reason: watch.isTooNear ? "it is an address of this machine or its network" : words)
         }
         (connection, self.stream) = (made, stream)
         g_socket_set_timeout(socket, 0)

@@ -14,7 +14,7 @@ public final class ServerConnection: Sendable {
         /// The server has taken the session, with this SDP answer.
         case answered(String)
         /// The server has refused the session, or has ended it.
-        case failed(OutputFailure)
+        case failed(OutputError)
         /// The session has ended after ``ServerConnection/close()``.
         case closed
     }
@@ -63,7 +63,7 @@ public final class ServerConnection: Sendable {
     ) {
         var service = server.makeService(attempt)
         let end: Event
-        do throws(OutputFailure) {
+        do throws(OutputError) {
             let answer = try publish(offer, by: &service, patience, attempt)
             if let named = service.named { report(.named(named)) }
             report(.answered(answer))
@@ -80,10 +80,10 @@ public final class ServerConnection: Sendable {
     /// Offers the session, and again for as long as nobody listens and `patience` lasts.
     private static func publish(
         _ offer: String, by service: inout any PublishingService, _ patience: Interval, _ attempt: Attempt
-    ) throws(OutputFailure) -> String {
+    ) throws(OutputError) -> String {
         let end = MonotonicTime.now() + patience
         while true {
-            do throws(OutputFailure) {
+            do throws(OutputError) {
                 return try service.publish(offer)
             } catch {
                 let next = MonotonicTime.now() + .milliseconds(.random(in: pause))
@@ -100,9 +100,9 @@ protocol PublishingService {
     /// The TURN servers that the server has named with its answer.
     var named: NamedServers? { get }
     /// Offers the session, and returns the server's answer.
-    mutating func publish(_ offer: String) throws(OutputFailure) -> String
+    mutating func publish(_ offer: String) throws(OutputError) -> String
     /// Keeps the session until the attempt is over. Throws if the server ends it.
-    mutating func stay() throws(OutputFailure)
+    mutating func stay() throws(OutputError)
     /// Tells the server that the session is over, in whatever state it is.
     mutating func end()
 }

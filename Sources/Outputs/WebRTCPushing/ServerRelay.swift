@@ -132,7 +132,7 @@ public final class ServerRelay: Sendable {
             var (isReady, outgoing) = (false, [UInt8]())
             var buffer = [UInt8](repeating: 0, count: 16 << 10)
             var entries = [pollfd(stream.descriptor), pollfd(wake.descriptor)] + ports.map { pollfd($0.descriptor) }
-            do throws(TURNClient.Failure) {
+            do throws(TURNClient.TURNError) {
                 while !isOver {
                     outgoing += client.takeOutgoing()
                     guard stream.write(&outgoing) else { return isReady }
@@ -169,7 +169,7 @@ public final class ServerRelay: Sendable {
         private func read(
             _ stream: RelayStream, _ client: inout TURNClient, to ports: [RelayPort], _ buffer: inout [UInt8],
             now: MonotonicTime
-        ) throws(TURNClient.Failure) -> Bool {
+        ) throws(TURNClient.TURNError) -> Bool {
             // TLS may hold more than the socket says; a socket that is ready again wakes the next turn.
             for _ in 0..<ServerRelay.piecesAtOnce {
                 guard let count = stream.read(into: &buffer) else { return false }

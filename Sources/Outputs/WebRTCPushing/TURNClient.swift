@@ -7,7 +7,7 @@ import SecureTransport
 /// Sans-IO: bytes and the time go in; bytes for the server and datagrams of the peers come out.
 struct TURNClient {
     /// Why it is over, in words.
-    struct Failure: Error, Equatable {
+    struct TURNError: Error, Equatable {
         let reason: String
 
         init(_ reason: String) { self.reason = reason }
@@ -69,8 +69,8 @@ struct TURNClient {
     var deadline: MonotonicTime { requests.values.reduce(renewsAt) { min($0, $1.due) } }
 
     /// Renews what would expire.
-    mutating func poll(now: MonotonicTime) throws(Failure) {
-        if requests.values.contains(where: { $0.due <= now }) { throw Failure("the TURN server doesn't answer") }
+    mutating func poll(now: MonotonicTime) throws(TURNError) {
+        if requests.values.contains(where: { $0.due <= now }) { throw TURNError("the TURN server doesn't answer") }
         guard now >= renewsAt else { return }
         renewsAt = now + renewal
         request(.refresh, now: now)
@@ -97,7 +97,7 @@ struct TURNClient {
     /// Takes what has come, and calls `receive` for each datagram of a peer.
     mutating func take(
         _ bytes: ArraySlice<UInt8>, now: MonotonicTime, receive: (_ datagram: ArraySlice<UInt8>, _ peer: Int) -> Void
-    ) throws(Failure) {
+    ) throws(TURNError) {
         partial += bytes
         var rest = partial[...]
         while let length = try Self.length(of: rest), rest.count >= length {
@@ -114,16 +114,16 @@ struct TURNClient {
     }
 
     /// The length of the message that begins with `bytes`, with its padding; nil if it hasn't come yet.
-    private static func length(of bytes: ArraySlice<UInt8>) throws(Failure) -> Int? {
+    private static func length(of bytes: ArraySlice<UInt8>) throws(TURNError) -> Int? {
         guard bytes.count >= 4 else { return nil }
         let length = Int(word(bytes, 2))
         if isChannelData(bytes) {
             // Over a stream, a message of a channel is padded (section 12.5).
-            guard length <= longestDatagram else { throw Failure("the TURN server sends too long a datagram") }
+            guard length <= longestDatagram else { throw TURNError("the TURN server sends too long a datagram") }
             return 4 + length + (-length & 3)
         }
         guard bytes[bytes.startIndex] >> 6 == 0, length + 20 <= STUNMessage.maximumLength else {
-            throw Failure("the TURN server sends something else than TURN")
+            throw TURNError("the TURN server sends something else than TURN")
         }
         return length + 20
     }
@@ -134,7 +134,7 @@ struct TURNClient {
         UInt16(bytes[bytes.startIndex + offset]) << 8 | UInt16(bytes[bytes.startIndex + offset + 1])
     }
 
-    private mutating func take(_ answer: STUNMessage, now: MonotonicTime) throws(Failure) {
+    private mutating func take(_ answer: STUNMessage, now: MonotonicTime) throws(TURNError) {
         guard let request = requests.removeValue(forKey: answer.transactionID) else { return }
         if let code = answer.errorCode?.code {
             try refused(request, with: code, answer, now: now)
@@ -158,7 +158,7 @@ struct TURNClient {
 
     private mutating func refused(
         _ request: Request, with code: Int, _ answer: STUNMessage, now: MonotonicTime
-    ) throws(Failure) {
+    ) throws(TURNError) {
         let isDemand = code == 401 && proof == nil || code == 438 && request.tries < Self.staleLimit
         if isDemand,
             let next = LongTermProof(answering: answer, user: user, password: password, md5: Authentication.md5)
@@ -171,7 +171,7 @@ struct TURNClient {
             refusedCount += 1
             if refusedCount < peers.count { return }
         }
-        throw Failure("the TURN server refuses (\(code))")
+        throw TURNError("the TURN server refuses (\(code))")
     }
 
     private mutating func request(_ purpose: Purpose, ends: Bool = false, tries: Int = 1, now: MonotonicTime) {

@@ -19,13 +19,13 @@ struct WHIPService: PublishingService {
         (self.endpoint, self.token, self.attempt) = (endpoint, token, attempt)
     }
 
-    mutating func publish(_ offer: String) throws(OutputFailure) -> String {
+    mutating func publish(_ offer: String) throws(OutputError) -> String {
         let client = try WebClient(attempt)
         self.client = client
         var url = endpoint
         for _ in 0...Self.redirectLimit {
             let answer: WebClient.Answer
-            do throws(OutputFailure) {
+            do throws(OutputError) {
                 answer = try client.request("POST", url, token: token(for: url), body: offer)
             } catch {
                 throw client.hasNoAnswer ? Self.noAnswer : error
@@ -33,7 +33,7 @@ struct WHIPService: PublishingService {
             switch answer.status {
             case 307, 308:
                 guard let next = Self.resolve(answer.location, at: url) else {
-                    throw OutputFailure("the server sends this push to an address that can't be used")
+                    throw OutputError("the server sends this push to an address that can't be used")
                 }
                 url = next
             case 200, 201:
@@ -41,12 +41,12 @@ struct WHIPService: PublishingService {
                 // not have requests sent to others.
                 session = Self.resolve(answer.location, at: url).flatMap { Origin($0) == Origin(url) ? $0 : nil }
                 guard let sdp = String(validating: try client.body(of: answer), as: UTF8.self), !sdp.isEmpty else {
-                    throw OutputFailure("the server's answer is empty or no text")
+                    throw OutputError("the server's answer is empty or no text")
                 }
                 named = answer.links.flatMap { NamedServers(links: $0, nearest: client.nearest ?? .global) }
                 return sdp
             case 401 where token != nil && token(for: url) == nil, 403 where token != nil && token(for: url) == nil:
-                throw OutputFailure(
+                throw OutputError(
                     "the server sends this push to another one, which wants a token (\(answer.status)); a token is sent "
                         + "only to the server that the URL names", isFinal: true)
             default:
@@ -57,10 +57,10 @@ struct WHIPService: PublishingService {
                     words: String(decoding: body, as: UTF8.self))
             }
         }
-        throw OutputFailure("the server sends this push from one address to the next")
+        throw OutputError("the server sends this push from one address to the next")
     }
 
-    mutating func stay() throws(OutputFailure) {
+    mutating func stay() throws(OutputError) {
         attempt.run { attempt.isOver }
     }
 
@@ -89,7 +89,7 @@ struct WHIPService: PublishingService {
     }
 
     /// What a closed connection instead of an answer means: SRS gives no reason for a refusal.
-    static let noAnswer = OutputFailure(
+    static let noAnswer = OutputError(
         "the server has closed the connection without an answer; some do so while another publisher has the stream's "
             + "name, or if they can't take what is offered: check the stream's name, and the server's log",
         nameMayBeInUse: true)
@@ -97,29 +97,29 @@ struct WHIPService: PublishingService {
     /// What a status other than success says. `words` are what comes with it, and aren't passed on.
     static func failure(
         _ status: UInt32, retryAfter: String?, hasToken: Bool, words: String = ""
-    ) -> OutputFailure {
+    ) -> OutputError {
         let token = hasToken ? "refuses the token" : "wants a token"
         switch status {
-        case 401: return OutputFailure("the server \(token) (401)", isFinal: true)
+        case 401: return OutputError("the server \(token) (401)", isFinal: true)
         case 403:
             // Some servers say so of a name that is in use, and only their words tell.
             switch Refusal(words) {
-            case .name: return OutputFailure("the stream name is in use (403)", nameMayBeInUse: true)
-            case .token: return OutputFailure("the server \(token) (403)", isFinal: true)
+            case .name: return OutputError("the stream name is in use (403)", nameMayBeInUse: true)
+            case .token: return OutputError("the server \(token) (403)", isFinal: true)
             case nil:
-                return OutputFailure(
+                return OutputError(
                     "the server \(token), or the stream name is in use (403)", isFinal: true,
                     nameMayBeInUse: true)
             }
-        case 404, 410: return OutputFailure("the server has nothing at this address (\(status))")
-        case 405: return OutputFailure("nothing can be published at this address (405)")
-        case 409: return OutputFailure("the stream name is in use (409)", nameMayBeInUse: true)
-        case 400, 406, 415, 422: return OutputFailure("the server can't take what is offered (\(status))")
+        case 404, 410: return OutputError("the server has nothing at this address (\(status))")
+        case 405: return OutputError("nothing can be published at this address (405)")
+        case 409: return OutputError("the stream name is in use (409)", nameMayBeInUse: true)
+        case 400, 406, 415, 422: return OutputError("the server can't take what is offered (\(status))")
         case 429, 503:
             let wait = retryAfter.flatMap { UInt32($0) }.map { ", and asks to wait for \($0) s" } ?? ""
-            return OutputFailure("the server is busy (\(status))\(wait)")
-        case 500...599: return OutputFailure("the server has failed (\(status))")
-        default: return OutputFailure("the server gives an answer that isn't understood (\(status))")
+            return OutputError("the server is busy (\(status))\(wait)")
+        case 500...599: return OutputError("the server has failed (\(status))")
+        default: return OutputError("the server gives an answer that isn't understood (\(status))")
         }
     }
 }

@@ -20,8 +20,8 @@ final class WebClient {
     private(set) var hasNoAnswer = false
 
     /// A client for the calling thread, which must also release it.
-    init(_ attempt: Attempt) throws(OutputFailure) {
-        guard let trust = ServerTrust() else { throw OutputFailure(ServerTrust.unreadable) }
+    init(_ attempt: Attempt) throws(OutputError) {
+        guard let trust = ServerTrust() else { throw OutputError(ServerTrust.unreadable) }
         (self.attempt, self.trust) = (attempt, trust)
     }
 
@@ -57,7 +57,7 @@ final class WebClient {
     /// Sends a request, and follows no redirect. `body` is an SDP description.
     func request(
         _ method: String, _ url: String, token: String?, body: String? = nil
-    ) throws(OutputFailure) -> Answer {
+    ) throws(OutputError) -> Answer {
         let message = try message(method, url, token: token)
         soup_message_add_flags(message.pointer, SOUP_MESSAGE_NO_REDIRECT)
         if let body {
@@ -79,7 +79,7 @@ final class WebClient {
     }
 
     /// Reads the body of an answer. May be called once.
-    func body(of answer: Answer, limit: Int = bodyLimit) throws(OutputFailure) -> [UInt8] {
+    func body(of answer: Answer, limit: Int = bodyLimit) throws(OutputError) -> [UInt8] {
         var body: [UInt8] = []
         while true {
             let result = complete {
@@ -93,7 +93,7 @@ final class WebClient {
             defer { g_bytes_unref(bytes) }
             var count: gsize = 0
             guard let start = g_bytes_get_data(bytes, &count), count > 0 else { return body }
-            guard body.count + Int(count) <= limit else { throw OutputFailure("its answer is too long") }
+            guard body.count + Int(count) <= limit else { throw OutputError("its answer is too long") }
             body += UnsafeRawBufferPointer(start: start, count: Int(count))
         }
     }
@@ -193,19 +193,19 @@ final class WebClient {
         }
 
         /// Why it failed, in words; frees the error.
-        func failure(_ error: inout UnsafeMutablePointer<GError>?) -> OutputFailure {
+        func failure(_ error: inout UnsafeMutablePointer<GError>?) -> OutputError {
             defer { g_clear_error(&error) }
-            if isTooNear { return OutputFailure("the server redirects to an address of this machine or its network") }
+            if isTooNear { return OutputError("the server redirects to an address of this machine or its network") }
             let errors = soup_message_get_tls_peer_certificate_errors(pointer)
-            if errors.rawValue != 0 { return OutputFailure(ServerTrust.fault(errors)) }
-            guard let error else { return OutputFailure("\(host) can't be reached") }
-            return OutputFailure(String(cString: error.pointee.message), foundNobody: isRefusedConnection(error))
+            if errors.rawValue != 0 { return OutputError(ServerTrust.fault(errors)) }
+            guard let error else { return OutputError("\(host) can't be reached") }
+            return OutputError(String(cString: error.pointee.message), foundNobody: isRefusedConnection(error))
         }
     }
 
-    private func message(_ method: String, _ url: String, token: String?) throws(OutputFailure) -> Message {
+    private func message(_ method: String, _ url: String, token: String?) throws(OutputError) -> Message {
         guard let pointer = soup_message_new(method, url) else {
-            throw OutputFailure("its URL can't be used", isFinal: true)
+            throw OutputError("its URL can't be used", isFinal: true)
         }
         let message = Message(pointer, to: URLComponents(string: url), trust, nearest: nearest)
         if let token {

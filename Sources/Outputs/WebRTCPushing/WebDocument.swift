@@ -15,14 +15,14 @@ public struct WebDocument: Sendable {
     /// Reads `url`, of HTTP or HTTPS. Blocks until the deadline at most. A redirect is followed, but never from HTTPS
     /// to HTTP, nor to an address nearer to this machine than that of `url`.
     ///
-    /// - Throws: ``OutputFailure`` if the server can't be reached or doesn't answer in time, if it refuses or has no
-    ///   such document, or if a redirect isn't followed.
-    public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputFailure) -> WebDocument {
+    /// - Throws: ``OutputSettingsError`` if the server can't be reached or doesn't answer in time, if it refuses or has
+    ///   no such document, or if a redirect isn't followed.
+    public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputError) -> WebDocument {
         let attempt = Attempt()
         attempt.beginFarewell(within: time)
-        var result = Result<WebDocument, OutputFailure>.failure(OutputFailure("it isn't read"))
+        var result = Result<WebDocument, OutputError>.failure(OutputError("it isn't read"))
         attempt.context.use {
-            do throws(OutputFailure) {
+            do throws(OutputError) {
                 result = .success(try read(url, limit: limit, attempt))
             } catch {
                 result = .failure(error)
@@ -33,7 +33,7 @@ public struct WebDocument: Sendable {
 
     private static func read(
         _ url: String, limit: Int, _ attempt: Attempt
-    ) throws(OutputFailure) -> WebDocument {
+    ) throws(OutputError) -> WebDocument {
         let client = try WebClient(attempt)
         var url = url
         for _ in 0...redirectLimit {
@@ -44,12 +44,12 @@ public struct WebDocument: Sendable {
                     bytes: try client.body(of: answer, limit: limit), nearness: client.nearest ?? .global)
             case 301, 302, 303, 307, 308:
                 guard let next = WHIPService.resolve(answer.location, at: url) else {
-                    throw OutputFailure("it is redirected to an address that can't be used, or without TLS")
+                    throw OutputError("it is redirected to an address that can't be used, or without TLS")
                 }
                 url = next
-            default: throw OutputFailure("the server answers \(answer.status)")
+            default: throw OutputError("the server answers \(answer.status)")
             }
         }
-        throw OutputFailure("it is redirected from one address to the next")
+        throw OutputError("it is redirected from one address to the next")
     }
 }

@@ -20,7 +20,7 @@ struct ICEServerCheck {
     }
 
     func findings() -> [Finding] {
-        do throws(ServerChannel.Problem) {
+        do throws(ServerChannel.ChannelError) {
             if server.scheme == .stun { return try binding() }
             return try relay()
         } catch {
@@ -28,7 +28,7 @@ struct ICEServerCheck {
         }
     }
 
-    private func finding(_ problem: ServerChannel.Problem) -> Finding {
+    private func finding(_ problem: ServerChannel.ChannelError) -> Finding {
         switch problem {
         case .unreachable(let reason):
             Finding(
@@ -56,7 +56,7 @@ struct ICEServerCheck {
 
     // MARK: - STUN
 
-    private func binding() throws(ServerChannel.Problem) -> [Finding] {
+    private func binding() throws(ServerChannel.ChannelError) -> [Finding] {
         guard let identifier = Self.identifier() else { return [] }
         let request = STUNMessage.encode(
             .request, transactionID: identifier, attributes: [], key: nil, hmac: Authentication.hmacSHA1)
@@ -71,7 +71,7 @@ struct ICEServerCheck {
 
     // MARK: - TURN
 
-    private func relay() throws(ServerChannel.Problem) -> [Finding] {
+    private func relay() throws(ServerChannel.ChannelError) -> [Finding] {
         // RFC 7065 has it, browsers don't, and neither have we a DTLS client.
         if server.scheme == .turns, server.transport == .udp { return [] }
         let credentials = server.credentials(until: now + Self.lifetime)
@@ -100,7 +100,7 @@ struct ICEServerCheck {
 
     /// Compares the clocks: credentials from a secret end at a time on our clock, and the server judges that by its
     /// clock.
-    private func clock() throws(ServerChannel.Problem) -> [Finding] {
+    private func clock() throws(ServerChannel.ChannelError) -> [Finding] {
         guard case .secret = server.credentials else { return [] }
         let minutes = Self.tolerance / 60
         let todo = "set the wrong one of the two clocks, for example with systemd-timesyncd"
@@ -126,7 +126,7 @@ struct ICEServerCheck {
         return []
     }
 
-    private func takes(until time: Int) throws(ServerChannel.Problem) -> Bool {
+    private func takes(until time: Int) throws(ServerChannel.ChannelError) -> Bool {
         switch try TURNAllocation.attempt(at: server, with: server.credentials(until: time)) {
         case .allocated: true
         // Anything but the refusal of credentials says nothing about them.

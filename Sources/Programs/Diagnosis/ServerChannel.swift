@@ -6,7 +6,7 @@ import Signalling
 /// seconds.
 final class ServerChannel {
     /// Why a server can't be asked.
-    enum Problem: Error, Equatable {
+    enum ChannelError: Error, Equatable {
         /// The name is unknown, nothing answers there, or the way there is closed; in the system's words.
         case unreachable(String)
         /// The server's certificate isn't trusted; in GLib's words.
@@ -22,7 +22,7 @@ final class ServerChannel {
     private static let attempts = 3
 
     /// Connects to the server as a client would.
-    init(_ server: ICEServer) throws(Problem) {
+    init(_ server: ICEServer) throws(ChannelError) {
         isDatagram = server.scheme != .turns && server.transport != .tcp
         GLibTypes.make()
         client = g_socket_client_new()
@@ -49,11 +49,11 @@ final class ServerChannel {
     }
 
     /// Sends `request`, which has this identifier, and waits for its response.
-    func ask(_ request: [UInt8], _ identifier: STUNMessage.TransactionID) throws(Problem) -> STUNMessage {
-        var last = Problem.unreachable("no answer")
+    func ask(_ request: [UInt8], _ identifier: STUNMessage.TransactionID) throws(ChannelError) -> STUNMessage {
+        var last = ChannelError.unreachable("no answer")
         for _ in 0..<(isDatagram ? Self.attempts : 1) {
             try send(request)
-            do throws(Problem) {
+            do throws(ChannelError) {
                 return try response(identifier)
             } catch .unreachable(let reason) {
                 last = .unreachable(reason)
@@ -66,7 +66,7 @@ final class ServerChannel {
         UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
     }
 
-    private func send(_ bytes: [UInt8]) throws(Problem) {
+    private func send(_ bytes: [UInt8]) throws(ChannelError) {
         var error: UnsafeMutablePointer<GError>?
         var written: gsize = 0
         let output = g_io_stream_get_output_stream(stream)
@@ -76,7 +76,7 @@ final class ServerChannel {
     }
 
     /// The response; messages that belong to other requests are passed over, but not without end.
-    private func response(_ identifier: STUNMessage.TransactionID) throws(Problem) -> STUNMessage {
+    private func response(_ identifier: STUNMessage.TransactionID) throws(ChannelError) -> STUNMessage {
         for _ in 0..<8 {
             let bytes = isDatagram ? try read(upTo: STUNMessage.maximumLength) : try readMessage()
             guard let message = try? STUNMessage(parsing: bytes) else { throw .notSTUN }
@@ -86,20 +86,20 @@ final class ServerChannel {
     }
 
     /// One message from a stream: a header of 20 bytes, which has the length of the rest at its third byte.
-    private func readMessage() throws(Problem) -> [UInt8] {
+    private func readMessage() throws(ChannelError) -> [UInt8] {
         let head = try read(exactly: 20)
         let length = Int(head[2]) << 8 | Int(head[3])
         guard length + head.count <= STUNMessage.maximumLength else { throw .notSTUN }
         return head + (length == 0 ? [] : try read(exactly: length))
     }
 
-    private func read(exactly count: Int) throws(Problem) -> [UInt8] {
+    private func read(exactly count: Int) throws(ChannelError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count { bytes += try read(upTo: count - bytes.count) }
         return bytes
     }
 
-    private func read(upTo count: Int) throws(Problem) -> [UInt8] {
+    private func read(upTo count: Int) throws(ChannelError) -> [UInt8] {
         var error: UnsafeMutablePointer<GError>?
         var buffer = [UInt8](repeating: 0, count: count)
         let taken = g_input_stream_read(g_io_stream_get_input_stream(stream), &buffer, gsize(count), nil, &error)
@@ -108,7 +108,7 @@ final class ServerChannel {
         return Array(buffer.prefix(Int(taken)))
     }
 
-    private static func problem(_ error: inout UnsafeMutablePointer<GError>?) -> Problem {
+    private static func problem(_ error: inout UnsafeMutablePointer<GError>?) -> ChannelError {
         defer { g_clear_error(&error) }
         guard let error else { return .unreachable("unknown reason") }
         let words = String(cString: error.pointee.message)

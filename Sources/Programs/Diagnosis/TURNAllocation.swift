@@ -14,7 +14,7 @@ enum TURNAllocation {
     /// Requests a relayed address for UDP with the long-term credentials, and gives it back.
     static func attempt(
         at server: ICEServer, with credentials: (user: String, password: String)?
-    ) throws(ServerChannel.Problem) -> Outcome {
+    ) throws(ServerChannel.ChannelError) -> Outcome {
         let channel = try ServerChannel(server)
         var proof: LongTermProof?
         var answer = try ask(channel, .allocate, [.requestedUDP], proof)
@@ -36,7 +36,7 @@ enum TURNAllocation {
 
     private static func ask(
         _ channel: ServerChannel, _ method: STUNMessage.Method, _ attributes: [STUNAttribute], _ proof: LongTermProof?
-    ) throws(ServerChannel.Problem) -> STUNMessage {
+    ) throws(ServerChannel.ChannelError) -> STUNMessage {
         guard let identifier = ICEServerCheck.identifier() else { throw .notSTUN }
         let request = STUNMessage.encode(
             .request, method: method, transactionID: identifier, attributes: attributes + (proof?.attributes ?? []),

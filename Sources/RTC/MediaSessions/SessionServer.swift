@@ -7,11 +7,11 @@ public protocol SessionServer: Sendable {
     /// Accepts the viewer's answer to an offer of the server's, which waits for it for 30 s. If the answer can't be
     /// used, the session ends. A second answer is refused, and the session continues. Throws `badOffer` or
     /// `unsupported`.
-    func accept(answer: String, for session: MediaSessionID) throws(MediaRefusal)
+    func accept(answer: String, for session: MediaSessionID) throws(MediaSessionError)
 
     /// Restarts ICE for a session with the peer's new user fragment and password in `fragment` (RFC 8840). The session,
     /// its keys and its pictures continue. If this throws, the old ICE generation continues as well.
-    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession
 
     /// Ends a session. Unknown ids are ignored.
     func close(_ session: MediaSessionID)
@@ -116,7 +116,7 @@ public struct PointerChange: Sendable, Hashable {
 }
 
 /// Why an offer, an answer or a restart of ICE is refused. The text is for the peer's user.
-public enum MediaRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+public enum MediaSessionError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Not an SDP offer, answer or fragment. HTTP 400.
     case badOffer(String)
     /// No picture can be sent or taken in response to this offer, for example because it lacks H.264. HTTP 422.

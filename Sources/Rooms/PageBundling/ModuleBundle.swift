@@ -19,7 +19,7 @@ struct ModuleBundle {
     }
 
     /// Appends the module at `path`, after all that it imports. Whole-line comments are left out.
-    mutating func add(_ path: String) throws(PageFault) {
+    mutating func add(_ path: String) throws(PageError) {
         if let isComplete = isComplete[path] {
             guard isComplete else { throw .circle(file: path) }
             if isLater, !ownPaths.contains(path), !used.contains(path) { used.append(path) }
@@ -78,7 +78,7 @@ struct ModuleBundle {
     }
 
     /// Makes a script of each module that is loaded later. What they use of the page is passed on in `window.parts`.
-    mutating func takeLater() throws(PageFault) -> [String: String] {
+    mutating func takeLater() throws(PageError) -> [String: String] {
         var scripts: [String: String] = [:]
         var shared: [String] = []
         for path in laterPaths {
@@ -115,7 +115,7 @@ struct ModuleBundle {
         "$" + path.split(separator: "/").suffix(1).joined().prefix { $0 != "." }
     }
 
-    private static func fault(_ path: String, _ line: Substring) -> PageFault {
+    private static func fault(_ path: String, _ line: Substring) -> PageError {
         .notUnderstood(file: path, line: String(line))
     }
 }

@@ -32,8 +32,8 @@ public struct PageBundle {
     /// Joins the files that `index` names.
     ///
     /// - Parameter file: returns the text of a file by its path from `index.html`, such as `view/bar.js`.
-    /// - Throws: ``PageFault`` that names the file and line that it doesn't understand, or the file that is missing.
-    public init(_ index: String, file: @escaping (String) -> String?) throws(PageFault) {
+    /// - Throws: ``PageError`` that names the file and line that it doesn't understand, or the file that is missing.
+    public init(_ index: String, file: @escaping (String) -> String?) throws(PageError) {
         var inlineScript: String?
         var style = ""
         for line in index.split(separator: "\n").map(\.withoutIndent) {
@@ -80,7 +80,7 @@ public struct PageBundle {
     }
 
     /// The lines of a style sheet without indents and comments, which have lines of their own.
-    private static func rules(of sheet: String, file: String) throws(PageFault) -> String {
+    private static func rules(of sheet: String, file: String) throws(PageError) -> String {
         var rules = ""
         var isComment = false
         for line in sheet.split(separator: "\n") {

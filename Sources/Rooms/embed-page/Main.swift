@@ -19,7 +19,7 @@ enum Main {
             let bundle = try PageBundle(texts.removeValue(forKey: "index.html") ?? "") { texts[$0] }
             let source = PageSource.text(bundle, files: texts)
             try source.write(to: URL(filePath: CommandLine.arguments[2]), atomically: true, encoding: .utf8)
-        } catch let fault as PageFault {
+        } catch let fault as PageError {
             fail("\(folder.path)/\(fault)", status: 65)
         }
     }

@@ -19,7 +19,7 @@ extension EndToEnd {
         }
 
         /// How many messages a recording has, and whether all of it could be read.
-        private func messages(of path: String) throws -> (count: Int, fault: RecordingFault?, hasEnd: Bool) {
+        private func messages(of path: String) throws -> (count: Int, fault: RecordingError?, hasEnd: Bool) {
             let file = try RecordedFile(path: path)
             var count = 0
             while let item = try file.next() { if case .message = item.content { count += 1 } }

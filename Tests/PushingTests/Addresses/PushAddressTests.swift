@@ -34,7 +34,7 @@ struct PushAddressTests {
             ("rtmp://live.example/app/" + String(repeating: "k", count: 5000), "more than 4096 bytes"),
         ])
     func refused(_ url: String, _ reason: String) {
-        let error = #expect(throws: OutputError.self) { try PushAddress(url) }
+        let error = #expect(throws: OutputSettingsError.self) { try PushAddress(url) }
         let line = error.map { "\($0)" } ?? ""
         #expect(line.contains(reason) && !line.contains("kkk") && !line.contains("\n"), "\(line)")
     }

@@ -63,7 +63,7 @@ struct PushResolverTests {
         if let place {
             #expect(try address.resolved { _ in found }.url == place)
         } else {
-            let error = #expect(throws: OutputError.self) { try address.resolved { _ in found } }
+            let error = #expect(throws: OutputSettingsError.self) { try address.resolved { _ in found } }
             #expect(error?.description == "its stream object names a server of this machine or its network")
         }
         // What the user has named may be anywhere.

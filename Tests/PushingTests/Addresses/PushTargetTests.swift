@@ -71,12 +71,12 @@ struct PushTargetTests {
         defer { withExtendedLifetime(server) {} }
         let url = server.url
         let calls = Mutex(0)
-        let target = PushTarget(description: "the studio") { () throws(OutputError) in
+        let target = PushTarget(description: "the studio") { () throws(OutputSettingsError) in
             let call = calls.withLock { calls in
                 calls += 1
                 return calls
             }
-            if call == 1 { throw OutputError("the studio is closed") }
+            if call == 1 { throw OutputSettingsError("the studio is closed") }
             return try PushAddress(url)
         }
         #expect("\(target)" == "the studio")

@@ -42,7 +42,9 @@ struct StreamObjectTests {
             (String(repeating: "[", count: 60_000), "isn't JSON"),
         ])
     func refused(_ text: String, _ reason: String) {
-        let error = #expect(throws: OutputError.self) { try StreamObject.address(in: Array(text.utf8), nonce: 1) }
+        let error = #expect(throws: OutputSettingsError.self) {
+            try StreamObject.address(in: Array(text.utf8), nonce: 1)
+        }
         let line = error.map { "\($0)" } ?? ""
         #expect(line.contains(reason) && !line.contains("k3y") && !line.contains("\n"), "\(line)")
     }
@@ -72,7 +74,7 @@ struct StreamObjectTests {
             "object:https://u:k3/y@h",
         ])
     func badPlace(_ text: String) {
-        let error = #expect(throws: OutputError.self) { try PushTarget(text) }
+        let error = #expect(throws: OutputSettingsError.self) { try PushTarget(text) }
         #expect(error.map { !"\($0)".contains("k3y") && !"\($0)".contains("\n") } == true)
     }
 }

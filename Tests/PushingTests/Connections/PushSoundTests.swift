@@ -287,7 +287,9 @@ struct PushSoundTests {
         var settings = PushSettings()
         settings.sound = SoundSettings()
         settings.sound?.bitRate = BitRate(bitsPerSecond: 32_000)
-        let error = #expect(throws: OutputError.self) { try source.start("rtmp://127.0.0.1/live/key", settings) }
+        let error = #expect(throws: OutputSettingsError.self) {
+            try source.start("rtmp://127.0.0.1/live/key", settings)
+        }
         #expect(error.map { "\($0)" } == "sound at 32 kbit/s; there can be 64 to 128 kbit/s")
     }
 }

@@ -73,7 +73,7 @@ final class PushLifeTests {
         try eventuallyRate("the first rate", 500_000...20_000_000)
         var wrong = settings
         wrong.video?.framesPerSecond = 61
-        #expect(throws: OutputError.self) { try push.reload(wrong) }
+        #expect(throws: OutputSettingsError.self) { try push.reload(wrong) }
         settings.statusPeriod = .milliseconds(500)
         settings.video?.bitRate = BitRate(bitsPerSecond: 100_000)
         try push.reload(settings)

@@ -299,7 +299,7 @@ struct PushTests {
         var settings = PushSettings()
         settings.video = VideoPreset.high3.settings
         settings.video?.profileLevel = .baseline30
-        let error = #expect(throws: OutputError.self) {
+        let error = #expect(throws: OutputSettingsError.self) {
             try Push(host.firstTrack, to: try PushAddress("rtmp://127.0.0.1/live/key"), settings: settings)
         }
         #expect(error.map { "\($0)" } == "baseline3.0 takes at most 720x480, not 720x1280")

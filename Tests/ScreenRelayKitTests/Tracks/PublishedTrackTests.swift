@@ -77,12 +77,12 @@ struct PublishedTrackTests {
         try publishing.publish(offer: offer, room: "desk", track: track) { _ in }.id
     }
 
-    private func refusal(_ track: String, offer: String = PublisherOffers.obs) -> PublishingRefusal? {
+    private func refusal(_ track: String, offer: String = PublisherOffers.obs) -> PublishingError? {
         do {
             _ = try publish(track, offer: offer)
             return nil
         } catch {
-            return error as? PublishingRefusal
+            return error as? PublishingError
         }
     }
 
@@ -138,7 +138,7 @@ struct PublishedTrackTests {
         let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
         let track = try tracks.publishableTrack("camera", in: "desk")
         #expect(track.publish(source))
-        #expect(throws: PublishingRefusal.self) {
+        #expect(throws: PublishingError.self) {
             try publishing.publish(offer: PublisherOffers.obs, room: "desk", track: "camera") { _ in }
         }
         _ = try agenda.runNext()

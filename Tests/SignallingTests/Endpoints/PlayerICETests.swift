@@ -78,9 +78,10 @@ final class PlayerICETests {
     @Test(
         "a restart that the media side refuses leaves the session as it was",
         arguments: [
-            (MediaRefusal.badOffer("no password"), 400), (.unsupported("no restarts"), 422), (.full("ending"), 503),
+            (MediaSessionError.badOffer("no password"), 400), (.unsupported("no restarts"), 422),
+            (.full("ending"), 503),
         ])
-    func refused(refusal: MediaRefusal, status: Int) throws {
+    func refused(refusal: MediaSessionError, status: Int) throws {
         server.media.state.withLock { $0.refusal = refusal }
         let answer = try patch(Self.other)
         #expect(answer.status == status)

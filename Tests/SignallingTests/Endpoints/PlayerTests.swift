@@ -78,7 +78,7 @@ struct PlayerTests {
         #expect(try server.request("POST", "/whep/desk", sdp, body: "hello").status == 400)
         #expect(try server.request("POST", "/whep/desk", sdp, body: "").status == 400)
         #expect(server.media.state.withLock { $0.offers.isEmpty })
-        let refusals: [(MediaRefusal, Int)] = [
+        let refusals: [(MediaSessionError, Int)] = [
             (.badOffer("line 3"), 400), (.unsupported("no H.264"), 422), (.full("50 viewers"), 503),
         ]
         for (refusal, status) in refusals {

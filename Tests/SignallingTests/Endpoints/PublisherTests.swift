@@ -12,8 +12,8 @@ final class FakePublishing: TrackPublishing {
         var closed: [MediaSessionID] = []
         var restarts: [String] = []
         var candidates: [String] = []
-        var refusal: PublishingRefusal?
-        var restartRefusal: MediaRefusal?
+        var refusal: PublishingError?
+        var restartRefusal: MediaSessionError?
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
     }
 
@@ -21,8 +21,8 @@ final class FakePublishing: TrackPublishing {
 
     func publish(
         offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> OpenedSession {
-        let result = state.withLock { state -> Result<OpenedSession, PublishingRefusal> in
+    ) throws(PublishingError) -> OpenedSession {
+        let result = state.withLock { state -> Result<OpenedSession, PublishingError> in
             if let refusal = state.refusal { return .failure(refusal) }
             state.published.append("\(room)/\(track)")
             let id = MediaSessionID(rawValue: UInt64(state.published.count))
@@ -32,8 +32,8 @@ final class FakePublishing: TrackPublishing {
         return try result.get()
     }
 
-    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
-        let result = state.withLock { state -> Result<RestartedSession, MediaRefusal> in
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession {
+        let result = state.withLock { state -> Result<RestartedSession, MediaSessionError> in
             if let refusal = state.restartRefusal { return .failure(refusal) }
             state.restarts.append(fragment)
             return .success(RestartedSession(fragment: "a=ice-ufrag:new\r\n", entityTag: "new\(state.restarts.count)"))
@@ -131,7 +131,7 @@ struct PublisherTests {
         #expect(try server.request("POST", "/whip/desk", bearer, body: EndpointClient.offer).status == 415)
         #expect(try server.request("POST", "/whip/desk", sdp, body: "hello").status == 400)
         #expect(try server.request("POST", "/whip/desk", sdp, body: "").status == 400)
-        let refusals: [(PublishingRefusal, Int)] = [
+        let refusals: [(PublishingError, Int)] = [
             (.offer(.badOffer("line 3")), 400), (.offer(.unsupported("no H.264")), 422),
             (.offer(.full("50 viewers")), 503), (.taken("the track screen has a source already"), 409),
         ]

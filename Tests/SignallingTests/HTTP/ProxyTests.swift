@@ -76,14 +76,16 @@ struct ProxyTests {
 
     @Test("a client can't hide behind a header of its own")
     func forged() throws {
-        #expect(throws: TrustedProxies.Fault.malformed) {
+        #expect(throws: TrustedProxies.ForwardingError.malformed) {
             try client("10.0.0.1", forwarded: "for=\"evil, for=203.0.113.9")
         }
-        #expect(throws: TrustedProxies.Fault.malformed) {
+        #expect(throws: TrustedProxies.ForwardingError.malformed) {
             try client("10.0.0.1", forwarded: "for=\"evil, for=\"[2001:db8::9]\"")
         }
-        #expect(throws: TrustedProxies.Fault.malformed) { try client("10.0.0.1", forwarded: "evil, for=203.0.113.9") }
-        #expect(throws: TrustedProxies.Fault.contradiction) {
+        #expect(throws: TrustedProxies.ForwardingError.malformed) {
+            try client("10.0.0.1", forwarded: "evil, for=203.0.113.9")
+        }
+        #expect(throws: TrustedProxies.ForwardingError.contradiction) {
             try client("10.0.0.1", forwarded: "for=198.51.100.7", forwardedFor: "203.0.113.9")
         }
         #expect(try client("10.0.0.1", forwarded: "for=203.0.113.9", forwardedFor: "203.0.113.9") == "203.0.113.9")

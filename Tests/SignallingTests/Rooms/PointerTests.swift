@@ -22,7 +22,7 @@ private final class PointerMedia: RoomMedia, SessionServer {
 
     func open(
         offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OpenedSession {
+    ) throws(MediaSessionError) -> OpenedSession {
         let id = state.withLock { state in
             state.sessions += 1
             return MediaSessionID(rawValue: state.sessions)
@@ -34,7 +34,7 @@ private final class PointerMedia: RoomMedia, SessionServer {
     func remoteCandidates(_ session: MediaSessionID, fragment: String) {}
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
-        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
     ) { completion(.failure(.noPicture)) }
 
     func setPointerDrawn(_ isDrawn: Bool) { state.withLock { $0.modes.append(isDrawn) } }

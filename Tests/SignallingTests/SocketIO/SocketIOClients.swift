@@ -11,8 +11,8 @@ final class CallingMedia: RoomMedia, SessionServer {
         var answers: [String] = []
         var candidates: [String] = []
         var closed: [UInt64] = []
-        var offerRefusal: MediaRefusal?
-        var answerRefusal: MediaRefusal?
+        var offerRefusal: MediaSessionError?
+        var answerRefusal: MediaSessionError?
         var ends: [@Sendable (String) -> Void] = []
     }
 
@@ -24,7 +24,7 @@ final class CallingMedia: RoomMedia, SessionServer {
 
     func open(
         offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OpenedSession {
+    ) throws(MediaSessionError) -> OpenedSession {
         let id = state.withLock { state in
             state.offersTaken.append(sdp)
             state.ends.append(onEnd)
@@ -33,8 +33,8 @@ final class CallingMedia: RoomMedia, SessionServer {
         return OpenedSession(id: id, answer: Self.answer, entityTag: "tag")
     }
 
-    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
-        let result = state.withLock { state -> Result<MediaSessionID, MediaRefusal> in
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaSessionError) -> OfferedSession {
+        let result = state.withLock { state -> Result<MediaSessionID, MediaSessionError> in
             if let refusal = state.offerRefusal { return .failure(refusal) }
             state.offersMade += 1
             state.ends.append(onEnd)
@@ -43,7 +43,7 @@ final class CallingMedia: RoomMedia, SessionServer {
         return OfferedSession(id: try result.get(), offer: Self.offer)
     }
 
-    func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal) {
+    func accept(answer sdp: String, for session: MediaSessionID) throws(MediaSessionError) {
         let refusal = state.withLock { state in
             state.answers.append(sdp)
             return state.answerRefusal
@@ -61,7 +61,7 @@ final class CallingMedia: RoomMedia, SessionServer {
 
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
-        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
     ) {
         completion(.failure(.noPicture))
     }

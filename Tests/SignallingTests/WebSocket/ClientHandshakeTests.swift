@@ -54,20 +54,20 @@ struct ClientHandshakeTests {
         ])
     func refused(_ text: String) {
         var handshake = handshake()
-        #expect(throws: WebSocketFailure.notWebSocket) { try handshake.take(Array(text.utf8)) }
+        #expect(throws: WebSocketError.notWebSocket) { try handshake.take(Array(text.utf8)) }
     }
 
     @Test("another status is told", arguments: [200, 302, 401, 404, 503])
     func status(_ status: Int) {
         var handshake = handshake()
         let head = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
-        #expect(throws: WebSocketFailure.refused(status: status)) { try handshake.take(Array(head.utf8)) }
+        #expect(throws: WebSocketError.refused(status: status)) { try handshake.take(Array(head.utf8)) }
     }
 
     @Test("a subprotocol that was asked for has to be taken")
     func subprotocol() throws {
         var handshake = handshake { $0.subprotocol = "janus-protocol" }
-        #expect(throws: WebSocketFailure.notWebSocket) { try handshake.take(Array((Self.head + "\r\n").utf8)) }
+        #expect(throws: WebSocketError.notWebSocket) { try handshake.take(Array((Self.head + "\r\n").utf8)) }
         var other = self.handshake { $0.subprotocol = "janus-protocol" }
         let rest = try other.take(Array((Self.head + "Sec-WebSocket-Protocol: janus-protocol\r\n\r\n").utf8))
         #expect(rest == [])

@@ -64,10 +64,10 @@ struct WebSocketDecoderTests {
             let event = try server.next()
             #expect(event == .message(Array(text.utf8)))
             server.append(frame)
-            #expect(throws: WebSocketDecoder.Fault.protocolError) { try server.next() }
+            #expect(throws: WebSocketDecoder.FrameError.protocolError) { try server.next() }
         }
         var client = WebSocketDecoder(limit: 64)
         client.append(WebSocketFrame.text("a"))
-        #expect(throws: WebSocketDecoder.Fault.protocolError) { try client.next() }
+        #expect(throws: WebSocketDecoder.FrameError.protocolError) { try client.next() }
     }
 }

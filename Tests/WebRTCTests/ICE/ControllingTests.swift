@@ -255,7 +255,7 @@ struct ControllingTests {
         // For documents alone (RFC 5737): no machine has it.
         let elsewhere = Answers.aiortc.replacing("192.0.2.2", with: "203.0.113.7")
         if controlling {
-            let refusal = #expect(throws: MediaRefusal.self) { try accept(elsewhere) }
+            let refusal = #expect(throws: MediaSessionError.self) { try accept(elsewhere) }
             #expect(refusal?.description.contains("--lan") == true)
         } else {
             try accept(elsewhere)

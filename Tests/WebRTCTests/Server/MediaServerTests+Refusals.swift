@@ -33,13 +33,13 @@ extension MediaServerTests {
         defer { server.stop() }
         let (hub, source) = makeHub()
         for offer in ["", "v=0\r\n", "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n"] {
-            #expect(throws: MediaRefusal.self) {
+            #expect(throws: MediaSessionError.self) {
                 try server.open(offer: offer, watching: WatchedSource(video: hub)) { _ in }
             }
         }
         #expect(hub.viewers == 0 && source.watched == [false])
         let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        let refusal = try #require(throws: MediaRefusal.self) {
+        let refusal = try #require(throws: MediaSessionError.self) {
             try SocketViewer(of: server, watching: hub, at: address(of: server))
         }
         #expect("\(refusal)" == "the limit of 1 viewers is reached")

@@ -120,7 +120,7 @@ struct MediaServerTests {
             viewer.pump()
             return viewer.viewer.hasEnded
         }
-        #expect(throws: MediaRefusal.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
+        #expect(throws: MediaSessionError.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
         #expect(hub.viewers == 0)
         #expect(server.statistics.isEmpty)
         return isFree && took < .seconds(1)

@@ -91,13 +91,13 @@ struct OwnOfferTests {
         }
         _ = try server.offer(watching: WatchedSource(video: hub)) { _ in }
         #expect(hub.viewers == 0 && source.watched == [false])
-        let refusal = #expect(throws: MediaRefusal.self) {
+        let refusal = #expect(throws: MediaSessionError.self) {
             try server.offer(watching: WatchedSource(video: hub)) { _ in }
         }
         #expect(refusal.map { "\($0)" } == "the limit of 2 viewers is reached")
         server.close(first.id)
         try eventually("the end") { ends.withLock { $0 == ["closed"] } }
-        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
+        #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: first.id) }
         _ = try server.offer(watching: WatchedSource(video: hub)) { _ in }
         #expect(ends.withLock { $0 } == ["closed"])
     }
@@ -116,11 +116,11 @@ struct OwnOfferTests {
             let offered = try server.offer(watching: WatchedSource(video: hub)) { reason in
                 ends.withLock { $0.append(reason) }
             }
-            let refusal = #expect(throws: MediaRefusal.self) {
+            let refusal = #expect(throws: MediaSessionError.self) {
                 try server.accept(answer: Answers.chromium.replacing(part, with: replacement), for: offered.id)
             }
             #expect(refusal.map { "\($0)" } == reason)
-            #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+            #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
         }
         server.stop()
         #expect(ends.withLock { $0.isEmpty })
@@ -133,7 +133,7 @@ struct OwnOfferTests {
         #expect(MediaServer.answerPatience == .seconds(30))
         let first = try TimedOffer(of: server, watching: hub, within: .milliseconds(30))
         try eventually("the end") { first.ends == ["no answer came"] }
-        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
+        #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: first.id) }
         // Who is held up comes too late with the answer: the next offer waits longer.
         var patience = Interval.milliseconds(60)
         var answered = try TimedOffer(of: server, watching: hub, within: patience)
@@ -145,7 +145,7 @@ struct OwnOfferTests {
         }
         let last = try TimedOffer(of: server, watching: hub, within: patience)
         try eventually("the end of the last") { last.ends == ["no answer came"] }
-        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: last.id) }
+        #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: last.id) }
         // What is closed now ends after all that was due by then.
         let closed = try TimedOffer(of: server, watching: hub, within: .seconds(60))
         server.close(closed.id)
@@ -178,7 +178,7 @@ struct OwnOfferTests {
         defer { server.stop() }
         let viewer = try SocketViewer(ofOfferBy: server, watching: hub, at: address)
         for answer in [Answers.chromium, "", Answers.firefox] {
-            let refusal = #expect(throws: MediaRefusal.self) { try server.accept(answer: answer, for: viewer.id) }
+            let refusal = #expect(throws: MediaSessionError.self) { try server.accept(answer: answer, for: viewer.id) }
             #expect(refusal.map { "\($0)" } == "this session waits for no answer")
         }
         try viewer.connect()
@@ -195,7 +195,7 @@ struct OwnOfferTests {
         defer { server.stop() }
         _ = publish(Pictures.idr(5_000, captured: now(), profile: 244))
         let offered = try server.offer(watching: WatchedSource(video: hub)) { _ in }
-        let refusal = #expect(throws: MediaRefusal.self) {
+        let refusal = #expect(throws: MediaSessionError.self) {
             try server.accept(answer: Answers.firefox, for: offered.id)
         }
         #expect(refusal.map { "\($0)" } == ChromaPolicy.exclusion)
@@ -216,7 +216,7 @@ struct OwnOfferTests {
         }
         server.stop()
         #expect(ends.withLock { $0 } == ["the host is ending"])
-        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
-        #expect(throws: MediaRefusal.self) { try server.offer(watching: WatchedSource(video: hub)) { _ in } }
+        #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+        #expect(throws: MediaSessionError.self) { try server.offer(watching: WatchedSource(video: hub)) { _ in } }
     }
 }

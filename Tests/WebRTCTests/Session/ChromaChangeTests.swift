@@ -154,7 +154,7 @@ struct ChromaServerTests {
     func refusal() throws {
         defer { server.stop() }
         hub.publish(Pictures.idr(profile: high444), epoch: 1, arrival: now())
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             _ = try server.open(offer: Offers.chromium, watching: WatchedSource(video: hub)) { _ in }
             Issue.record("taken")
         } catch {

@@ -7,7 +7,7 @@ public import VideoEncoding
 /// The reason why capture can't start, or can't go on.
 public enum CaptureError: Error, CustomStringConvertible {
     /// The screen can't be captured.
-    case screen(any ScreenFailure)
+    case screen(any ScreenError)
     /// The pictures can't be encoded.
     case encoder(VideoEncodingError)
     /// The host can't be reached, and trying again won't help.

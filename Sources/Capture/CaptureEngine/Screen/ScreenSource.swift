@@ -90,7 +90,7 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
 }
 
 /// The reason why a screen can't be captured, or can't be captured any longer; `description` is for the user.
-public protocol ScreenFailure: Error, CustomStringConvertible {
+public protocol ScreenError: Error, CustomStringConvertible {
     /// What a program should do about it; `missing` means that the window doesn't exist, or no longer does.
     var kind: LinkTransportError.Kind { get }
     /// What the host is told.

@@ -5,7 +5,7 @@ public import LinkTransport
 public import MediaTypes
 
 /// The reason why a screen can't be captured, or can't be captured any longer.
-public enum X11CaptureError: ScreenFailure, Equatable {
+public enum X11CaptureError: ScreenError, Equatable {
     /// Another program keeps the pointer to itself, as a menu does that is open.
     case pointerGrabbed
     /// No display was named, and DISPLAY isn't set.

@@ -79,7 +79,7 @@ public final class CustomAudioTrack: PictureSource {
     ///
     /// - Returns: nil if the packet is on its way to the listeners that there are; otherwise why it is left out.
     @discardableResult
-    public func write(_ frame: CodedFrame) -> WriteRefusal? {
+    public func write(_ frame: CodedFrame) -> WriteError? {
         guard channelCount == nil else { return .wrongKind }
         guard frame.format?.codec == .opus else { return .wrongCodec }
         guard let hub = state.withLock({ $0.hub }) else { return .notPublished }
@@ -98,7 +98,7 @@ public final class CustomAudioTrack: PictureSource {
     ///   follow those before, unless they come more than 200 ms early or late.
     /// - Returns: nil if the samples are encoded, or may be dropped as said above; otherwise why they are left out.
     @discardableResult
-    public func write(samples: SoundSamples, captured: MonotonicTime? = nil) -> WriteRefusal? {
+    public func write(samples: SoundSamples, captured: MonotonicTime? = nil) -> WriteError? {
         guard let channelCount else { return .wrongKind }
         guard samples.channelCount == channelCount, samples.samples.count.isMultiple(of: channelCount) else {
             return .wrongChannels

@@ -100,7 +100,7 @@ public final class CustomVideoTrack: PictureSource {
     ///
     /// - Returns: nil if the frame is on its way to the viewers that there are; otherwise why it is left out.
     @discardableResult
-    public func write(_ frame: CodedFrame) -> WriteRefusal? {
+    public func write(_ frame: CodedFrame) -> WriteError? {
         guard encoder == nil else { return .wrongKind }
         if let format = frame.format, format.kind != .video { return .wrongCodec }
         if frame.units.isEmpty { return .empty }
@@ -118,7 +118,7 @@ public final class CustomVideoTrack: PictureSource {
     /// - Returns: nil if the picture is encoded or kept; otherwise why it is left out. An encoder that fails on another
     ///   thread is told by the next call.
     @discardableResult
-    public func write(picture: I420Picture, captured: MonotonicTime? = nil) -> WriteRefusal? {
+    public func write(picture: I420Picture, captured: MonotonicTime? = nil) -> WriteError? {
         guard let encoder else { return .wrongKind }
         guard TrackEncoder.takes(picture) else { return .wrongSize }
         let isDone = encoder.write(picture, captured: captured ?? picture.captureTime ?? MonotonicTime.now())

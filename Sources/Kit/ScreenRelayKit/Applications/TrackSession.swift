@@ -27,8 +27,8 @@ public final class TrackSession: Sendable {
     }
 
     /// Takes the peer's answer to our offer. If it can't be used, the session is over, and nobody is told so again.
-    /// Throws ``MediaRefusal`` with the reason.
-    public func accept(answer: String) throws(MediaRefusal) { try server.accept(answer: answer, for: id) }
+    /// Throws ``MediaSessionError`` with the reason.
+    public func accept(answer: String) throws(MediaSessionError) { try server.accept(answer: answer, for: id) }
 
     /// Sends the peer a check about once per second from now on. Called once, after the answer.
     ///
@@ -63,7 +63,7 @@ extension HostedTrack {
     public func offer(
         _ kinds: Set<TrackFormat.Kind> = [.video, .audio], controlling: Bool = false,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> TrackSession {
+    ) throws(MediaSessionError) -> TrackSession {
         let source =
             if !kinds.contains(.video) {
                 WatchedSource(audio: sound)
@@ -79,11 +79,11 @@ extension HostedTrack {
     /// Answers a peer's offer, which has to take a video, by sending it the track and its sound. `onEnd` is as in
     /// ``offer(_:controlling:onEnd:)``.
     ///
-    /// - Throws: ``MediaRefusal`` if the offer can't be read or takes no H.264 video, or if there is no room for
+    /// - Throws: ``MediaSessionError`` if the offer can't be read or takes no H.264 video, or if there is no room for
     ///   another session.
     public func answer(
         _ offer: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> TrackSession {
+    ) throws(MediaSessionError) -> TrackSession {
         let session = try media.server.open(offer: offer, watching: media.source, onEnd: onEnd)
         return TrackSession(session.id, session.answer, of: media.server, readers)
     }

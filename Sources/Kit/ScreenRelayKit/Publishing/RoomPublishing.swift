@@ -72,7 +72,7 @@ final class RoomPublishing: TrackPublishing {
 
     func publish(
         offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> OpenedSession {
+    ) throws(PublishingError) -> OpenedSession {
         guard let source = PublishedSource(log: log) else {
             throw .offer(.full("the host has no descriptor left"))
         }
@@ -80,7 +80,7 @@ final class RoomPublishing: TrackPublishing {
         let (opened, answersKeyFrameRequests) = try open(sdp, source, onEnd: onEnd)
         let media = self.media
         let key = TrackKey(room: room, track: track)
-        do throws(PublishingRefusal) {
+        do throws(PublishingError) {
             let hosted = try self.hostedTrack(track, in: room)
             let predecessor = state.withLock { $0.last[key] }
             let ask: @Sendable () -> Void = { media.requestKeyFrame(of: opened.id) }
@@ -108,7 +108,7 @@ final class RoomPublishing: TrackPublishing {
         return opened
     }
 
-    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession {
         try media.restartICE(session, fragment: fragment)
     }
 
@@ -123,8 +123,8 @@ final class RoomPublishing: TrackPublishing {
 
     private func open(
         _ sdp: String, _ source: PublishedSource, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
-        do throws(MediaRefusal) {
+    ) throws(PublishingError) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
+        do throws(MediaSessionError) {
             return try media.publish(offer: sdp, to: source) { [weak self] id, reason in
                 source.end(reason: reason)
                 self?.ended(id)
@@ -137,7 +137,7 @@ final class RoomPublishing: TrackPublishing {
 
     // MARK: Tracks
 
-    private func hostedTrack(_ track: String, in room: String) throws(PublishingRefusal) -> HostedTrack {
+    private func hostedTrack(_ track: String, in room: String) throws(PublishingError) -> HostedTrack {
         guard let tracks = state.withLock({ $0.tracks }) else { throw .offer(.full("the host is ending")) }
         do throws(HostError) {
             return try tracks.publishableTrack(track, in: room)

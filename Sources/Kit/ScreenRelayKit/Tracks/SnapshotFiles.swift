@@ -20,7 +20,7 @@ final class SnapshotFiles: Sendable {
     /// Makes the file, unless `isWanted` says no when its turn comes. `completion` is called once, on the queue.
     func make(
         of picture: I420Picture, _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
-        _ completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+        _ completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
     ) {
         queue.async { [self] in
             guard isWanted() else { return completion(.failure(.noPicture)) }

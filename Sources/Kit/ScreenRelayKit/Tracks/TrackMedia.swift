@@ -21,11 +21,11 @@ struct TrackMedia: RoomMedia {
 
     func open(
         offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OpenedSession {
+    ) throws(MediaSessionError) -> OpenedSession {
         try server.open(offer: sdp, from: client, watching: source, onEnd: onEnd)
     }
 
-    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaSessionError) -> OfferedSession {
         try server.offer(watching: source, onEnd: onEnd)
     }
 
@@ -33,7 +33,7 @@ struct TrackMedia: RoomMedia {
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> MediaSessionID {
+    ) throws(MediaSessionError) -> MediaSessionID {
         try server.openFrames(of: source, for: client, sink: sink, soundSink: soundSink, onEnd: onEnd)
     }
 
@@ -53,7 +53,7 @@ struct TrackMedia: RoomMedia {
 
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
-        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
     ) {
         ingest.snapshot(patience: Self.snapshotPatience) { picture in
             guard let picture, isWanted() else { return completion(.failure(.noPicture)) }

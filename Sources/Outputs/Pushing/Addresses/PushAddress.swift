@@ -64,40 +64,40 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     /// Reads a URL such as `rtmp://host/app/key`, `srt://host:port?passphrase=...`, `rtsp://host/path` or
     /// `file:talk.mp4`.
     ///
-    /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
-    public init(_ text: String) throws(OutputError) {
+    /// - Throws: ``OutputSettingsError`` that names what is wrong with it, without its secret part.
+    public init(_ text: String) throws(OutputSettingsError) {
         try Self.check(text)
         self = try text.lowercased().hasPrefix("file:") ? Self.file(String(text.dropFirst(5))) : Self.server(text)
     }
 
     /// Checks what holds for each URL.
-    static func check(_ text: String) throws(OutputError) {
-        guard text.utf8.count <= longest else { throw OutputError("its URL has more than \(longest) bytes") }
+    static func check(_ text: String) throws(OutputSettingsError) {
+        guard text.utf8.count <= longest else { throw OutputSettingsError("its URL has more than \(longest) bytes") }
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }) else {
-            throw OutputError("its URL has a space or a control character")
+            throw OutputSettingsError("its URL has a space or a control character")
         }
     }
 
     /// A file, given as `talk.mp4`, `/srv/talk.mp4` or `///srv/talk.mp4`.
-    private static func file(_ text: String) throws(OutputError) -> PushAddress {
+    private static func file(_ text: String) throws(OutputSettingsError) -> PushAddress {
         let path = text.hasPrefix("//") ? String(text.dropFirst(2)) : text
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let found = files.first(where: { name.hasSuffix($0.suffix) && name.count > $0.suffix.count }) else {
             let known = files.map(\.suffix).joined(separator: ", ")
-            throw OutputError("its file has no name that ends in one of \(known)")
+            throw OutputSettingsError("its file has no name that ends in one of \(known)")
         }
         return PushAddress(url: "file:" + path, container: found.container, description: "file:" + path)
     }
 
-    private static func server(_ text: String) throws(OutputError) -> PushAddress {
+    private static func server(_ text: String) throws(OutputSettingsError) -> PushAddress {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let scheme = parts[0].lowercased()
         guard parts.count == 2, parts[1].hasPrefix("//") else {
-            throw OutputError("it isn't a URL, such as rtmp://host/app/key")
+            throw OutputSettingsError("it isn't a URL, such as rtmp://host/app/key")
         }
         guard let found = protocols.first(where: { $0.scheme == scheme }) else {
             let known = protocols.map(\.scheme).joined(separator: ", ")
-            throw OutputError(
+            throw OutputSettingsError(
                 "nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), whip, janus, file, object")
         }
         let rest = parts[1].dropFirst(2)
@@ -105,22 +105,23 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         let tail = rest[end...]
         let path = tail.prefix { $0 != "?" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        guard !host.isEmpty, !host.hasPrefix(":") else { throw OutputError("its URL names no host") }
+        guard !host.isEmpty, !host.hasPrefix(":") else { throw OutputSettingsError("its URL names no host") }
         // Else a part of a password would be taken for the host, and shown.
         guard !tail.contains("@") else {
-            throw OutputError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
+            throw OutputSettingsError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
         }
         // A server that asks for them is connected to again, which libavformat does without checking its certificate.
         guard scheme != "rtmps" || !rest[..<end].contains("@") else {
-            throw OutputError("its URL has a user, whose password would be sent without a check of the certificate")
+            throw OutputSettingsError(
+                "its URL has a user, whose password would be sent without a check of the certificate")
         }
         let application = path.first ?? ""
         if found.container == .transportStream {
             guard host.last != "]", host.contains(":") else {
-                throw OutputError("its URL names no port, as in srt://\(host):9000")
+                throw OutputSettingsError("its URL names no port, as in srt://\(host):9000")
             }
         } else if application.isEmpty {
-            throw OutputError("its URL has no path, as in \(scheme)://\(host)/app/key")
+            throw OutputSettingsError("its URL has no path, as in \(scheme)://\(host)/app/key")
         }
         // Of several parts of the path the first one names an application; a single one may be the secret.
         let shown = path.count > 1 ? "/\(application)/..." : application.isEmpty ? "" : "/..."
@@ -131,7 +132,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What is wrong with an output's settings; one line.
-public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct OutputSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
     /// An error with this description.

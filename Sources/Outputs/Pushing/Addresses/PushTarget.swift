@@ -11,7 +11,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
         case address(PushAddress)
         /// What names the address for a connection, on whose thread it is called; it may block for as long as that
         /// allows.
-        case found(by: @Sendable (MediaConnection) throws(OutputError) -> PushAddress)
+        case found(by: @Sendable (MediaConnection) throws(OutputSettingsError) -> PushAddress)
         case server(WebRTCServer)
     }
 
@@ -56,11 +56,11 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
 
     /// The address for a connection, on whose thread it is called; it may block for as long as that allows.
-    func find(_ connection: MediaConnection) throws(OutputError) -> PushAddress {
+    func find(_ connection: MediaConnection) throws(OutputSettingsError) -> PushAddress {
         switch place {
         case .address(let address): return address
         case .found(let find): return try find(connection)
-        case .server: throw OutputError("a server of WebRTC has no address to write to")
+        case .server: throw OutputSettingsError("a server of WebRTC has no address to write to")
         }
     }
 
@@ -77,9 +77,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// the error that it throws is told to the push's user.
     ///
     /// - Parameter description: What people see, without what may be secret.
-    public init(description: String, find: @escaping @Sendable () throws(OutputError) -> PushAddress) {
+    public init(description: String, find: @escaping @Sendable () throws(OutputSettingsError) -> PushAddress) {
         self.description = description
-        place = .found { (_: MediaConnection) throws(OutputError) -> PushAddress in try find() }
+        place = .found { (_: MediaConnection) throws(OutputSettingsError) -> PushAddress in try find() }
     }
 
     private init(_ server: WebRTCServer) {
@@ -89,21 +89,21 @@ public struct PushTarget: Sendable, CustomStringConvertible {
 
     private init(_ object: StreamObject) {
         description = "object:\(object)"
-        place = .found { (_: MediaConnection) throws(OutputError) -> PushAddress in try object.read() }
+        place = .found { (_: MediaConnection) throws(OutputSettingsError) -> PushAddress in try object.read() }
     }
 
     /// Reads a URL as ``PushAddress`` does, `object:` and the path or the URL of a stream object, or the server of a
     /// WebRTC session: `whip:https://TOKEN@HOST/PATH` or `janus:wss://TOKEN@HOST/PATH#ROOM,PIN`.
     ///
-    /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
-    public init(_ text: String) throws(OutputError) {
+    /// - Throws: ``OutputSettingsError`` that names what is wrong with it, without its secret part.
+    public init(_ text: String) throws(OutputSettingsError) {
         if text.lowercased().hasPrefix("object:") {
             self.init(try StreamObject(String(text.dropFirst(7))))
         } else if WebRTCServer.isMeant(by: text) {
             do throws(WebRTCServerError) {
                 self.init(try WebRTCServer(text))
             } catch {
-                throw OutputError("\(error)")
+                throw OutputSettingsError("\(error)")
             }
         } else {
             self.init(try PushAddress(text))

@@ -11,20 +11,22 @@ struct ResolvedAddress: Equatable {
 
 extension PushAddress {
     /// Where an attempt writes to. `resolve` is asked for the address of the host, as ``PushSettings/resolve`` says.
-    func resolved(by resolve: (@Sendable (String) -> String?)?) throws(OutputError) -> ResolvedAddress {
+    func resolved(by resolve: (@Sendable (String) -> String?)?) throws(OutputSettingsError) -> ResolvedAddress {
         var found = nameRange.flatMap { resolve?(String(url[$0])) }
         if let nearest, let host = hostRange.map({ String(url[$0]) }) {
             let addresses = found.map { [$0] } ?? Self.addresses(of: host)
-            guard let first = addresses.first else { throw OutputError("the host in its stream object isn't found") }
+            guard let first = addresses.first else {
+                throw OutputSettingsError("the host in its stream object isn't found")
+            }
             guard addresses.allSatisfy({ Nearness($0) <= nearest }) else {
-                throw OutputError("its stream object names a server of this machine or its network")
+                throw OutputSettingsError("its stream object names a server of this machine or its network")
             }
             // A second lookup may return another address.
             found = first
         }
         guard let range = nameRange, let address = found else { return ResolvedAddress(url: place()) }
         guard let family = Self.family(of: address) else {
-            throw OutputError("what its host was resolved to is no address")
+            throw OutputSettingsError("what its host was resolved to is no address")
         }
         let (before, host, after) = (url[..<range.lowerBound], url[range], url[range.upperBound...])
         let place = family == AF_INET6 ? "[\(address)]" : address
@@ -32,7 +34,7 @@ extension PushAddress {
         if container == .flash {
             let told = Self.applicationURL(host, after)
             // Some builds of libavformat have room for little more.
-            guard told.utf8.count < 1024 else { throw OutputError("the application in its URL is too long") }
+            guard told.utf8.count < 1024 else { throw OutputSettingsError("the application in its URL is too long") }
             resolved.options["rtmp_tcurl"] = told
         }
         return resolved

@@ -25,24 +25,24 @@ struct StreamObject: Sendable, CustomStringConvertible {
 
     /// Reads a path, or a URL of HTTP or HTTPS.
     ///
-    /// - Throws: ``OutputError`` that names what is wrong with it, without its secret part.
-    init(_ text: String) throws(OutputError) {
+    /// - Throws: ``OutputSettingsError`` that names what is wrong with it, without its secret part.
+    init(_ text: String) throws(OutputSettingsError) {
         try PushAddress.check(text)
         let scheme = text.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https" else {
             guard !text.isEmpty, !text.contains("://") else {
-                throw OutputError("its object is a file or comes by http or https, as in object:live.json")
+                throw OutputSettingsError("its object is a file or comes by http or https, as in object:live.json")
             }
             (description, place, isFile) = (text, text, true)
             return
         }
         // Else a part of a password would be taken for the host, and shown.
         guard !text.dropFirst(scheme.count + 3).drop(while: { !"/?#".contains($0) }).contains("@") else {
-            throw OutputError(
+            throw OutputSettingsError(
                 "the URL of its object has an @ behind the host; write %40, and %2F for a / in a password")
         }
         guard let parts = URLComponents(string: text), let host = parts.percentEncodedHost, !host.isEmpty else {
-            throw OutputError("the URL of its object names no host")
+            throw OutputSettingsError("the URL of its object names no host")
         }
         let port = parts.port.map { ":\($0)" } ?? ""
         let hasMore = !parts.percentEncodedPath.isEmpty || parts.percentEncodedQuery != nil
@@ -52,9 +52,9 @@ struct StreamObject: Sendable, CustomStringConvertible {
     }
 
     /// Reads it. Blocks for ten seconds at most.
-    func read() throws(OutputError) -> PushAddress {
+    func read() throws(OutputSettingsError) -> PushAddress {
         let (bytes, nearest): ([UInt8], Nearness?)
-        do throws(OutputFailure) {
+        do throws(OutputError) {
             if isFile {
                 (bytes, nearest) = (try file(), nil)
             } else {
@@ -62,23 +62,23 @@ struct StreamObject: Sendable, CustomStringConvertible {
                 (bytes, nearest) = (document.bytes, document.nearness)
             }
         } catch {
-            throw OutputError("its stream object can't be read: \(error)")
+            throw OutputSettingsError("its stream object can't be read: \(error)")
         }
         var address = try Self.address(in: bytes, nonce: Self.nextNonce())
         address.nearest = nearest
         return address
     }
 
-    private func file() throws(OutputFailure) -> [UInt8] {
+    private func file() throws(OutputError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SmallFileError) {
             let file = try SmallFile(place, limit: Self.largest + 1)
             bytes = file.bytes
         } catch {
-            guard case .notReadable(let code) = error else { throw OutputFailure("it is no file") }
-            throw OutputFailure(String(cString: strerror(code)))
+            guard case .notReadable(let code) = error else { throw OutputError("it is no file") }
+            throw OutputError(String(cString: strerror(code)))
         }
-        guard bytes.count <= Self.largest else { throw OutputFailure("it has more than \(Self.largest) bytes") }
+        guard bytes.count <= Self.largest else { throw OutputError("it has more than \(Self.largest) bytes") }
         return bytes
     }
 
@@ -95,22 +95,22 @@ struct StreamObject: Sendable, CustomStringConvertible {
     }
 
     /// The address that the JSON text in `bytes` names.
-    static func address(in bytes: [UInt8], nonce: Int64) throws(OutputError) -> PushAddress {
+    static func address(in bytes: [UInt8], nonce: Int64) throws(OutputSettingsError) -> PushAddress {
         guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
-            throw OutputError("its stream object isn't JSON of the known form")
+            throw OutputSettingsError("its stream object isn't JSON of the known form")
         }
         let url = if let given = document.url { given } else { try document.signedURL(nonce: nonce) }
         guard url.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw OutputError("its stream object has a URL with other characters than ASCII's")
+            throw OutputSettingsError("its stream object has a URL with other characters than ASCII's")
         }
         // The server must not choose what is written on this machine.
-        guard !url.lowercased().hasPrefix("file:") else { throw OutputError("its stream object names a file") }
+        guard !url.lowercased().hasPrefix("file:") else { throw OutputSettingsError("its stream object names a file") }
         // The reason may have a part of the URL.
         guard let address = try? PushAddress(url) else {
-            throw OutputError("its stream object has a url that nothing can be pushed to")
+            throw OutputSettingsError("its stream object has a url that nothing can be pushed to")
         }
         guard !address.isListener else {
-            throw OutputError("its stream object asks to wait for a receiver on this machine")
+            throw OutputSettingsError("its stream object asks to wait for a receiver on this machine")
         }
         return address
     }
@@ -133,16 +133,16 @@ struct StreamObject: Sendable, CustomStringConvertible {
         var publishKey: String?
         var publishSecurity: String?
 
-        func signedURL(nonce: Int64) throws(OutputError) -> String {
+        func signedURL(nonce: Int64) throws(OutputSettingsError) -> String {
             let last = id?.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false).last
             guard let host = hosts?.publish?.rtmp, let hub, let name = title ?? last.map(String.init),
                 let key = publishKey
             else {
-                throw OutputError(
+                throw OutputSettingsError(
                     "its stream object has no url, and not all of hosts.publish.rtmp, hub, title and publishKey")
             }
             for part in [host, hub, name] where part.isEmpty || part.contains(where: { "/?#&@".contains($0) }) {
-                throw OutputError("its stream object has a host, hub or title that can't be a part of a URL")
+                throw OutputSettingsError("its stream object has a host, hub or title that can't be a part of a URL")
             }
             let path = "/\(hub)/\(name)"
             switch publishSecurity {
@@ -151,7 +151,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
                 let signed = "\(path)?nonce=\(nonce)"
                 let code = Authentication.hmacSHA1(key: Array(key.utf8), data: Array(signed.utf8))
                 return "rtmp://\(host)\(signed)&token=\(Self.token(code))"
-            default: throw OutputError("its stream object's publishSecurity is neither static nor dynamic")
+            default: throw OutputSettingsError("its stream object's publishSecurity is neither static nor dynamic")
             }
         }
 

@@ -47,14 +47,14 @@ extension PushConnection {
 
     /// Where this attempt goes; nil once it has failed or is abandoned.
     func findAddress() -> (address: PushAddress, place: ResolvedAddress)? {
-        do throws(OutputError) {
+        do throws(OutputSettingsError) {
             let address = try target.find(connection)
             var place = try address.resolved(by: settings.resolve)
             if address.container == .flash { place.options["send_buffer_size"] = "\(settings.sendBuffer)" }
             if connection.isAbandoned { return nil }
             return (address, place)
         } catch {
-            if !connection.isAbandoned { report(.failed(attempt: attempt, OutputFailure("\(error)"))) }
+            if !connection.isAbandoned { report(.failed(attempt: attempt, OutputError("\(error)"))) }
             return nil
         }
     }

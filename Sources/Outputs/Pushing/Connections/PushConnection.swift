@@ -209,7 +209,7 @@ final class PushConnection: PushAttempt {
         } catch {
             if connection.isAbandoned { return }
             let reason = connection.isLate ? "timed out" : "\(error)"
-            report(.failed(attempt: attempt, OutputFailure(reason, nameMayBeInUse: error == .nameInUse)))
+            report(.failed(attempt: attempt, OutputError(reason, nameMayBeInUse: error == .nameInUse)))
         }
     }
 

@@ -126,9 +126,9 @@ final class WebRTCConnection: PushAttempt {
     private func connect(_ kinds: Set<TrackFormat.Kind>) {
         report(.dialled(attempt: attempt))
         let (attempt, report) = (attempt, report)
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let session = try track.offer(kinds, controlling: true) { reason in
-                report(.failed(attempt: attempt, OutputFailure(reason)))
+                report(.failed(attempt: attempt, OutputError(reason)))
             }
             // The answer may come before the next line is done.
             shared.withLock { $0.session = session }
@@ -141,9 +141,9 @@ final class WebRTCConnection: PushAttempt {
                 return shared.isOver
             }
             if isOver { return abandon() }
-            if connection == nil { report(.failed(attempt: attempt, OutputFailure("no thread is left"))) }
+            if connection == nil { report(.failed(attempt: attempt, OutputError("no thread is left"))) }
         } catch {
-            report(.failed(attempt: attempt, OutputFailure("\(error)")))
+            report(.failed(attempt: attempt, OutputError("\(error)")))
         }
     }
 
@@ -162,7 +162,7 @@ final class WebRTCConnection: PushAttempt {
     private func accept(_ answer: String) {
         let (attempt, report) = (attempt, report)
         let patience = settings.tries > 0 ? min(Self.patience, settings.sendTimeout) : settings.sendTimeout
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let session = shared.withLock { $0.session }
             try session?.accept(answer: answer)
             prepareRelay(session, answer)
@@ -175,7 +175,7 @@ final class WebRTCConnection: PushAttempt {
                 report(.opened(attempt: attempt))
             }
         } catch {
-            report(.failed(attempt: attempt, OutputFailure("the server's answer can't be used: \(error)")))
+            report(.failed(attempt: attempt, OutputError("the server's answer can't be used: \(error)")))
         }
     }
 

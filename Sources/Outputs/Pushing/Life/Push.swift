@@ -76,23 +76,23 @@ public struct PushSettings: Sendable {
     public var suitsWebRTC: Bool { video == nil && sound == nil && filter == nil && content != .sound }
 
     /// Checks all that can be checked before the size of the source is known.
-    func check(for target: PushTarget) throws(OutputError) {
+    func check(for target: PushTarget) throws(OutputSettingsError) {
         guard suitsWebRTC || !target.takesWebRTC else {
-            throw OutputError(
+            throw OutputSettingsError(
                 "a server of WebRTC gets what viewers get: it can be sent the pictures alone, and nothing else changed")
         }
         guard Self.sendBuffers.contains(sendBuffer) else {
-            throw OutputError("its send buffer has \(sendBuffer) bytes; it may have 16 KiB to 16 MiB")
+            throw OutputSettingsError("its send buffer has \(sendBuffer) bytes; it may have 16 KiB to 16 MiB")
         }
         do throws(VideoSettingsError) {
             try video?.check()
         } catch {
-            throw OutputError("\(error)")
+            throw OutputSettingsError("\(error)")
         }
         do throws(SoundSettingsError) {
             try sound?.check()
         } catch {
-            throw OutputError("\(error)")
+            throw OutputSettingsError("\(error)")
         }
     }
 }
@@ -101,7 +101,7 @@ public struct PushSettings: Sendable {
 public enum PushEvent: Sendable {
     /// It is in another state; ``OutputState/error`` and ``OutputState/autoReconnecting`` come with their reason, and
     /// the latter again if another try fails for another reason.
-    case changed(OutputState, because: OutputFailure?)
+    case changed(OutputState, because: OutputError?)
     /// What it does, at regular times while it is connected.
     case status(PushStatus)
     /// A fifth of the pictures or more hasn't been sent for three seconds, or over SRT a fifth of the packets was lost.
@@ -147,12 +147,12 @@ public final class Push: Sendable {
     ///
     /// `onEvent` is called on the push's own thread with the same as ``events``, and must not block.
     ///
-    /// - Throws: ``OutputError`` if the settings exceed a limit or don't suit the target, or if the process has no
-    ///   thread or descriptor left.
+    /// - Throws: ``OutputSettingsError`` if the settings exceed a limit or don't suit the target, or if the process has
+    ///   no thread or descriptor left.
     public convenience init(
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
-    ) throws(OutputError) {
+    ) throws(OutputSettingsError) {
         let isRemote = target.isRemote
         try self.init(
             track, to: target, settings: settings, changes: { isRemote ? NetworkChanges.shared() : nil },
@@ -165,11 +165,11 @@ public final class Push: Sendable {
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings,
         changes: @escaping @Sendable () -> NetworkChanges?,
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
-    ) throws(OutputError) {
+    ) throws(OutputSettingsError) {
         try settings.check(for: target)
         self.target = target
         listeners = PushListeners(onEvent)
-        guard let mailbox = Mailbox<Order>() else { throw OutputError("no file descriptor is left for a push") }
+        guard let mailbox = Mailbox<Order>() else { throw OutputSettingsError("no file descriptor is left for a push") }
         self.mailbox = mailbox
         let control = PushControl(track, to: target, settings: settings, mailbox: mailbox, listeners: listeners)
         let taken = Sent(control)
@@ -179,16 +179,16 @@ public final class Push: Sendable {
             control.run()
             unsubscribe?()
         }
-        guard thread != nil else { throw OutputError("no thread is left for a push") }
+        guard thread != nil else { throw OutputSettingsError("no thread is left for a push") }
     }
 
     /// Prepares a push to an address that stays the same.
     ///
-    /// - Throws: ``OutputError`` as for a ``PushTarget``.
+    /// - Throws: ``OutputSettingsError`` as for a ``PushTarget``.
     public convenience init(
         _ track: HostedTrack, to address: PushAddress, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
-    ) throws(OutputError) {
+    ) throws(OutputSettingsError) {
         try self.init(track, to: PushTarget(address), settings: settings, onEvent: onEvent)
     }
 
@@ -210,8 +210,8 @@ public final class Push: Sendable {
     /// rate and how far the rates may fall may differ too. Otherwise it connects again at once, which viewers of the
     /// other service may see as a short break.
     ///
-    /// - Throws: ``OutputError`` if the settings exceed a limit; nothing changes then.
-    public func reload(_ settings: PushSettings) throws(OutputError) {
+    /// - Throws: ``OutputSettingsError`` if the settings exceed a limit; nothing changes then.
+    public func reload(_ settings: PushSettings) throws(OutputSettingsError) {
         try settings.check(for: target)
         mailbox.post(.reload(settings))
     }
@@ -220,7 +220,7 @@ public final class Push: Sendable {
     public var state: OutputState { listeners.state }
     /// Why it has failed, if it is in ``OutputState/error``, or why it tries again, if it is in
     /// ``OutputState/autoReconnecting``.
-    public var failure: OutputFailure? { listeners.failure }
+    public var failure: OutputError? { listeners.failure }
     /// What it did last, if it is connected and has been for long enough.
     public var status: PushStatus? { listeners.status }
     /// What happens from now on; each call gives another sequence, which ends with the push.
@@ -230,15 +230,18 @@ public final class Push: Sendable {
 extension ScreenRelayHost {
     /// Pushes the first track of the host to `address`, and starts at once. The push ends when it is released.
     ///
-    /// - Throws: ``OutputError`` if the process has no thread or descriptor left.
-    public func push(to address: PushAddress, settings: PushSettings = PushSettings()) throws(OutputError) -> Push {
+    /// - Throws: ``OutputSettingsError`` if the process has no thread or descriptor left.
+    public func push(to address: PushAddress, settings: PushSettings = PushSettings()) throws(OutputSettingsError)
+        -> Push
+    {
         try push(to: PushTarget(address), settings: settings)
     }
 
     /// Pushes the first track of the host to `target`, in the same way.
     ///
-    /// - Throws: ``OutputError`` if the process has no thread or descriptor left.
-    public func push(to target: PushTarget, settings: PushSettings = PushSettings()) throws(OutputError) -> Push {
+    /// - Throws: ``OutputSettingsError`` if the process has no thread or descriptor left.
+    public func push(to target: PushTarget, settings: PushSettings = PushSettings()) throws(OutputSettingsError) -> Push
+    {
         let push = try Push(firstTrack, to: target, settings: settings)
         push.start()
         return push

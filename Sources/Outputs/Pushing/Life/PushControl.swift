@@ -176,7 +176,7 @@ struct PushControl {
                 }
             }
         if connection == nil {
-            mailbox.post(.event(.failed(attempt: attempt, OutputFailure("no thread or file descriptor is left"))))
+            mailbox.post(.event(.failed(attempt: attempt, OutputError("no thread or file descriptor is left"))))
         }
     }
 

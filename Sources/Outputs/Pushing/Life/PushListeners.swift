@@ -5,7 +5,7 @@ import Synchronization
 final class PushListeners: Sendable {
     private struct State {
         var output = OutputState.unknown
-        var failure: OutputFailure?
+        var failure: OutputError?
         var status: PushStatus?
         var next = 0
         var listeners: [Int: AsyncStream<PushEvent>.Continuation] = [:]
@@ -20,7 +20,7 @@ final class PushListeners: Sendable {
     }
 
     var state: OutputState { shared.withLock { $0.output } }
-    var failure: OutputFailure? { shared.withLock { $0.failure } }
+    var failure: OutputError? { shared.withLock { $0.failure } }
     var status: PushStatus? { shared.withLock { $0.status } }
 
     func makeStream() -> AsyncStream<PushEvent> {

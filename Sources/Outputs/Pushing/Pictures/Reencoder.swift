@@ -58,7 +58,7 @@ final class Reencoder: Sendable {
     /// Gives all frames from the next key frame on to `take`, on the encoder's thread; `fail` is called instead of the
     /// first if there will be none. Returns what ends that.
     func subscribe(
-        _ take: @escaping @Sendable (TrackFrame) -> Void, fail: @escaping @Sendable (OutputFailure) -> Void
+        _ take: @escaping @Sendable (TrackFrame) -> Void, fail: @escaping @Sendable (OutputError) -> Void
     ) -> @Sendable () -> Void {
         let key = work.add(Work.Taker(take: take, fail: fail))
         return { [work] in work.remove(key) }
@@ -79,7 +79,7 @@ final class Reencoder: Sendable {
 private final class Work: Sendable {
     struct Taker: Sendable {
         var take: @Sendable (TrackFrame) -> Void
-        var fail: @Sendable (OutputFailure) -> Void
+        var fail: @Sendable (OutputError) -> Void
     }
 
     private struct Shared {
@@ -87,7 +87,7 @@ private final class Work: Sendable {
         var repeats = false
         var pace: (bitRate: BitRate, framesPerSecond: Int)
         var isOver = false
-        var failure: OutputFailure?
+        var failure: OutputError?
         var takers: [Int: Taker] = [:]
         var nextTaker = 0
     }
@@ -142,7 +142,7 @@ private final class Work: Sendable {
 
     func remove(_ key: Int) { shared.withLock { $0.takers[key] = nil } }
 
-    func fail(_ failure: OutputFailure) {
+    func fail(_ failure: OutputError) {
         let takers = shared.withLock { shared in
             shared.failure = failure
             return Array(shared.takers.values)
@@ -174,7 +174,7 @@ private final class Work: Sendable {
                     if try !pictures.take(frame) { track.requestKeyFrame() }
                 }
             } catch {
-                return fail(OutputFailure("the track can't be decoded: \(error)", isFinal: true))
+                return fail(OutputError("the track can't be decoded: \(error)", isFinal: true))
             }
             let isDue = pictures.isNew || needsKeyFrame
             let now = MonotonicTime.now()
@@ -196,7 +196,7 @@ private final class Work: Sendable {
                 defer { (shared.needsKeyFrame, shared.repeats) = (false, false) }
                 return (shared.needsKeyFrame, Array(shared.takers.values))
             }
-            do throws(OutputFailure) {
+            do throws(OutputError) {
                 let coded = try coder.encode(picture, forcesKeyFrame: isKeyFrame, isExtra: isExtra, rate: pace.bitRate)
                 let time = times.next(shown, now - track.origin)
                 let frame = TrackFrame(number: number, coded: coded, time: time, arrival: now)
@@ -225,14 +225,14 @@ private struct SettingsCoder {
 
     mutating func encode(
         _ picture: I420Picture, forcesKeyFrame: Bool, isExtra: Bool, rate: BitRate
-    ) throws(OutputFailure) -> CodedFrame {
+    ) throws(OutputError) -> CodedFrame {
         let size = settings.outputSize(for: picture.size)
         guard var scaled = PictureScaling.scale(picture, to: size, crops: settings.fitting == .crop) else {
-            throw OutputFailure("pictures of \(picture.size) can't be scaled to \(size)", isFinal: true)
+            throw OutputError("pictures of \(picture.size) can't be scaled to \(size)", isFinal: true)
         }
         filter?(&scaled)
         guard scaled.size == size else {
-            throw OutputFailure("the filter makes \(scaled.size) of pictures of \(size)", isFinal: true)
+            throw OutputError("the filter makes \(scaled.size) of pictures of \(size)", isFinal: true)
         }
         do throws(VideoEncodingError) {
             let encoder = try currentEncoder(for: scaled, rate)
@@ -244,7 +244,7 @@ private struct SettingsCoder {
             sinceKeyFrame = frame.isRandomAccess ? 1 : sinceKeyFrame + (isExtra ? 0 : 1)
             return frame
         } catch {
-            throw OutputFailure("\(error)", isFinal: true)
+            throw OutputError("\(error)", isFinal: true)
         }
     }
 

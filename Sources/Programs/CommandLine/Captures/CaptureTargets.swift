@@ -24,15 +24,15 @@ extension ValueFormat where Value == WindowSelector {
 extension ValueFormat where Value == PixelRectangle {
     /// A part of the screen: `1280x720+0+40`.
     public static var region: ValueFormat<PixelRectangle> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             let parts = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 3, let (width, height) = sides(parts[0]), let x = decimalInteger(parts[1]),
                 let y = decimalInteger(parts[2])
             else {
-                throw ValueProblem("not a region; write it like 1280x720+0+40 (width, height, left, top)")
+                throw ValueError("not a region; write it like 1280x720+0+40 (width, height, left, top)")
             }
             guard sideRange.contains(width), sideRange.contains(height), x <= longestSide, y <= longestSide else {
-                throw ValueProblem("region out of range; sides may be from 2 to \(longestSide)")
+                throw ValueError("region out of range; sides may be from 2 to \(longestSide)")
             }
             return PixelRectangle(x: x, y: y, width: width, height: height)
         }
@@ -42,10 +42,10 @@ extension ValueFormat where Value == PixelRectangle {
 extension ValueFormat where Value == PictureScale {
     /// The size of pictures: `1920x1080` or `50%`.
     public static var scale: ValueFormat<PictureScale> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             if text.hasSuffix("%") {
                 guard let percent = decimalInteger(String(text.dropLast())), (1...100).contains(percent) else {
-                    throw ValueProblem("not a scale; write a share from 1% to 100%, or a size such as 1920x1080")
+                    throw ValueError("not a scale; write a share from 1% to 100%, or a size such as 1920x1080")
                 }
                 return .percent(percent)
             }
@@ -55,7 +55,7 @@ extension ValueFormat where Value == PictureScale {
 
     /// The exact size of pictures: `1280x720`.
     public static var exactSize: ValueFormat<PictureScale> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             .exactly(try size(text, else: "not a size; write it like 1280x720"))
         }
     }
@@ -64,10 +64,10 @@ extension ValueFormat where Value == PictureScale {
 extension ValueFormat where Value == KeyFrameInterval {
     /// How often key frames are sent: `10s`, `500ms` or `2m`, or a number of frames.
     public static var keyFrames: ValueFormat<KeyFrameInterval> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             if let count = decimalInteger(text) {
                 guard (2...100_000).contains(count) else {
-                    throw ValueProblem("number of frames out of range; it may be from 2 to 100000")
+                    throw ValueError("number of frames out of range; it may be from 2 to 100000")
                 }
                 return .frames(count)
             }
@@ -75,10 +75,10 @@ extension ValueFormat where Value == KeyFrameInterval {
             guard text.last?.isNumber == false,
                 let time = try? ValueFormat<Interval>.duration.read(text, option: "")
             else {
-                throw ValueProblem("not an interval; write a time like 10s or 2m, or a number of frames like 300")
+                throw ValueError("not an interval; write a time like 10s or 2m, or a number of frames like 300")
             }
             guard time >= .milliseconds(500), time <= .seconds(3600) else {
-                throw ValueProblem("time out of range; it may be from 500ms to 1h")
+                throw ValueError("time out of range; it may be from 500ms to 1h")
             }
             return .time(time)
         }
@@ -99,10 +99,10 @@ private let longestSide = 16384
 private let sideRange = 2...longestSide
 
 /// A size within limits, or the problem `otherwise` if the text is none.
-private func size(_ text: String, else otherwise: String) throws(ValueProblem) -> PictureSize {
-    guard let (width, height) = sides(text) else { throw ValueProblem(otherwise) }
+private func size(_ text: String, else otherwise: String) throws(ValueError) -> PictureSize {
+    guard let (width, height) = sides(text) else { throw ValueError(otherwise) }
     guard sideRange.contains(width), sideRange.contains(height) else {
-        throw ValueProblem("size out of range; sides may be from 2 to \(longestSide)")
+        throw ValueError("size out of range; sides may be from 2 to \(longestSide)")
     }
     return PictureSize(width: width, height: height)
 }

@@ -89,8 +89,8 @@ extension ValueFormat where Value == Int {
 extension ValueFormat where Value == BitRate {
     /// Bits a second of sound: 16k to 128k.
     static var soundBitRate: ValueFormat<BitRate> {
-        ValueFormat { (text) throws(ValueProblem) in
-            let problem = ValueProblem("not a bit rate of sound; write it like 96k, from 16k to 128k")
+        ValueFormat { (text) throws(ValueError) in
+            let problem = ValueError("not a bit rate of sound; write it like 96k, from 16k to 128k")
             guard let rate = try? ValueFormat.bitRate.read(text, option: "") else { throw problem }
             guard (16_000...128_000).contains(rate.bitsPerSecond) else { throw problem }
             return rate

@@ -3,11 +3,11 @@ public import LinkTransport
 extension ValueFormat where Value == LinkAddress {
     /// `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT` or `fd:N`.
     public static var link: ValueFormat<LinkAddress> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             do throws(LinkTransportError) {
                 return try LinkAddress(parsing: text)
             } catch {
-                throw ValueProblem(error.description)
+                throw ValueError(error.description)
             }
         }
     }

@@ -7,17 +7,17 @@ public enum PasswordInput {
     public static let longest = 256
 
     /// Asks on the terminal at standard input, without showing what is typed. If standard input is not a terminal,
-    /// reads its first line. Throws ``PasswordProblem``, such as `cancelled`, `unlike` or `tooLong`.
-    public static func ask(_ question: String) throws(PasswordProblem) -> String {
+    /// reads its first line. Throws ``PasswordError``, such as `cancelled`, `unlike` or `tooLong`.
+    public static func ask(_ question: String) throws(PasswordError) -> String {
         guard isatty(0) == 1 else { return try check(firstLineOfInput()) }
         let first = try typed(after: "\(question): ")
         guard try typed(after: "\(question), again: ") == first else { throw .unlike }
         return try check(first)
     }
 
-    /// Reads the first line of a file that only its owner can read. Throws ``PasswordProblem`` if it can't be read, if
+    /// Reads the first line of a file that only its owner can read. Throws ``PasswordError`` if it can't be read, if
     /// others can read it, or if the line is no password.
-    public static func read(file path: String) throws(PasswordProblem) -> String {
+    public static func read(file path: String) throws(PasswordError) -> String {
         let file: SmallFile
         do throws(SmallFileError) {
             // What is read of a line that is too long is too long as well.
@@ -34,7 +34,7 @@ public enum PasswordInput {
         return try check(Array(line))
     }
 
-    private static func check(_ bytes: [UInt8]) throws(PasswordProblem) -> String {
+    private static func check(_ bytes: [UInt8]) throws(PasswordError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
         guard !text.isEmpty else { throw .empty }
         guard bytes.count <= longest else { throw .tooLong }
@@ -43,7 +43,7 @@ public enum PasswordInput {
     }
 
     /// Reads no more of standard input than that line.
-    private static func firstLineOfInput() throws(PasswordProblem) -> [UInt8] {
+    private static func firstLineOfInput() throws(PasswordError) -> [UInt8] {
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while line.count <= longest + 1 {
@@ -59,7 +59,7 @@ public enum PasswordInput {
 
     /// Reads one line from the terminal, a key at a time. With the terminal's own line editing, Ctrl-C would end us and
     /// leave the terminal without echo.
-    private static func typed(after question: String) throws(PasswordProblem) -> [UInt8] {
+    private static func typed(after question: String) throws(PasswordError) -> [UInt8] {
         var before = termios()
         guard tcgetattr(0, &before) == 0 else { throw .notReadable(errno: errno) }
         var mute = before
@@ -92,7 +92,7 @@ public enum PasswordInput {
 }
 
 /// Why a password could not be read.
-public enum PasswordProblem: Error, Equatable, Sendable, CustomStringConvertible {
+public enum PasswordError: Error, Equatable, Sendable, CustomStringConvertible {
     case notReadable(errno: Int32)
     case notAFile
     /// Others can read the file.

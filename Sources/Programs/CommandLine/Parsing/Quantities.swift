@@ -3,13 +3,13 @@ public import MediaTypes
 extension ValueFormat where Value == BitRate {
     /// Bits a second: `4M`, `600k`, `2.5M`, `2500000`; from 10k to 1G.
     public static var bitRate: ValueFormat<BitRate> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             let units: [(String, Int)] = [("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("", 1)]
             guard let bits = scaledDecimal(text, units: units) else {
-                throw ValueProblem("not a bit rate; write it like 4M, 600k or 2500000")
+                throw ValueError("not a bit rate; write it like 4M, 600k or 2500000")
             }
             guard (10_000...1_000_000_000).contains(bits) else {
-                throw ValueProblem("bit rate out of range; it may be from 10k to 1G")
+                throw ValueError("bit rate out of range; it may be from 10k to 1G")
             }
             return BitRate(bitsPerSecond: bits)
         }
@@ -19,16 +19,16 @@ extension ValueFormat where Value == BitRate {
 extension ValueFormat where Value == Interval {
     /// A length of time: `500ms`, `2s`, `1.5s`, `3m`, `1h`, or a number of seconds; at most 24 h.
     public static var duration: ValueFormat<Interval> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             let units: [(String, Int)] = [
                 ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
                 ("", 1_000_000_000),
             ]
             guard let nanoseconds = scaledDecimal(text, units: units) else {
-                throw ValueProblem("not a length of time; write it like 500ms, 2s, 1.5s, 3m or 1h")
+                throw ValueError("not a length of time; write it like 500ms, 2s, 1.5s, 3m or 1h")
             }
             guard nanoseconds <= 24 * 3_600_000_000_000 else {
-                throw ValueProblem("too long; at most 24h")
+                throw ValueError("too long; at most 24h")
             }
             return Interval(nanoseconds: Int64(nanoseconds))
         }
@@ -39,16 +39,16 @@ extension ValueFormat where Value == Duration {
     /// A period of validity: `90s`, `30m`, `2h`, `1d`; from a second to a year. A unit is required, since a number
     /// alone could mean any of them.
     public static var lifetime: ValueFormat<Duration> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
             if scaledDecimal(text, units: [("", 1)]) != nil {
-                throw ValueProblem("the unit is missing; write \(text)s, \(text)m, \(text)h or \(text)d")
+                throw ValueError("the unit is missing; write \(text)s, \(text)m, \(text)h or \(text)d")
             }
             guard let milliseconds = scaledDecimal(text, units: units) else {
-                throw ValueProblem("not a length of time; write it like 30m, 2h or 1d")
+                throw ValueError("not a length of time; write it like 30m, 2h or 1d")
             }
             guard (1_000...365 * 86_400_000).contains(milliseconds) else {
-                throw ValueProblem("out of range; it may be from 1s to 365d")
+                throw ValueError("out of range; it may be from 1s to 365d")
             }
             return .milliseconds(milliseconds)
         }
@@ -58,15 +58,15 @@ extension ValueFormat where Value == Duration {
 extension ValueFormat where Value == UInt64 {
     /// A size in bytes: `200M`, `1.5G`, `50000k` or `200000000`, with decimal units; from 1M to 1T.
     public static var byteCount: ValueFormat<UInt64> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             let units = [
                 ("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000), ("", 1),
             ]
             guard let bytes = scaledDecimal(text, units: units) else {
-                throw ValueProblem("not a size; write it like 200M, 1.5G or 200000000")
+                throw ValueError("not a size; write it like 200M, 1.5G or 200000000")
             }
             guard (1_000_000...1_000_000_000_000).contains(bytes) else {
-                throw ValueProblem("size out of range; it may be from 1M to 1T")
+                throw ValueError("size out of range; it may be from 1M to 1T")
             }
             return UInt64(bytes)
         }

@@ -1,16 +1,16 @@
 /// Reads an option's text into a value, and explains to the user why a text can't be read.
 public struct ValueFormat<Value>: Sendable {
-    private let convert: @Sendable (String) throws(ValueProblem) -> Value
+    private let convert: @Sendable (String) throws(ValueError) -> Value
 
     /// A format whose text is converted by `convert`.
-    public init(_ convert: @escaping @Sendable (String) throws(ValueProblem) -> Value) {
+    public init(_ convert: @escaping @Sendable (String) throws(ValueError) -> Value) {
         self.convert = convert
     }
 
     /// A format whose text is converted by `convert`, or has this `problem` if that returns nil.
     public init(orProblem problem: String, _ convert: @escaping @Sendable (String) -> Value?) {
-        self.convert = { (text) throws(ValueProblem) in
-            guard let value = convert(text) else { throw ValueProblem(problem) }
+        self.convert = { (text) throws(ValueError) in
+            guard let value = convert(text) else { throw ValueError(problem) }
             return value
         }
     }
@@ -38,18 +38,18 @@ public struct ValueSpan<Bound: Comparable & Sendable>: Sendable {
 extension ValueFormat {
     /// `MOST`, or `LEAST-MOST`.
     public static func span<Bound>(of bound: ValueFormat<Bound>) -> ValueFormat<Value> where Value == ValueSpan<Bound> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { return ValueSpan(least: nil, most: try bound.convert(text)) }
             let (least, most) = (try bound.convert(parts[0]), try bound.convert(parts[1]))
-            guard least <= most else { throw ValueProblem("the first value is the larger one") }
+            guard least <= most else { throw ValueError("the first value is the larger one") }
             return ValueSpan(least: least, most: most)
         }
     }
 }
 
 /// Why a text is not a valid value, and what would be one.
-public struct ValueProblem: Error, Sendable, CustomStringConvertible {
+public struct ValueError: Error, Sendable, CustomStringConvertible {
     /// The problem, such as "not a bit rate; write it like 4M, 600k or 2500000".
     public let description: String
 

@@ -60,7 +60,7 @@ final class ExportSource {
             throw .input(error)
         }
         passes += 1
-        var fault: RecordingFault?
+        var fault: RecordingError?
         while true {
             while let item = try next() {
                 if let found = fault {
@@ -158,7 +158,7 @@ final class ExportSource {
         if passes <= 1, remarks.count < 1000 { remarks.append(remark) }
     }
 
-    private func tell(_ fault: RecordingFault, until offset: UInt64) {
+    private func tell(_ fault: RecordingError, until offset: UInt64) {
         isDamaged = true
         tell("\(fault); \(offset &- fault.offset) bytes are left out")
     }

@@ -58,7 +58,7 @@ enum AccessOptions {
         if options.has("password"), let file {
             throw UsageError("--password-file \(file) and --password can't go together: give one of them")
         }
-        do throws(PasswordProblem) {
+        do throws(PasswordError) {
             if let file { return try PasswordInput.read(file: file) }
             return try PasswordInput.ask("Password for the room")
         } catch {

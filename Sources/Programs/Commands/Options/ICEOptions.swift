@@ -52,7 +52,7 @@ enum ICEOptions {
     private static func secret(_ options: ParsedOptions) throws(UsageError) -> (text: String, label: String)? {
         guard let file = try options.value("ice-secret-file", as: .text) else { return nil }
         let label = "\(options.place(of: "ice-secret-file") ?? "--ice-secret-file") \(file)"
-        do throws(PasswordProblem) {
+        do throws(PasswordError) {
             return (try PasswordInput.read(file: file), label)
         } catch {
             throw UsageError("\(label): \(error)", exitCode: error.exitCode)

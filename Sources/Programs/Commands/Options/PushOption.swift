@@ -88,7 +88,7 @@ struct PushOption {
         presetPlace: String = "--preset"
     ) throws(UsageError) -> (target: PushTarget, settings: PushSettings) {
         let target: PushTarget
-        do throws(OutputError) {
+        do throws(OutputSettingsError) {
             target = try PushTarget(url)
         } catch {
             // Without the URL, which may have a key: this may go to a journal.

@@ -55,19 +55,19 @@ struct TrackOption: Sendable {
     }
 
     private static var format: ValueFormat<TrackOption> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             guard let end = text.firstIndex(of: "=") else {
-                throw ValueProblem("not a track; write it like desk2=unix:b.sock, or attic/desk2=unix:b.sock")
+                throw ValueError("not a track; write it like desk2=unix:b.sock, or attic/desk2=unix:b.sock")
             }
             let words = text[..<end].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             let link: LinkAddress
             do throws(LinkTransportError) {
                 link = try LinkAddress(parsing: String(text[text.index(after: end)...]))
             } catch {
-                throw ValueProblem(error.description)
+                throw ValueError(error.description)
             }
             guard words.count <= 2, words.allSatisfy(isName), let name = words.last else {
-                throw ValueProblem(
+                throw ValueError(
                     "not a track name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start; a "
                         + "room's name and '/' may come before it")
             }

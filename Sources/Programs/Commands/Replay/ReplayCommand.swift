@@ -158,10 +158,10 @@ enum ReplayCommand {
 extension ValueFormat where Value == ReplaySpeed {
     /// `2`, `0.25`, with at most three decimal places, or `max`.
     fileprivate static var replaySpeed: ValueFormat<ReplaySpeed> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat { (text) throws(ValueError) in
             if text == "max" { return .unlimited }
             guard let thousandths = thousandths(text), (1...1_000_000).contains(thousandths) else {
-                throw ValueProblem("not a speed; write it like 2 or 0.25, from 0.001 to 1000, or max")
+                throw ValueError("not a speed; write it like 2 or 0.25, from 0.001 to 1000, or max")
             }
             return .thousandths(thousandths)
         }

@@ -49,7 +49,7 @@ final class Pushes: Sendable {
         self.news = news
         isOpenToNetwork = option.isOpenToNetwork
         for (label, settings) in option.pushes {
-            do throws(OutputError) {
+            do throws(OutputSettingsError) {
                 _ = try add(label, settings)
             } catch {
                 log.warning("the push \(label): \(error)")
@@ -58,13 +58,13 @@ final class Pushes: Sendable {
     }
 
     /// Starts a push; returns its number.
-    private func add(_ label: PushLabel, _ settings: PushSettings) throws(OutputError) -> Int {
+    private func add(_ label: PushLabel, _ settings: PushSettings) throws(OutputSettingsError) -> Int {
         do {
             let (push, number) = try pushes.withLock { pushes in
                 // One that has ended makes room: the oldest.
                 if pushes.added.count >= Self.most {
                     guard let old = ended.withLock({ $0.filter { pushes.added[$0] != nil }.min() }) else {
-                        throw OutputError("there are \(Self.most) that run; stop one of them")
+                        throw OutputSettingsError("there are \(Self.most) that run; stop one of them")
                     }
                     pushes.added[old] = nil
                     ended.withLock { _ = $0.remove(old) }
@@ -79,10 +79,10 @@ final class Pushes: Sendable {
             }
             push.start()
             return number
-        } catch let error as OutputError {
+        } catch let error as OutputSettingsError {
             throw error
         } catch {
-            throw OutputError("\(error)")
+            throw OutputSettingsError("\(error)")
         }
     }
 

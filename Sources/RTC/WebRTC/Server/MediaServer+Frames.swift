@@ -19,7 +19,7 @@ extension MediaServer {
         of source: WatchedSource, for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> MediaSessionID {
+    ) throws(MediaSessionError) -> MediaSessionID {
         guard let hub = source.tracks[.video] else { throw .unsupported("this track has no pictures") }
         // Catches up on what was due while nobody watched.
         hub.pollChroma(now: .now())

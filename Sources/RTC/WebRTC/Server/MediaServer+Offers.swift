@@ -37,7 +37,7 @@ extension MediaServer {
     /// - Throws: `full` if the limit of sessions is reached or the server ends.
     public func offer(
         watching source: WatchedSource, controlling: Bool = false, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OfferedSession {
+    ) throws(MediaSessionError) -> OfferedSession {
         try offer(watching: source, controlling: controlling, within: Self.answerPatience, onEnd: onEnd)
     }
 
@@ -45,7 +45,7 @@ extension MediaServer {
     func offer(
         watching source: WatchedSource, controlling: Bool = false, within patience: Interval,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OfferedSession {
+    ) throws(MediaSessionError) -> OfferedSession {
         var local = localDescription(sending: source.kinds)
         local.isICELite = !controlling
         // A browser decodes every level, whatever it answers.
@@ -67,7 +67,7 @@ extension MediaServer {
         return OfferedSession(id: id, offer: pending.offer.text)
     }
 
-    public func accept(answer: String, for id: MediaSessionID) throws(MediaRefusal) {
+    public func accept(answer: String, for id: MediaSessionID) throws(MediaSessionError) {
         guard let pending = counters.withLock({ $0.offers[id] }), pending.take() else {
             throw .unsupported("this session waits for no answer")
         }
@@ -82,13 +82,13 @@ extension MediaServer {
             // The media thread need not wait for an answer any longer.
             ended(id)
             close(id)
-            throw error as? MediaRefusal ?? MediaRefusal(error)
+            throw error as? MediaSessionError ?? MediaSessionError(error)
         }
     }
 
     /// Refuses a server on another machine if the media's socket is bound to loopback, from where the kernel sends
     /// nothing there.
-    private func checkReach(of media: NegotiatedMedia) throws(MediaRefusal) {
+    private func checkReach(of media: NegotiatedMedia) throws(MediaSessionError) {
         let addresses = media.remoteCandidates.compactMap { RemoteCandidate($0)?.address }
         guard configuration.bind.isLoopback, !addresses.isEmpty else { return }
         let own = LocalAddresses.reachable(port: 0).map(\.host)

@@ -12,18 +12,18 @@ extension MediaServer {
     ///   - receiver: receives its frames, on the media thread.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
     /// - Returns: the session, and whether the publisher says that it sends a key frame on request.
-    /// - Throws: ``MediaRefusal`` if the offer can't be read or sends nothing that can be received, or if there is no
-    ///   room.
+    /// - Throws: ``MediaSessionError`` if the offer can't be read or sends nothing that can be received, or if there is
+    ///   no room.
     public func publish(
         offer: String, to receiver: any PublishedFrameReceiver,
         onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
-    ) throws(MediaRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
+    ) throws(MediaSessionError) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         let local = localDescription(sending: [])
         let answer: PublisherAnswer
         do {
             answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: local)
         } catch {
-            throw MediaRefusal(error)
+            throw MediaSessionError(error)
         }
         let id = try nextID()
         let parameters = try self.parameters(of: id, local: local, media: answer.media)

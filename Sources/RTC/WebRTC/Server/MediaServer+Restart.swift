@@ -6,7 +6,7 @@ import Threading
 
 extension MediaServer {
     /// Pictures continue on the old path until the peer nominates one with the new credentials.
-    public func restartICE(_ id: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+    public func restartICE(_ id: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession {
         guard let remote = counters.withLock({ $0.negotiated[id] }) else {
             throw .unsupported("there is no such session")
         }

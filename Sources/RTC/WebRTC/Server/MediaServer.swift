@@ -101,8 +101,8 @@ public final class MediaServer: SessionServer {
         inbox.post(.stop)
     }
 
-    /// Answers `offer` with a session that watches `source`. Quick and never blocks. Throws ``MediaRefusal`` if the
-    /// offer can't be read or takes nothing that the source has, or if there is no room.
+    /// Answers `offer` with a session that watches `source`. Quick and never blocks. Throws ``MediaSessionError`` if
+    /// the offer can't be read or takes nothing that the source has, or if there is no room.
     ///
     /// - Parameters:
     ///   - client: the address in text that the offer came from, without the port. If it is known, the host begins the
@@ -111,14 +111,14 @@ public final class MediaServer: SessionServer {
     public func open(
         offer: String, from client: String? = nil, watching source: WatchedSource,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OpenedSession {
+    ) throws(MediaSessionError) -> OpenedSession {
         let local = localDescription(sending: source.kinds)
         let answer: Answer
         do {
             answer = try Answer(
                 to: SessionDescription(parsing: offer), local: local, role: client == nil ? .server : .client)
         } catch {
-            throw MediaRefusal(error)
+            throw MediaSessionError(error)
         }
         let id = try nextID()
         try begin(id, local: local, media: answer.media, from: client, watching: source, onEnd: onEnd)
@@ -130,12 +130,12 @@ public final class MediaServer: SessionServer {
     func begin(
         _ id: MediaSessionID, local: LocalDescription, media: NegotiatedMedia, from client: String? = nil,
         watching source: WatchedSource, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) {
+    ) throws(MediaSessionError) {
         var parameters = try self.parameters(of: id, local: local, media: media)
         parameters.client = client
         let tracks: [WatchedTrack]
-        do throws(MediaRefusal) {
-            tracks = try media.sections.map { section throws(MediaRefusal) in
+        do throws(MediaSessionError) {
+            tracks = try media.sections.map { section throws(MediaSessionError) in
                 guard let hub = source.tracks[section.kind], let stream = local.stream(of: section.kind) else {
                     throw .unsupported("the source has no \(section.kind)")
                 }
@@ -174,14 +174,14 @@ public final class MediaServer: SessionServer {
     /// the session no longer counts.
     func parameters(
         of id: MediaSessionID, local: LocalDescription, media: NegotiatedMedia
-    ) throws(MediaRefusal) -> SessionParameters {
+    ) throws(MediaSessionError) -> SessionParameters {
         let fingerprint: CertificateFingerprint
         do {
             let remote = media.remoteFingerprint
             fingerprint = try CertificateFingerprint(algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             ended(id)
-            throw MediaRefusal(error)
+            throw MediaSessionError(error)
         }
         var kept = media
         kept.remoteCandidates = []
@@ -260,9 +260,9 @@ public final class MediaServer: SessionServer {
         thread.join()
     }
 
-    func nextID() throws(MediaRefusal) -> MediaSessionID {
+    func nextID() throws(MediaSessionError) -> MediaSessionID {
         let limit = configuration.sessionLimit
-        let result = counters.withLock { counters -> Result<MediaSessionID, MediaRefusal> in
+        let result = counters.withLock { counters -> Result<MediaSessionID, MediaSessionError> in
             if counters.isStopped { return .failure(.stopped) }
             if counters.open.count >= limit { return .failure(.full("the limit of \(limit) viewers is reached")) }
             counters.lastID += 1
@@ -287,7 +287,7 @@ public final class MediaServer: SessionServer {
     }
 }
 
-extension MediaRefusal {
+extension MediaSessionError {
     static let stopped = full("the server is ending")
 
     /// The refusal that corresponds to `error`: the offer is malformed, or it is unusable.

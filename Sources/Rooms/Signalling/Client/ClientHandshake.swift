@@ -60,7 +60,7 @@ struct ClientHandshake {
 
     /// Takes bytes of the response. Returns nil if more are needed, else the bytes behind it, which are the first of
     /// the WebSocket.
-    mutating func take(_ bytes: some Sequence<UInt8>) throws(WebSocketFailure) -> [UInt8]? {
+    mutating func take(_ bytes: some Sequence<UInt8>) throws(WebSocketError) -> [UInt8]? {
         head += bytes
         let end = Array("\r\n\r\n".utf8)
         guard let place = head.firstRange(of: end) else {
@@ -72,7 +72,7 @@ struct ClientHandshake {
         return Array(head[place.upperBound...])
     }
 
-    private func check(_ head: String) throws(WebSocketFailure) {
+    private func check(_ head: String) throws(WebSocketError) {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
         let status = (lines.first ?? "").split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard status.count >= 2, status[0].hasPrefix("HTTP/1."), status[1].utf8.count == 3, let code = Int(status[1])
@@ -92,7 +92,7 @@ struct ClientHandshake {
 }
 
 /// Why one of our WebSockets has ended, in one line without a full stop.
-package enum WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package enum WebSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no connection, or its TLS isn't to be trusted.
     case unreachable(String)
     /// There is no connection because nobody listens at the address.

@@ -12,7 +12,7 @@ package final class ClientWebSocket {
         /// A message, whether it came as text or as binary data.
         case message(String)
         /// It is over; the last event.
-        case ended(WebSocketFailure)
+        case ended(WebSocketError)
     }
 
     private enum Phase {
@@ -168,7 +168,7 @@ package final class ClientWebSocket {
         queue(WebSocketFrame.ping())
     }
 
-    private func fail(_ failure: WebSocketFailure) {
+    private func fail(_ failure: WebSocketError) {
         guard phase != .ended else { return }
         end()
         onEvent(.ended(failure))
@@ -210,7 +210,7 @@ extension ClientWebSocket {
     }
 
     private func take(_ bytes: ArraySlice<UInt8>) {
-        do throws(WebSocketFailure) {
+        do throws(WebSocketError) {
             if phase == .shakingHands {
                 guard let rest = try handshake.take(bytes) else { return }
                 decoder.append(rest)
@@ -224,8 +224,8 @@ extension ClientWebSocket {
         }
     }
 
-    private func takeFrames() throws(WebSocketFailure) {
-        do throws(WebSocketDecoder.Fault) {
+    private func takeFrames() throws(WebSocketError) {
+        do throws(WebSocketDecoder.FrameError) {
             while phase == .open, let event = try decoder.next() {
                 switch event {
                 case .message(let bytes):

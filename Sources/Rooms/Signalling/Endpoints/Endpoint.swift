@@ -170,10 +170,10 @@ extension Endpoint {
         }
         let name = newIdentifier()
         let kind: Visitor.Kind = isPlaying ? .player : .publisher
-        do throws(PublishingRefusal) {
+        do throws(PublishingError) {
             let (served, key) = try sessionEnds.expect { [unowned self] reason in
                 ended(name, reason)
-            } of: { (onEnd) throws(PublishingRefusal) in
+            } of: { (onEnd) throws(PublishingError) in
                 try serve(offer, from: client, address, onEnd)
             }
             let opened = served.opened
@@ -203,24 +203,25 @@ extension Endpoint {
     /// Opens a session for `offer` in the media layer.
     private func serve(
         _ offer: String, from client: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> ServedSession {
+    ) throws(PublishingError) -> ServedSession {
         if case .publishing(let publishing?) = service {
             let opened = try publishing.publish(
                 offer: offer, room: address.room, track: address.track.text, onEnd: onEnd)
             return ServedSession(
                 opened: opened, side: nil,
                 takeCandidates: { publishing.remoteCandidates(opened.id, fragment: $0) },
-                restartICE: { (fragment) throws(MediaRefusal) in
+                restartICE: { (fragment) throws(MediaSessionError) in
                     try publishing.restartICE(opened.id, fragment: fragment)
                 }, close: { publishing.close(opened.id) })
         }
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let media = try rooms.media(of: address.track, in: address.room).media
             let opened = try media.open(offer: offer, from: client, onEnd: onEnd)
             let sessions = media.sessions
             return ServedSession(
                 opened: opened, side: sessions, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },
-                restartICE: { (fragment) throws(MediaRefusal) in try sessions.restartICE(opened.id, fragment: fragment)
+                restartICE: { (fragment) throws(MediaSessionError) in
+                    try sessions.restartICE(opened.id, fragment: fragment)
                 },
                 close: { sessions.close(opened.id) })
         } catch {
@@ -281,7 +282,7 @@ extension Endpoint {
             let why = "ICE has been restarted since these candidates were found"
             return HTTPResponse(412, headers: headers, text: why)
         case .restart:
-            do throws(MediaRefusal) {
+            do throws(MediaSessionError) {
                 let restarted = try session.served.restartICE(text)
                 var ice = session.ice
                 ice.restart(with: fragment, tag: restarted.entityTag)

@@ -6,6 +6,6 @@ struct ServedSession {
     /// The media server of a player's session; nil for a publisher's.
     let side: (any SessionServer)?
     let takeCandidates: (_ fragment: String) -> Void
-    let restartICE: (_ fragment: String) throws(MediaRefusal) -> RestartedSession
+    let restartICE: (_ fragment: String) throws(MediaSessionError) -> RestartedSession
     let close: () -> Void
 }

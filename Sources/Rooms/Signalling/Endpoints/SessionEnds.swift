@@ -26,8 +26,8 @@ final class SessionEnds {
     /// Has the media layer of a track open a session for `offer`, which came from the address `client`.
     func open(
         _ offer: String, from client: String, at media: any RoomMedia, onEnd: @escaping (_ reason: String) -> Void
-    ) throws(MediaRefusal) -> (opened: OpenedSession, session: ClientSession) {
-        let (opened, key) = try expect(onEnd) { (onEnd) throws(MediaRefusal) in
+    ) throws(MediaSessionError) -> (opened: OpenedSession, session: ClientSession) {
+        let (opened, key) = try expect(onEnd) { (onEnd) throws(MediaSessionError) in
             try media.open(offer: offer, from: client, onEnd: onEnd)
         }
         return (opened, ClientSession(id: opened.id, key: key, side: media.sessions))

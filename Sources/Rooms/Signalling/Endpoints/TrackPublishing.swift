@@ -10,10 +10,11 @@ public protocol TrackPublishing: Sendable {
     /// - Throws: `offer` if the offer is rejected, or `taken` if the track already has a source.
     func publish(
         offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> OpenedSession
+    ) throws(PublishingError) -> OpenedSession
 
-    /// Restarts ICE for a session, as ``SessionServer/restartICE(_:fragment:)`` does. Throws ``MediaRefusal`` as well.
-    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
+    /// Restarts ICE for a session, as ``SessionServer/restartICE(_:fragment:)`` does. Throws ``MediaSessionError`` as
+    /// well.
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession
 
     /// Adds the peer's candidates, as ``SessionServer/remoteCandidates(_:fragment:)`` does.
     func remoteCandidates(_ session: MediaSessionID, fragment: String)
@@ -23,9 +24,9 @@ public protocol TrackPublishing: Sendable {
 }
 
 /// Why a publisher is refused. The text is for its user.
-public enum PublishingRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+public enum PublishingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The offer is rejected. The HTTP status is that of the refusal.
-    case offer(MediaRefusal)
+    case offer(MediaSessionError)
     /// The track already has a source. HTTP 409.
     case taken(String)
 

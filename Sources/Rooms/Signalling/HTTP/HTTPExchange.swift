@@ -9,7 +9,7 @@ final class HTTPExchange {
     /// address.
     let clientAddress: String
     /// The fault in a trusted proxy's headers, if any. The connection's own address is then used.
-    let proxyFault: TrustedProxies.Fault?
+    let proxyFault: TrustedProxies.ForwardingError?
     /// The connection that the request came over, while it exists.
     private(set) weak var connection: ClientConnection?
 
@@ -21,7 +21,7 @@ final class HTTPExchange {
         func header(_ name: String) -> String? {
             soup_message_headers_get_list(headers, name).map { String(cString: $0) }
         }
-        do throws(TrustedProxies.Fault) {
+        do throws(TrustedProxies.ForwardingError) {
             clientAddress =
                 connection.isOfProxy
                 ? try proxies.client(

@@ -65,7 +65,7 @@ extension HTTPResponse {
     }
 
     /// The response to a refusal by the media layer.
-    static func refusal(_ refusal: MediaRefusal, _ headers: HTTPHeaders) -> HTTPResponse {
+    static func refusal(_ refusal: MediaSessionError, _ headers: HTTPHeaders) -> HTTPResponse {
         let (status, more): (UInt32, HTTPHeaders) =
             switch refusal {
             case .badOffer: (400, [])

@@ -4,7 +4,7 @@ import Threading
 /// The proxies that are trusted to report the client's address in `Forwarded` (RFC 7239) or `X-Forwarded-For`.
 struct TrustedProxies: Sendable {
     /// Why a header can't be trusted.
-    enum Fault: Error, Equatable, CustomStringConvertible {
+    enum ForwardingError: Error, Equatable, CustomStringConvertible {
         /// The `Forwarded` header doesn't conform to RFC 7239.
         case malformed
         /// The two headers name different clients: a proxy writes one of them, and passes on the other as its client
@@ -31,9 +31,11 @@ struct TrustedProxies: Sendable {
     /// Each proxy appends the address that its request came from. So the headers are read from the end to the first
     /// address that isn't a trusted proxy; the client may have written everything before it. A proxy on another machine
     /// can't vouch for a client on this one: its loopback is another, as that of a tunnel's end.
-    func client(of peer: String, forwarded: String?, forwardedFor: String?) throws(Fault) -> String {
+    func client(of peer: String, forwarded: String?, forwardedFor: String?) throws(ForwardingError) -> String {
         guard contains(peer) else { return peer }
-        let first = try forwarded.map { (header) throws(Fault) in walk(from: peer, try Self.hops(forwarded: header)) }
+        let first = try forwarded.map { (header) throws(ForwardingError) in
+            walk(from: peer, try Self.hops(forwarded: header))
+        }
         let second = forwardedFor.map { walk(from: peer, Self.hops(forwardedFor: $0)) }
         if let first, let second, first != second { throw .contradiction }
         let found = first ?? second ?? peer
@@ -51,7 +53,7 @@ struct TrustedProxies: Sendable {
     }
 
     /// Returns the address of each `for` in a `Forwarded` header; nil for one that is hidden or unknown.
-    private static func hops(forwarded header: String) throws(Fault) -> [String?] {
+    private static func hops(forwarded header: String) throws(ForwardingError) -> [String?] {
         var hops: [String?] = []
         for element in try split(header[...], at: ",") {
             var hop: String?
@@ -67,7 +69,7 @@ struct TrustedProxies: Sendable {
     }
 
     /// Returns the parts of `text` between separators that aren't in a quoted string.
-    private static func split(_ text: Substring, at separator: Character) throws(Fault) -> [Substring] {
+    private static func split(_ text: Substring, at separator: Character) throws(ForwardingError) -> [Substring] {
         var parts: [Substring] = []
         var start = text.startIndex
         var isQuoted = false
@@ -91,7 +93,7 @@ struct TrustedProxies: Sendable {
         return parts.filter { !$0.trimmed.isEmpty }
     }
 
-    private static func unquoted(_ text: String) throws(Fault) -> String {
+    private static func unquoted(_ text: String) throws(ForwardingError) -> String {
         guard text.hasPrefix("\"") else {
             guard !text.contains("\"") else { throw .malformed }
             return text

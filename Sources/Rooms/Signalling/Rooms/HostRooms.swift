@@ -64,7 +64,7 @@ final class HostRooms {
     /// The address and media layer of `track` or, if that is nil, of the room's first track.
     func media(
         of track: TrackName?, in room: String
-    ) throws(MediaRefusal) -> (address: TrackAddress, media: any RoomMedia) {
+    ) throws(MediaSessionError) -> (address: TrackAddress, media: any RoomMedia) {
         guard let address = address(of: track, in: room), let shared = tracks[address] else {
             throw .unsupported("nothing is shared in this room now")
         }

@@ -11,32 +11,32 @@ public protocol RoomMedia: Sendable {
     ///
     /// `onEnd` is called at most once, on any thread, when the session ends, with the reason as text.
     ///
-    /// - Throws: ``MediaRefusal`` if the offer can't be answered or there is no room for another session.
+    /// - Throws: ``MediaSessionError`` if the offer can't be answered or there is no room for another session.
     func open(
         offer sdp: String, from client: String, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> OpenedSession
+    ) throws(MediaSessionError) -> OpenedSession
 
     /// Opens a session with an offer from the host, for a viewer that waits for one. Returns quickly and never blocks.
     /// Called on the signalling thread; `onEnd` is as in `open`. Throws `full` if there is no room for another session.
-    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaSessionError) -> OfferedSession
 
     /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them
     /// (see ``SessionServer/confirmPictures(of:through:)``), and `soundSink` the sound while the viewer wants it (see
     /// ``SessionServer/hear(_:in:)``). Returns quickly and never blocks. Called on the signalling thread; the sinks are
-    /// called on any thread and must not block, and `onEnd` is as in `open`. Throws ``MediaRefusal`` if the track has
-    /// no pictures for such a viewer or there is no room for another session.
+    /// called on any thread and must not block, and `onEnd` is as in `open`. Throws ``MediaSessionError`` if the track
+    /// has no pictures for such a viewer or there is no room for another session.
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeSound) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(MediaRefusal) -> MediaSessionID
+    ) throws(MediaSessionError) -> MediaSessionID
 
     /// Encodes the last picture as a file; wakes a paused source. `completion` is called once, on any thread. If
     /// `isWanted` returns false, nobody waits any longer and no file needs to be made. As long as a file is kept, the
     /// same picture in the same format is the same file.
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
-        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void)
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void)
 
     /// Whether the source sends a picture every 2.5 s at least while it is live, even if nothing changes. If so, its
     /// silence means a fault.
@@ -63,7 +63,7 @@ public enum SnapshotFormat: String, Sendable, CaseIterable {
 }
 
 /// Why there is no snapshot.
-public enum SnapshotFailure: Error, Sendable, Equatable {
+public enum SnapshotError: Error, Sendable, Equatable {
     /// Nothing has been captured yet. HTTP 503.
     case noPicture
     /// The picture couldn't be encoded as a file. HTTP 500.

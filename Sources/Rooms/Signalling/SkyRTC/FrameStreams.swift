@@ -43,10 +43,10 @@ final class FrameStreams {
     func open(
         _ track: TrackName, at media: any RoomMedia, for member: RoomMember,
         onEnd: @escaping (_ reason: String) -> Void
-    ) throws(MediaRefusal) {
+    ) throws(MediaSessionError) {
         lastKey += 1
         let (key, id) = (lastKey, member.id)
-        let (session, endKey) = try sessionEnds.expect(onEnd) { [post] (onEnd) throws(MediaRefusal) in
+        let (session, endKey) = try sessionEnds.expect(onEnd) { [post] (onEnd) throws(MediaSessionError) in
             try media.openFrames(
                 for: member.address, sink: { picture in post { $0.send(picture, to: id, key) } },
                 soundSink: { sound in post { $0.send(sound, to: id, key) } }, onEnd: onEnd)

@@ -7,7 +7,7 @@ extension SkyRTCRooms {
     func openSession(for id: MemberID, _ address: TrackAddress, _ offer: String) {
         guard let member = rooms[id] else { return }
         let (room, track) = (address.room, address.track)
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let media = try rooms.media(of: track, in: room).media
             let (opened, session) = try sessionEnds.open(offer, from: member.address, at: media) {
                 [unowned self] reason in
@@ -31,7 +31,7 @@ extension SkyRTCRooms {
         let (room, track) = (address.room, address.track)
         // There is one stream on a WebSocket.
         if let other = member.frames?.track { handle(.unwatch(id, other)) }
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let media = try rooms.media(of: track, in: room).media
             try frames.open(track, at: media, for: member) { [unowned self] reason in
                 sessionEnded(of: id, track, reason)
@@ -51,7 +51,7 @@ extension SkyRTCRooms {
         handle(.unwatch(member.id, track))
     }
 
-    private func refuse(_ member: RoomMember, _ address: TrackAddress, _ refusal: MediaRefusal) {
+    private func refuse(_ member: RoomMember, _ address: TrackAddress, _ refusal: MediaSessionError) {
         log(of: member.address).info("room \(address.room): an offer from \(member.address) was refused: \(refusal)")
         handle(.sessionRefused(member.id, track: address.track, reason: refusal.description))
         // A place may become free soon. The client reconnects after a while and then asks again by itself.

@@ -179,7 +179,7 @@ final class Snapshots {
         }
     }
 
-    private func isReady(_ ticket: UInt64, _ result: Result<SnapshotFile, SnapshotFailure>) {
+    private func isReady(_ ticket: UInt64, _ result: Result<SnapshotFile, SnapshotError>) {
         guard let index = jobs.firstIndex(where: { $0.underWay?.ticket == ticket }) else { return }
         let job = jobs.remove(at: index)
         dropGone(of: job)

@@ -238,11 +238,11 @@ extension SocketIOClients {
 
     private func offer(to member: MemberID, in room: String) {
         guard let client = clients[member] else { return }
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let (address, media) = try rooms.media(of: nil, in: room)
             let (offered, key) = try sessionEnds.expect { [unowned self] _ in
                 sessionEnded(member)
-            } of: { (onEnd) throws(MediaRefusal) in
+            } of: { (onEnd) throws(MediaSessionError) in
                 try media.offer(onEnd: onEnd)
             }
             watch((ClientSession(id: offered.id, key: key, side: media.sessions), address), by: client)
@@ -257,7 +257,7 @@ extension SocketIOClients {
 
     private func answer(_ offer: String, of member: MemberID, in room: String) {
         guard let client = clients[member] else { return }
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             let (address, media) = try rooms.media(of: nil, in: room)
             let (opened, session) = try sessionEnds.open(offer, from: client.address, at: media) { [unowned self] _ in
                 sessionEnded(member)
@@ -274,7 +274,7 @@ extension SocketIOClients {
 
     private func accept(_ answer: String, from member: MemberID, in room: String) {
         guard let client = clients[member], let session = client.media?.session else { return }
-        do throws(MediaRefusal) {
+        do throws(MediaSessionError) {
             try session.side.accept(answer: answer, for: session.id)
         } catch {
             log(of: client.address).info("room \(room): an answer from \(client.address) was refused: \(error)")

@@ -209,7 +209,7 @@ extension WebSocketConnection {
     private static let chunksAtOnce = 4
 
     private func takeEvents() {
-        do throws(WebSocketDecoder.Fault) {
+        do throws(WebSocketDecoder.FrameError) {
             while !isDeaf, let event = try decoder.next() { take(event) }
         } catch {
             switch state {

@@ -24,7 +24,7 @@ struct WebSocketDecoder {
     }
 
     /// An error after which the connection can't continue.
-    enum Fault: Error, Equatable {
+    enum FrameError: Error, Equatable {
         /// A violation of RFC 6455. The connection is closed with 1002.
         case protocolError
         /// A message larger than `limit`. The connection is closed with 1009.
@@ -81,7 +81,7 @@ struct WebSocketDecoder {
     }
 
     /// Returns the next event, or nil if more bytes are needed.
-    mutating func next() throws(Fault) -> Event? {
+    mutating func next() throws(FrameError) -> Event? {
         while let header = try header() {
             let from = start + header.size
             guard buffer.count - from >= header.length else { return nil }
@@ -93,7 +93,7 @@ struct WebSocketDecoder {
         return nil
     }
 
-    private func header() throws(Fault) -> Header? {
+    private func header() throws(FrameError) -> Header? {
         let count = buffer.count - start
         guard count >= 2 else { return nil }
         let (first, second) = (buffer[start], buffer[start + 1])
@@ -117,7 +117,7 @@ struct WebSocketDecoder {
         return Header(isFinal: isFinal, opcode: opcode, length: Int(length), key: key, size: size)
     }
 
-    private mutating func take(_ payload: [UInt8], _ header: Header) throws(Fault) -> Event? {
+    private mutating func take(_ payload: [UInt8], _ header: Header) throws(FrameError) -> Event? {
         switch header.opcode {
         case .text, .binary:
             guard message == nil else { throw .protocolError }

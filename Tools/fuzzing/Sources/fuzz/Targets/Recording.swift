@@ -67,7 +67,7 @@ private func madeRecording(of bytes: ByteReader) -> [UInt8] {
 /// An item, or the fault in its place.
 private enum Found: Equatable {
     case item(RecordedItem)
-    case fault(RecordingFault)
+    case fault(RecordingError)
 }
 
 /// Reads everything that a file holds; returns nil if its beginning shows that it is not a recording.

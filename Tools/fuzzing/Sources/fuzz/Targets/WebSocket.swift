@@ -26,11 +26,11 @@ private let limit = 1024
 
 private func read(
     _ frames: [UInt8], pieceSize: Int
-) -> (events: [WebSocketDecoder.Event], fault: WebSocketDecoder.Fault?) {
+) -> (events: [WebSocketDecoder.Event], fault: WebSocketDecoder.FrameError?) {
     var decoder = WebSocketDecoder(limit: limit)
     var events: [WebSocketDecoder.Event] = []
     var rest = frames[...]
-    do throws(WebSocketDecoder.Fault) {
+    do throws(WebSocketDecoder.FrameError) {
         while !rest.isEmpty {
             decoder.append(rest.prefix(pieceSize))
             rest = rest.dropFirst(pieceSize)

@@ -1,5 +1,5 @@
 /// Why the files of the page can't be joined.
-public enum PageFault: Error, Equatable, CustomStringConvertible {
+public enum PageError: Error, Equatable, CustomStringConvertible {
     case missing(file: String)
     /// This module imports itself, directly or through others.
     case circle(file: String)

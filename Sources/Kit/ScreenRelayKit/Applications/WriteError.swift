@@ -1,5 +1,5 @@
 /// Why a ``CustomVideoTrack`` or a ``CustomAudioTrack`` has left out what its application wrote.
-public enum WriteRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+public enum WriteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The track takes something else: pictures and not frames, samples and not packets, or the other way round.
     case wrongKind
     /// The track isn't in a room: not yet, or no longer.

@@ -1,7 +1,7 @@
 public import CaptureLink
 
 /// The place and reason of a reading error. Everything before `offset` is complete and was returned.
-public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
+public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is empty.
     case empty
     /// The file doesn't begin like any of the three formats.
