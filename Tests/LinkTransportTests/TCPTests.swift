@@ -62,10 +62,10 @@ struct TCPTests {
         }
         #expect(received == .bytes(3))
         try server.enqueue(header: [9])
-        for (end, patience) in [(client, Int32(75_000)), (server, 15_000)] {
+        for (end, timeout) in [(client, Int32(75_000)), (server, 15_000)] {
             #expect(option(end, shim_TCP_NODELAY) == 1)
             #expect(option(end, shim_TCP_KEEPIDLE) == 5)
-            #expect(option(end, shim_TCP_USER_TIMEOUT) == patience)
+            #expect(option(end, shim_TCP_USER_TIMEOUT) == timeout)
             #expect(fcntl(end.descriptor, F_GETFD) & FD_CLOEXEC != 0)
             #expect(fcntl(end.descriptor, F_GETFL) & O_NONBLOCK != 0)
         }

@@ -230,8 +230,8 @@ struct DecodedSourceTests {
         settings.firstWait = .milliseconds(50)
         settings.longestWait = .milliseconds(100)
         // The sender takes one connection, and ends with it.
-        settings.patience.connecting = .seconds(20)
-        settings.patience.reading = .seconds(5)
+        settings.timeouts.connecting = .seconds(20)
+        settings.timeouts.reading = .seconds(5)
         let reader = host.firstTrack.subscribe {}
         let lines = Lines()
         let address = try PullAddress("srt://127.0.0.1:\(port)")

@@ -184,13 +184,13 @@ struct PullTests {
         let port = try bindToLoopback(listener)
         #expect(listen(listener, 8) == 0)
         var settings = quick
-        settings.patience.connecting = .milliseconds(300)
+        settings.timeouts.connecting = .milliseconds(300)
         let lines = Lines()
         let address = try PullAddress("rtsp://127.0.0.1:\(port)/a")
         let pull = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
         try eventually("it has failed") { lines.contain("has failed: no answer in time") }
         pull.stop()
-        settings.patience.connecting = .seconds(600)
+        settings.timeouts.connecting = .seconds(600)
         let endless = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
         poll(nil, 0, 100)
         endless.stop()

@@ -197,7 +197,7 @@ struct RTSPServerTests {
     func vanished() throws {
         defer { host.stop() }
         var limits = RTSPServerLimits()
-        limits.patience = .seconds(3)
+        limits.timeout = .seconds(3)
         let server = try serve(limits: limits)
         track.write(pictures[0])
         let ports = try OddPorts()

@@ -32,7 +32,7 @@ struct RTSPSoundTests {
         pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))
         // Only sound that takes longer than any real one comes to these players.
         var limits = RTSPServerLimits()
-        limits.soundPatience = .seconds(60)
+        limits.soundTimeout = .seconds(60)
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits)
         url = "rtsp://127.0.0.1:\(server.address.port)/screen"
         #expect(host.firstTrack.publish(track))

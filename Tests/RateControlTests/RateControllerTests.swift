@@ -199,7 +199,7 @@ struct RateControllerTests {
     }
 
     @Test("after four seconds of waiting a coarse picture comes, also where the rate fell and the debt is large")
-    func patience() {
+    func timeout() {
         var controller = Self.controller(4_000_000)
         controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 30, byteCount: 50_000, now: .zero)
         controller.bitRate = BitRate(bitsPerSecond: 100_000)

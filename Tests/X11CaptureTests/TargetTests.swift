@@ -109,7 +109,7 @@ struct PartTests {
     }
 
     @Test("a monitor that is gone is waited for, for hours if need be, and so is the screen that has a region")
-    func patience() throws {
+    func timeout() throws {
         let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let connection = try X11Connection(display: screen.name)

@@ -8,7 +8,7 @@ import time
 
 MIB = 1 << 20
 #: Seconds after which a run hangs.
-PATIENCE = 60
+TIMEOUT = 60
 
 
 class Failure(Exception):
@@ -38,7 +38,7 @@ class Programs:
             process = os.posix_spawn(
                 self.path, [self.path, *words], self.environment,
                 file_actions=[nothing, (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)])
-            watch = threading.Timer(PATIENCE, os.kill, (process, signal.SIGKILL))
+            watch = threading.Timer(TIMEOUT, os.kill, (process, signal.SIGKILL))
             watch.start()
             try:
                 # Ended, but not reaped: its number is still its own when the watch is called off.

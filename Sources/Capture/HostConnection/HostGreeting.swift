@@ -23,7 +23,7 @@ struct HostGreeting {
     private var earlyHello: LinkMessage?
 
     /// How long a host may take.
-    static let patience = Interval.seconds(5)
+    static let timeout = Interval.seconds(5)
 
     /// Begins with a connection that was made at `since`.
     init(_ configuration: HostLinkConfiguration, _ since: MonotonicTime) {
@@ -40,7 +40,7 @@ struct HostGreeting {
     /// accept anything before that.
     var isOver: Bool { !isProving && (hasHello || !needsHello) }
     /// The time by which it has to be over; nil if it is.
-    var deadline: MonotonicTime? { isOver ? nil : since + Self.patience }
+    var deadline: MonotonicTime? { isOver ? nil : since + Self.timeout }
 
     /// Takes the host's next message.
     mutating func take(_ message: LinkMessage) -> Step {

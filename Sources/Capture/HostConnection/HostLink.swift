@@ -224,18 +224,18 @@ public final class HostLink {
         guard let connection else { return .distantFuture }
         if let deadline = greeting.deadline { return deadline }
         guard let idle = outgoing.idle(on: connection) else { return .distantFuture }
-        return idle + configuration.readPatience
+        return idle + configuration.readTimeout
     }
 
     /// Disconnects a host that has taken nothing for too long: it hangs, and a frame for it takes memory here.
     public func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
         if !greeting.isOver {
-            var line = "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s"
+            var line = "no word of a host at \(configuration.link) for \(Int64(HostGreeting.timeout.seconds)) s"
             if case .tcp = configuration.link { line += "; if it was started with tls:, use that here, too" }
             return lose(now, line)
         }
-        let reason = "the host has read nothing for \(Int64(configuration.readPatience.seconds.rounded())) s"
+        let reason = "the host has read nothing for \(Int64(configuration.readTimeout.seconds.rounded())) s"
         log.warning("\(reason); the capture link is given up")
         lose(now, reason)
     }

@@ -12,7 +12,7 @@ public struct HostLinkConfiguration: Sendable {
     /// The stream that all messages belong to.
     public var stream: UInt8 = 0
     /// How long a host may leave pending data unread before the link is given up.
-    public var readPatience = Interval.seconds(60)
+    public var readTimeout = Interval.seconds(60)
     /// The size of the kernel's send buffer in bytes (SO_SNDBUF), or nil for the system's default. It bounds how old
     /// what a slow host reads can be.
     public var sendBuffer: Int32?

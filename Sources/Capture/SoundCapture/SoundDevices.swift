@@ -43,7 +43,7 @@ private final class DeviceInquiry {
     private var hasAsked = false
     private var isOver = false
 
-    private static let patience = Interval.seconds(5)
+    private static let timeout = Interval.seconds(5)
 
     init(_ server: String?) throws(SoundError) {
         loop = try PulseLoop()
@@ -62,7 +62,7 @@ private final class DeviceInquiry {
     }
 
     func devices() throws(SoundError) -> SoundDevices {
-        let deadline = MonotonicTime.now() + Self.patience
+        let deadline = MonotonicTime.now() + Self.timeout
         while !isOver {
             switch pa_context_get_state(context) {
             case PA_CONTEXT_READY: if !hasAsked { ask() }

@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Mixes the slots of all sources. What is louder than a sample can be is limited to -1 and 1.
 ///
-/// A source that delivers nothing is waited for until `patience` after the slot has ended; then the others go on
+/// A source that delivers nothing is waited for until `timeout` after the slot has ended; then the others go on
 /// without it, and what it delivers later for that slot is dropped. A value without I/O; the time is an argument.
 struct SoundMixer {
     /// The mixed samples of the slot that `mix` returned, interleaved.
@@ -16,7 +16,7 @@ struct SoundMixer {
     private var next: Slot?
 
     /// More than the latency of a wireless microphone.
-    private static let patience = Interval.milliseconds(150)
+    private static let timeout = Interval.milliseconds(150)
 
     /// A mixer of these queues, each with its gain as a factor.
     init(_ inputs: [(queue: SlotQueue, gain: Float)], channelCount: Int) {
@@ -29,7 +29,7 @@ struct SoundMixer {
     mutating func mix(_ now: MonotonicTime) -> Slot? {
         due = .distantFuture
         guard let slot = firstComplete() else { return nil }
-        let limit = slot.end + Self.patience
+        let limit = slot.end + Self.timeout
         for queue in queues where queue.isAwaited && queue.firstComplete != slot && !queue.begins(after: slot) {
             guard now >= limit else {
                 due = limit

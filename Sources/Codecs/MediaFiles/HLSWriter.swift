@@ -13,7 +13,7 @@ public final class HLSWriter: MediaWriter {
     /// The first one may be shorter, so that players can begin soon.
     private static let shortestFirst = Interval.milliseconds(500)
     /// How long after the last change of a playlist its players may still be there.
-    private static let patience = 60
+    private static let timeout = 60
 
     private let path: String
     private let folder: String
@@ -155,7 +155,7 @@ public final class HLSWriter: MediaWriter {
     private static func former(_ path: String, folder: String, base: String) -> HLSPlaylist? {
         var facts = stat()
         guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
-            abs(time(nil) - facts.st_mtim.tv_sec) < patience, let bytes = read(path),
+            abs(time(nil) - facts.st_mtim.tv_sec) < timeout, let bytes = read(path),
             let list = HLSPlaylist(String(decoding: bytes, as: UTF8.self), base: base)
         else { return nil }
         return list.names.allSatisfy { access(folder + $0, F_OK) == 0 } ? list : nil

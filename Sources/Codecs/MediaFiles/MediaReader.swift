@@ -31,7 +31,7 @@ public final class MediaReader {
     }
 
     /// The longest that connecting may take, and then finding out what the source sends.
-    public struct Patience: Sendable {
+    public struct Timeouts: Sendable {
         /// The longest time until the source is connected.
         public var connecting = Interval.seconds(3)
         /// The longest time from then on until the source's streams are known.
@@ -69,7 +69,7 @@ public final class MediaReader {
     private var ready: ArraySlice<Piece> = []
     private let packet: UnsafeMutablePointer<AVPacket>
     private let connection: MediaConnection
-    private let patience: Patience
+    private let timeouts: Timeouts
 
     /// Opens `address`, a URL of a protocol that libavformat knows, or `file:` and a path.
     ///
@@ -77,18 +77,18 @@ public final class MediaReader {
     ///   what the source says of that counts.
     /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     public init(
-        address: String, connection: MediaConnection, patience: Patience = Patience(), reorders: Bool = false
+        address: String, connection: MediaConnection, timeouts: Timeouts = Timeouts(), reorders: Bool = false
     ) throws(MediaFileError) {
         _ = LibAVMessage.isKept
         guard let packet = av_packet_alloc() else { throw .outOfMemory }
         do throws(MediaFileError) {
-            media = try OpenedMedia.open(address, connection, patience, reorders: reorders)
+            media = try OpenedMedia.open(address, connection, timeouts, reorders: reorders)
         } catch {
             var packet: UnsafeMutablePointer<AVPacket>? = packet
             av_packet_free(&packet)
             throw connection.isLate ? .rejected(reason: "no answer in time") : error
         }
-        (self.packet, self.connection, self.patience) = (packet, connection, patience)
+        (self.packet, self.connection, self.timeouts) = (packet, connection, timeouts)
     }
 
     deinit {
@@ -105,7 +105,7 @@ public final class MediaReader {
     /// The next picture or packet of sound; nil at the end. It may be the first one of pictures or sound that the
     /// source did not have when it was opened.
     ///
-    /// - Throws: `rejected` if nothing comes in time (`Patience.reading`), or if the headers of a stream change that
+    /// - Throws: `rejected` if nothing comes in time (`Timeouts.reading`), or if the headers of a stream change that
     ///   needs another decoder; other cases of ``MediaFileError`` as libavformat reports them. A picture that is not
     ///   one access unit is counted in `brokenPictures` instead.
     public func next() throws(MediaFileError) -> Piece? {
@@ -136,7 +136,7 @@ public final class MediaReader {
                     continue
                 }
             }
-            connection.allow(until: connection.now + patience.reading)
+            connection.allow(until: connection.now + timeouts.reading)
             let read = av_read_frame(media.context, packet)
             if read == shim_AVERROR_EOF {
                 guard let filter = media.pictures?.filter else { return nil }
@@ -233,13 +233,13 @@ public final class MediaReader {
 
     /// Asks the source to stop sending for a while; false if it can't.
     public func pause() -> Bool {
-        connection.allow(until: connection.now + patience.connecting)
+        connection.allow(until: connection.now + timeouts.connecting)
         return av_read_pause(media.context) >= 0
     }
 
     /// Asks the source to send again; false if it doesn't.
     public func resume() -> Bool {
-        connection.allow(until: connection.now + patience.connecting)
+        connection.allow(until: connection.now + timeouts.connecting)
         return av_read_play(media.context) >= 0
     }
 }

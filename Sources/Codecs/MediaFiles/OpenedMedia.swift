@@ -56,13 +56,13 @@ struct OpenedMedia {
     /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown.
     /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     static func open(
-        _ address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience, reorders: Bool
+        _ address: String, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts, reorders: Bool
     ) throws(MediaFileError) -> OpenedMedia {
-        let (context, watch) = try connect(to: address, connection, patience)
+        let (context, watch) = try connect(to: address, connection, timeouts)
         do throws(MediaFileError) {
             // Analysing waits for several pictures, which a still screen doesn't send.
             if !isDescribed(context) {
-                connection.allow(until: connection.now + patience.analysing)
+                connection.allow(until: connection.now + timeouts.analysing)
                 try check(avformat_find_stream_info(context, nil))
             }
             let pictures = try findPictures(in: context, reorders: reorders)
@@ -101,7 +101,7 @@ struct OpenedMedia {
     }
 
     private static func connect(
-        to address: String, _ connection: MediaConnection, _ patience: MediaReader.Patience
+        to address: String, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts
     ) throws(MediaFileError) -> (UnsafeMutablePointer<AVFormatContext>, OpeningWatch) {
         guard let allowed = AllowedFormats(address) else { throw .rejected(reason: "its protocol isn't known") }
         let format = allowed.format.flatMap { av_find_input_format($0) }
@@ -125,7 +125,7 @@ struct OpenedMedia {
         av_dict_set(&options, "format_whitelist", allowed.formats, 0)
         av_dict_set(&options, "protocol_whitelist", allowed.protocols, 0)
         av_dict_set(&options, "codec_whitelist", UsedDecoders.list, 0)
-        connection.allow(until: connection.now + patience.connecting)
+        connection.allow(until: connection.now + timeouts.connecting)
         var context: UnsafeMutablePointer<AVFormatContext>? = made
         LibAVMessage.clear()
         // Frees the context if it fails.

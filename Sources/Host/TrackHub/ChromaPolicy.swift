@@ -17,7 +17,7 @@ public enum ChromaAbility: Sendable {
 public struct ChromaPolicy: Sendable {
     /// How long 4:2:0 stays after the last viewer that needed it has left, so that reloading a page doesn't cost two
     /// key frames.
-    public static let patience = Interval.seconds(2)
+    public static let timeout = Interval.seconds(2)
 
     /// The format that all viewers can decode.
     public private(set) var wanted = ChromaFormat.yuv444
@@ -33,7 +33,7 @@ public struct ChromaPolicy: Sendable {
             deadline = nil
             wanted = .yuv420
         } else if wanted == .yuv420, deadline == nil {
-            deadline = now + Self.patience
+            deadline = now + Self.timeout
         }
     }
 

@@ -3,7 +3,7 @@ import MediaTypes
 /// What a source has announced and not sent yet. A value without I/O; the time is an argument.
 struct AwaitedStreams {
     /// So long after its first piece, what a source has not begun to send is missed.
-    static let patience = Interval.seconds(5)
+    static let timeout = Interval.seconds(5)
 
     private var start: MonotonicTime?
     private var hasPictures = false
@@ -20,7 +20,7 @@ struct AwaitedStreams {
     ) -> String? {
         start = start ?? now
         if picture { hasPictures = true } else { hasSound = true }
-        guard let start, !isTold, now - start >= Self.patience else { return nil }
+        guard let start, !isTold, now - start >= Self.timeout else { return nil }
         isTold = true
         if announced.pictures, !hasPictures { return "pictures" }
         return announced.sound && !hasSound ? "sound" : nil

@@ -25,7 +25,7 @@ public final class Pull: Sendable {
     /// How a source is treated.
     public struct Settings: Sendable {
         /// The timeouts of connecting and reading.
-        public var patience = MediaReader.Patience()
+        public var timeouts = MediaReader.Timeouts()
         /// The first wait before connecting again, which doubles up to `longestWait`.
         public var firstWait = Interval.seconds(1)
         /// The longest wait before connecting again.

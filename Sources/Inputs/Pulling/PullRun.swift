@@ -76,7 +76,7 @@ struct PullRun: Sendable {
         if shared.isStopped.isSet { return nil }
         do throws(MediaFileError) {
             let reader = try MediaReader(
-                address: address.url, connection: connection, patience: settings.patience, reorders: reorders)
+                address: address.url, connection: connection, timeouts: settings.timeouts, reorders: reorders)
             var relay = try SourceRelay(reader, of: address, into: track, shared, log: log)
             defer { relay.end(reason: "the source has ended") }
             guard relay.publish() else { return "can't be shown: the track has another source" }

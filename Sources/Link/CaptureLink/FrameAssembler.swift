@@ -11,7 +11,7 @@ public import MediaTypes
 /// It has no thread and no clock: its owner serialises the calls and passes the time.
 public struct FrameAssembler: Sendable {
     /// How long a legacy frame waits for its next byte.
-    public static let legacyPatience = Interval.milliseconds(40)
+    public static let legacyTimeout = Interval.milliseconds(40)
 
     /// The epoch of the messages that are being received; 0 for a legacy sender and before the first picture.
     public private(set) var epoch: UInt64 = 0
@@ -91,7 +91,7 @@ public struct FrameAssembler: Sendable {
     /// When `timeout(_:)` is due if nothing arrives before; nil if nothing waits.
     public var nextDeadline: MonotonicTime? {
         guard isLegacy, builder.hasContent, let lastByteTime else { return nil }
-        return lastByteTime + Self.legacyPatience
+        return lastByteTime + Self.legacyTimeout
     }
 
     /// Ends a legacy frame that has waited long enough. Does nothing before its deadline.

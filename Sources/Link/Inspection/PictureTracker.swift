@@ -183,7 +183,7 @@ struct PictureTracker: Sendable {
         if isLegacy, let lastSlice {
             if isFirstOfNewPicture(previous: lastSlice, next: slice) {
                 if current.hasSlice { complete(at: row.offset) }
-            } else if let lastArrival, let arrival, arrival - lastArrival > FrameAssembler.legacyPatience {
+            } else if let lastArrival, let arrival, arrival - lastArrival > FrameAssembler.legacyTimeout {
                 fault(
                     .lateSlice, at: row.offset,
                     "the slice came \((arrival - lastArrival).milliseconds) ms after the rest of its picture")

@@ -43,7 +43,7 @@ public final class RecordingQueue: Sendable {
     private let shared: RecordingBacklog
     private let thread: NamedThread
     /// How long closing waits for the disk by default.
-    public static let patience = Interval.seconds(5)
+    public static let timeout = Interval.seconds(5)
 
     /// Takes ownership of the file and starts the thread that writes it.
     ///
@@ -97,7 +97,7 @@ public final class RecordingQueue: Sendable {
     ///
     /// - Returns: Whether the recording is complete.
     @discardableResult
-    public func close(within limit: Interval = RecordingQueue.patience) -> Bool {
+    public func close(within limit: Interval = RecordingQueue.timeout) -> Bool {
         shared.close()
         if !thread.join(until: MonotonicTime.now() + limit) { shared.abandon() }
         return shared.failure == nil

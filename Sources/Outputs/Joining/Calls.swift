@@ -64,11 +64,11 @@ struct Calls {
     /// The number of other members.
     var count: Int { calls.count }
 
-    /// A member is there. If the rule says that it offers to us, it has `patience` for that before we do.
-    mutating func came(_ member: String, weOffer: Bool, patience: Interval? = nil, at now: MonotonicTime) -> [Wish] {
+    /// A member is there. If the rule says that it offers to us, it has `timeout` for that before we do.
+    mutating func came(_ member: String, weOffer: Bool, timeout: Interval? = nil, at now: MonotonicTime) -> [Wish] {
         guard calls[member] == nil, hasRoom(for: member) else { return [] }
         calls[member] = Call(isOurs: weOffer)
-        if let patience { calls[member]?.offerAt = now + patience }
+        if let timeout { calls[member]?.offerAt = now + timeout }
         return weOffer ? offer(to: member) : []
     }
 

@@ -18,7 +18,7 @@ struct EngineClient {
     }
 
     /// How long a server that may be one of version 3 has to let us in unasked.
-    private static let patience = Interval.seconds(1)
+    private static let timeout = Interval.seconds(1)
     /// What a heartbeat may be late by, besides what the server says.
     private static let grace = Interval.seconds(5)
 
@@ -82,7 +82,7 @@ struct EngineClient {
         pingTimeout = Self.time(greeting.pingTimeout, default: pingTimeout)
         // Only version 4 says what it takes, and older ones of it don't say so either.
         if version == .four, greeting.maxPayload != nil { return ask() }
-        phase = .greeted(askAt: version == .four ? now + Self.patience : .distantFuture)
+        phase = .greeted(askAt: version == .four ? now + Self.timeout : .distantFuture)
         return []
     }
 

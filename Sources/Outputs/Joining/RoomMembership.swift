@@ -18,7 +18,7 @@ final class RoomMembership: @unchecked Sendable {
     /// each member with a session: an answer and its candidates come at once from all who are there when we enter.
     private static let limits = (bytes: 64 * 1024, messages: 200, messagesOfMember: 32)
     /// How long a server may take to open the connection, and then to let us in.
-    private static let patience = Interval.seconds(10)
+    private static let timeout = Interval.seconds(10)
     /// The first and the longest wait before another try.
     private static let waits = (first: Interval.seconds(1), longest: Interval.seconds(30))
     /// A membership that lasted for so long is begun again at once.
@@ -107,9 +107,9 @@ final class RoomMembership: @unchecked Sendable {
         switch phase {
         case .waiting(let until): if now >= until { connect() }
         case .connecting(let deadline) where now >= deadline:
-            fail(.broken("no answer within \(Self.patience.milliseconds / 1000) s"))
+            fail(.broken("no answer within \(Self.timeout.milliseconds / 1000) s"))
         case .entering(let deadline) where now >= deadline:
-            fail(.broken("the server hasn't let us in within \(Self.patience.milliseconds / 1000) s"))
+            fail(.broken("the server hasn't let us in within \(Self.timeout.milliseconds / 1000) s"))
         case .entering, .inside: perform(conversation.poll(at: now))
         case .connecting, .ended: break
         }
@@ -120,7 +120,7 @@ final class RoomMembership: @unchecked Sendable {
 
 extension RoomMembership {
     private func connect() {
-        phase = .connecting(deadline: .now() + Self.patience)
+        phase = .connecting(deadline: .now() + Self.timeout)
         conversation = target.conversation(version)
         let socket = ClientWebSocket(to: target.address(version), limit: Self.limits.bytes, on: thread.context) {
             [weak self] event in self?.take(event)
@@ -141,7 +141,7 @@ extension RoomMembership {
         let now = MonotonicTime.now()
         switch event {
         case .opened:
-            phase = .entering(deadline: now + Self.patience)
+            phase = .entering(deadline: now + Self.timeout)
             perform(conversation.begin(at: now))
         case .message(let text):
             if now - messages.second >= .seconds(1) { messages = (now, 0) }

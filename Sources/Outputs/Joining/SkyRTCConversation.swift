@@ -7,7 +7,7 @@ import Signalling
 struct SkyRTCConversation: Conversation {
     /// Some clients call only one of those that they find. A newcomer that hasn't offered to us for so long is offered
     /// to.
-    private static let patience = Interval.seconds(5)
+    private static let timeout = Interval.seconds(5)
 
     let room: String
     var calls = Calls()
@@ -34,7 +34,7 @@ struct SkyRTCConversation: Conversation {
                 $0 += calls.came($1, weOffer: true, at: now)
             }
         case .newPeer(let peer):
-            return peer == me ? [] : calls.came(peer, weOffer: false, patience: Self.patience, at: now)
+            return peer == me ? [] : calls.came(peer, weOffer: false, timeout: Self.timeout, at: now)
         case .removePeer(let peer): return calls.left(peer)
         case .offer(let peer, let sdp): return peer == me ? [] : calls.offer(from: peer, sdp)
         case .answer(let peer, let sdp): return calls.answer(from: peer, sdp, at: now)

@@ -20,7 +20,7 @@ public struct AdaptiveRate: Sendable {
     /// The time between two decreases, in which the first has an effect.
     private static let effect = Interval.seconds(1)
     /// The time before the first increase after a decrease, and before each further one.
-    private static let patience = (first: Interval.seconds(4), further: Interval.milliseconds(900))
+    private static let raiseDelay = (first: Interval.seconds(4), further: Interval.milliseconds(900))
 
     private let bounds: ClosedRange<Double>
     private var current: Double
@@ -61,8 +61,8 @@ public struct AdaptiveRate: Sendable {
         } else {
             let since = promptSince ?? now
             promptSince = since
-            let isFirst = decreasedAt.map { $0 > since - Self.patience.first } ?? false
-            if now - since >= (isFirst ? Self.patience.first : Self.patience.further), current < bounds.upperBound {
+            let isFirst = decreasedAt.map { $0 > since - Self.raiseDelay.first } ?? false
+            if now - since >= (isFirst ? Self.raiseDelay.first : Self.raiseDelay.further), current < bounds.upperBound {
                 promptSince = now
                 decreasedAt = nil
                 let isNear = carried.map { Self.near.contains(current / $0) } ?? false

@@ -16,8 +16,8 @@ struct FirstSilence {
     private(set) var due = MonotonicTime.distantFuture
     private var left = 0
 
-    /// The player begins, and waits for sound for `patience`. Where there is any, a packet comes each 20 ms.
-    mutating func begin(at now: MonotonicTime, after patience: Interval) { (due, left) = (now + patience, Self.count) }
+    /// The player begins, and waits for sound for `timeout`. Where there is any, a packet comes each 20 ms.
+    mutating func begin(at now: MonotonicTime, after timeout: Interval) { (due, left) = (now + timeout, Self.count) }
 
     /// There is sound, or the player has paused.
     mutating func end() { due = .distantFuture }

@@ -25,13 +25,13 @@ public struct RTSPServerLimits: Sendable {
     public var connectionsOfAddress = 128
     /// How long a session over UDP lasts without a request or report, and a connection without a session without a
     /// request: what the answers say, and a margin.
-    public var patience = Interval.seconds(70)
+    public var timeout = Interval.seconds(70)
     /// How long a description waits for a track's first picture.
     public var firstPicture = Interval.seconds(5)
     /// How long after PLAY a player gets a second key frame.
     public var secondStart = Interval.milliseconds(1200)
     /// How long a player that begins waits for sound before it gets silence.
-    public var soundPatience = Interval.milliseconds(150)
+    public var soundTimeout = Interval.milliseconds(150)
 
     public init() {}
 }

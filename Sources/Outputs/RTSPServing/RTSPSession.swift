@@ -83,7 +83,7 @@ final class RTSPSession {
 
     /// When there is something to do without a request.
     var deadline: MonotonicTime {
-        var deadline = needsSigns ? lastSign + limits.patience : MonotonicTime.distantFuture
+        var deadline = needsSigns ? lastSign + limits.timeout : MonotonicTime.distantFuture
         if let waiting { deadline = min(deadline, waiting.until, waiting.asksAgain) }
         for sending in sendings { deadline = min(deadline, sending.deadline) }
         return track == nil ? deadline : min(deadline, looksAt)
@@ -109,7 +109,7 @@ final class RTSPSession {
 
     /// Why the session has to end; nil if it hasn't.
     func reasonToEnd(now: MonotonicTime) -> String? {
-        if needsSigns, now - lastSign >= limits.patience { return "nothing came for too long" }
+        if needsSigns, now - lastSign >= limits.timeout { return "nothing came for too long" }
         guard let track, now >= looksAt else { return nil }
         looksAt = now + .seconds(1)
         if access.isExpired(track.room) { return "the link has expired" }
@@ -229,7 +229,7 @@ final class RTSPSession {
         switch media {
         case .pictures: sendings.append(PictureSending(track, stream, wake: wake, secondStart: limits.secondStart))
         case .pcmu, .opus:
-            sendings.insert(SoundSending(track, stream, wake: wake, patience: limits.soundPatience), at: 0)
+            sendings.insert(SoundSending(track, stream, wake: wake, timeout: limits.soundTimeout), at: 0)
         }
         let answer = conversation.setUp(
             place, media, transport, at: request.url, ports: ports.numbers, source: local, ssrc: stream.ssrc.rawValue)

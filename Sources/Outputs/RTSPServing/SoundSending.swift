@@ -18,7 +18,7 @@ final class SoundSending: PlayerSending {
     private let track: HostedTrack
     private let wake: EventFD
     /// How long it waits for sound before it sends silence.
-    private let patience: Interval
+    private let timeout: Interval
     private(set) var stream: PlayerStream
     /// Nil unless it plays.
     private var frames: TrackSubscription?
@@ -26,8 +26,8 @@ final class SoundSending: PlayerSending {
     private var last: MediaTime?
     private var silence = FirstSilence()
 
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, patience: Interval) {
-        (self.track, self.stream, self.wake, self.patience) = (track, stream, wake, patience)
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, timeout: Interval) {
+        (self.track, self.stream, self.wake, self.timeout) = (track, stream, wake, timeout)
     }
 
     var deadline: MonotonicTime { frames == nil ? .distantFuture : min(stream.deadline, silence.due) }
@@ -38,7 +38,7 @@ final class SoundSending: PlayerSending {
         // this player may have had.
         _ = frames.take()
         (self.frames, last) = (frames, nil)
-        silence.begin(at: now, after: patience)
+        silence.begin(at: now, after: timeout)
         return nil
     }
 

@@ -11,7 +11,7 @@ final class RelayStream {
     }
 
     /// How long each step of connecting may take, in seconds.
-    private static let patience: guint = 3
+    private static let timeout: guint = 3
 
     private let connection: UnsafeMutablePointer<GSocketConnection>
     private let stream: UnsafeMutablePointer<GIOStream>
@@ -50,7 +50,7 @@ final class RelayStream {
         guard let client = g_socket_client_new() else { throw StreamError(reason: "no memory") }
         defer { g_object_unref(client) }
         g_socket_client_set_enable_proxy(client, 0)
-        g_socket_client_set_timeout(client, Self.patience)
+        g_socket_client_set_timeout(client, Self.timeout)
         if server.hasTLS { g_socket_client_set_tls(client, 1) }
         let watch = Watch(trust, nearest)
         let happens: @convention(c) (gpointer?, GSocketClientEvent, gpointer?, gpointer?, gpointer?) -> Void = {

@@ -31,16 +31,16 @@ public final class ServerConnection: Sendable {
     /// Begins to offer a session; nil if the process has no thread left.
     ///
     /// - Parameters:
-    ///   - patience: for how long the server is asked again where nobody listens: one that was there may just be
+    ///   - timeout: for how long the server is asked again where nobody listens: one that was there may just be
     ///     starting again.
     ///   - report: called on the attempt's thread, and not any more after ``abandon()``.
     public init?(
-        _ server: WebRTCServer, offer: String, patience: Interval = .zero, report: @escaping @Sendable (Event) -> Void
+        _ server: WebRTCServer, offer: String, timeout: Interval = .zero, report: @escaping @Sendable (Event) -> Void
     ) {
         let attempt = attempt
         let thread = NamedThread("push", blocksSignals: true) {
             attempt.context.use {
-                Self.run(server, offer: offer, patience, attempt) { if !attempt.isAbandoned { report($0) } }
+                Self.run(server, offer: offer, timeout, attempt) { if !attempt.isAbandoned { report($0) } }
             }
         }
         guard let thread else { return nil }
@@ -59,12 +59,12 @@ public final class ServerConnection: Sendable {
     public func join(until deadline: MonotonicTime) { thread.join(until: deadline) }
 
     private static func run(
-        _ server: WebRTCServer, offer: String, _ patience: Interval, _ attempt: Attempt, report: (Event) -> Void
+        _ server: WebRTCServer, offer: String, _ timeout: Interval, _ attempt: Attempt, report: (Event) -> Void
     ) {
         var service = server.makeService(attempt)
         let end: Event
         do throws(OutputError) {
-            let answer = try publish(offer, by: &service, patience, attempt)
+            let answer = try publish(offer, by: &service, timeout, attempt)
             if let named = service.named { report(.named(named)) }
             report(.answered(answer))
             try service.stay()
@@ -77,11 +77,11 @@ public final class ServerConnection: Sendable {
         report(end)
     }
 
-    /// Offers the session, and again for as long as nobody listens and `patience` lasts.
+    /// Offers the session, and again for as long as nobody listens and `timeout` lasts.
     private static func publish(
-        _ offer: String, by service: inout any PublishingService, _ patience: Interval, _ attempt: Attempt
+        _ offer: String, by service: inout any PublishingService, _ timeout: Interval, _ attempt: Attempt
     ) throws(OutputError) -> String {
-        let end = MonotonicTime.now() + patience
+        let end = MonotonicTime.now() + timeout
         while true {
             do throws(OutputError) {
                 return try service.publish(offer)

@@ -14,7 +14,7 @@ struct TURNClient {
     }
 
     /// How long the server may take for an answer.
-    static let patience = Interval.seconds(5)
+    static let timeout = Interval.seconds(5)
     /// A channel's permission lasts five minutes, and the shortest usual allocation ten (RFC 8656 sections 9 and 3.2).
     static let renewal = Interval.seconds(240)
     /// The longest datagram that is relayed, in bytes.
@@ -176,7 +176,7 @@ struct TURNClient {
 
     private mutating func request(_ purpose: Purpose, ends: Bool = false, tries: Int = 1, now: MonotonicTime) {
         guard let id = STUNMessage.TransactionID(SecureRandom.bytes(12)) else { return }
-        requests[id] = Request(purpose: purpose, due: now + Self.patience, tries: tries)
+        requests[id] = Request(purpose: purpose, due: now + Self.timeout, tries: tries)
         let method: STUNMessage.Method
         var attributes: [STUNAttribute]
         switch purpose {

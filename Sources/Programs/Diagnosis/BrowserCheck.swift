@@ -7,14 +7,14 @@ import SecureTransport
 /// Whether a browser can show what a share sends. A page that it opens from this machine reports what it can do.
 public struct BrowserCheck {
     private let program: String?
-    private let patience: Interval
+    private let timeout: Interval
 
     /// A check of the browser that `program` opens links in. If that is nil, somebody has to open the link in one.
     ///
-    /// - Parameter patience: how long to wait for the page's report.
-    public init(program: String?, patience: Interval) {
+    /// - Parameter timeout: how long to wait for the page's report.
+    public init(program: String?, timeout: Interval) {
         self.program = program
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Waits for the report. `show` is given the page's link.
@@ -34,7 +34,7 @@ public struct BrowserCheck {
                 // It may be the browser itself, which its user closes: a released child would be killed.
                 _ = Unmanaged.passRetained(try ChildProcess(launch))
             }
-            return server.report(until: .now() + patience).map(Self.findings) ?? [Self.silence(patience)]
+            return server.report(until: .now() + timeout).map(Self.findings) ?? [Self.silence(timeout)]
         } catch {
             return [
                 Finding(
@@ -44,10 +44,10 @@ public struct BrowserCheck {
         }
     }
 
-    private static func silence(_ patience: Interval) -> Finding {
+    private static func silence(_ timeout: Interval) -> Finding {
         Finding(
             "browser",
-            "no browser reported its abilities within \(patience.nanoseconds / 1_000_000_000) s",
+            "no browser reported its abilities within \(timeout.nanoseconds / 1_000_000_000) s",
             todo:
                 "open the printed address in it, and look whether it runs scripts and reaches 127.0.0.1 without a proxy"
         )

@@ -13,7 +13,7 @@ struct PortCheck {
     let plan: SharePlan
 
     /// How long a datagram from this machine to itself may take.
-    private static let patience = Interval.seconds(1)
+    private static let timeout = Interval.seconds(1)
 
     func findings() -> [Finding] {
         var findings = plan.listen.compactMap { httpProblem($0) }
@@ -133,7 +133,7 @@ struct PortCheck {
                 missing.append(address)
             }
         }
-        let deadline = MonotonicTime.now() + Self.patience
+        let deadline = MonotonicTime.now() + Self.timeout
         var buffer = [UInt8](repeating: 0, count: 2048)
         while !missing.isEmpty, MonotonicTime.now() < deadline {
             waitForEvents(on: socket.descriptor, until: deadline)

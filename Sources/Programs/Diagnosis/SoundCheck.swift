@@ -7,7 +7,7 @@ struct SoundCheck {
     let plan: SharePlan
 
     /// The program itself waits 5 s for the server.
-    private static let patience = Duration.seconds(8)
+    private static let timeout = Duration.seconds(8)
     /// The program's exit code if no server answers (`EX_UNAVAILABLE` of sysexits).
     private static let noServer = ProcessStatus.exited(69)
 
@@ -24,7 +24,7 @@ struct SoundCheck {
         launch.standardOutput = .text(limit: 64 * 1024)
         launch.standardError = .text(limit: 64 * 1024)
         do throws(ProcessError) {
-            let (status, output, errors) = try ChildProcess.run(launch, within: Self.patience)
+            let (status, output, errors) = try ChildProcess.run(launch, within: Self.timeout)
             guard let status else { return [unanswered("the PulseAudio server doesn't answer")] }
             if status.isSuccess { return findings(in: output) }
             let line = errors.split(separator: "\n").last.map(String.init) ?? "screenrelay-sound: \(status)"

@@ -15,7 +15,7 @@ struct ProbeController {
     }
 
     private static let interval = Interval.seconds(2)
-    private static let patience = Interval.seconds(2)
+    private static let timeout = Interval.seconds(2)
     /// After a probe that failed on this machine.
     private static let retryInterval = Interval.milliseconds(500)
     /// How many times the estimate the first probe is, and each further one: libwebrtc's probe_controller.
@@ -107,7 +107,7 @@ struct ProbeController {
         sentAt = now
         lastNumber = number
         if packets >= cluster.minimumPacketCount, bytes >= cluster.minimumByteCount {
-            phase = .awaiting(now + Self.patience)
+            phase = .awaiting(now + Self.timeout)
         }
         return identifier
     }

@@ -18,7 +18,7 @@ struct ViewerCheck {
     }
 
     /// How long the page may show an error; one that stays this long won't go away any more.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     init(page: Page, wantedFrames: Int) {
         self.page = page
@@ -45,7 +45,7 @@ struct ViewerCheck {
             let now = ContinuousClock.now
             errorSince = seen.error == nil ? nil : errorSince ?? now
             if now >= deadline { return problem }
-            if let errorSince, now - errorSince > Self.patience { return problem }
+            if let errorSince, now - errorSince > Self.timeout { return problem }
             try page.settle(for: .milliseconds(100))
         }
     }

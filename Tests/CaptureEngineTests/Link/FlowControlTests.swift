@@ -41,16 +41,16 @@ struct FlowControlTests {
     func stalled() throws {
         let screen = try VirtualScreen(Self.size)
         let noise = try NoiseDrawing(on: screen, seed: 4)
-        let patience = Interval.seconds(1)
+        let timeout = Interval.seconds(1)
         for attempt in 1...5 {
             let (capture, host) = try RunningCapture.pair(display: screen.name, sendBuffer: Self.smallest) {
-                $0.readPatience = patience
+                $0.readTimeout = timeout
             }
             try host.sendHello()
             let pause = try readSlowly(host, while: noise)
-            // Where this test was kept from reading, capture may be right to leave. The other half of its patience is
+            // Where this test was kept from reading, capture may be right to leave. The other half of its timeout is
             // for capture, which has to be woken each time.
-            let isInTime = pause < patience / 2
+            let isInTime = pause < timeout / 2
             if !isInTime, attempt < 5 {
                 capture.stop()
                 continue
@@ -104,7 +104,7 @@ struct FlowControlTests {
         var configuration = CaptureConfiguration(
             link: .unix(path: folder.file("link.sock")), framesPerSecond: 120,
             bitRate: BitRate(bitsPerSecond: 1_000_000_000))
-        configuration.readPatience = .milliseconds(300)
+        configuration.readTimeout = .milliseconds(300)
         let capture = try RunningCapture(configuration, display: screen.name)
         let hanging = try eventually("capture") { try listener.accept() }
         var next: ReceivingHost?

@@ -11,7 +11,7 @@ a publisher who didn't send DELETE, it refuses others there as HABIT says:
     wordless with 403 and no words, also without the token
     silent   by closing the connection, as SRS does
 
-A session that has no packet of a section that it offered PATIENCE seconds (10 unless the environment says so) after it was connected
+A session that has no packet of a section that it offered TIMEOUT seconds (10 unless the environment says so) after it was connected
 is ended, as by LiveKit's ingress; sections that start later are reported as well.
 
 Prints one JSON object per line, `at` how many seconds since it was started: where it listens (`listening` with its `port`), each request
@@ -33,7 +33,7 @@ from aiortc import RTCPeerConnection, RTCSessionDescription
 from receiving import serve
 
 HOLD = float(os.environ.get("HOLD", "30"))
-PATIENCE = float(os.environ.get("PATIENCE", "10"))
+TIMEOUT = float(os.environ.get("TIMEOUT", "10"))
 BEGIN = time.monotonic()
 STUN_RECEIVED = aioice.ice.StunProtocol.datagram_received
 
@@ -96,7 +96,7 @@ class Session:
             if not is_whole and not missing:
                 is_whole = True
                 say("whole", path=self.path, sections=list(self.packets))
-            elif not is_whole and now - connected > PATIENCE:
+            elif not is_whole and now - connected > TIMEOUT:
                 say("thrown", path=self.path, missing=missing)
                 return await self.end()
             if now - connected > told + 1:

@@ -12,7 +12,7 @@ extension EndToEndInBrowser {
     struct BrowserLossTests {
         private static let port: UInt16 = 8189
         /// Less than the 2.5 s after which a picture is sent anyway.
-        private static let patience = Interval.seconds(2)
+        private static let timeout = Interval.seconds(2)
 
         @Test("a peer with RTX loses no picture for good", .timeLimit(.minutes(2)))
         func withRTX() throws {
@@ -52,7 +52,7 @@ extension EndToEndInBrowser {
                 desktop.scene.freeze()
                 let drawn = try desktop.drawnCounter()
                 do {
-                    try viewer.waitForCounter(past: drawn - 1, within: Self.patience)
+                    try viewer.waitForCounter(past: drawn - 1, within: Self.timeout)
                 } catch {
                     Issue.record(
                         "\(drawn) was drawn, \(try viewer.counter() ?? -1) is shown: \(try viewer.allStatistics())")

@@ -28,7 +28,7 @@ extension EndToEndBesideBrowser {
 
         @Test("a share without sound offers none, so that a server that waits for each section keeps it")
         func withoutSound() throws {
-            let (client, port) = try server(["PATIENCE": "2"])
+            let (client, port) = try server(["TIMEOUT": "2"])
             let desktop = try SharedDesktop(options: ["--push", "whip:http://Sesam@127.0.0.1:\(port)/409/desk"])
             #expect(sections(try client.event("whole")) == ["video"])
             for number in 0..<4 { try client.event("second") { $0["video"] as? Int ?? 0 > number } }
@@ -71,7 +71,7 @@ extension EndToEndBesideBrowser {
 
         @Test("sound that is silent from the beginning is sent as silence, and the server keeps the push")
         func silentSound() throws {
-            let (client, port) = try server(["PATIENCE": "2"])
+            let (client, port) = try server(["TIMEOUT": "2"])
             let studio = try Studio(port, sound: try CustomAudioTrack(channelCount: 2))
             try studio.write("four seconds of both") {
                 client.events.count { ($0["audio"] as? Int ?? 0) > 10 && ($0["video"] as? Int ?? 0) > 0 } >= 4
@@ -86,7 +86,7 @@ extension EndToEndBesideBrowser {
 
         @Test("audio that starts later is published with the video in a new session, once, after the old one has ended")
         func laterSound() throws {
-            let (client, port) = try server(["PATIENCE": "2"])
+            let (client, port) = try server(["TIMEOUT": "2"])
             let studio = try Studio(port, sound: nil)
             try studio.write("pictures alone") { client.events.contains { $0["event"] as? String == "second" } }
             let sound = try CustomAudioTrack(channelCount: 2)
@@ -101,7 +101,7 @@ extension EndToEndBesideBrowser {
 
         @Test("an audio-only source offers no video; when video starts, it is published with both in a new session")
         func soundAlone() throws {
-            let (client, port) = try server(["PATIENCE": "2"])
+            let (client, port) = try server(["TIMEOUT": "2"])
             let studio = try Studio(port, sound: try CustomAudioTrack(channelCount: 2), hasPictures: false)
             try eventually("three seconds of sound") {
                 client.events.count { $0["event"] as? String == "second" && $0["video"] == nil } >= 3

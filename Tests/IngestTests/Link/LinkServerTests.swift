@@ -25,7 +25,7 @@ struct LinkServerTests {
             let all = Mutex<[String]>([])
         }
 
-        init(silencePatience: Interval = .seconds(10)) throws {
+        init(silenceTimeout: Interval = .seconds(10)) throws {
             folder = try TemporaryFolder()
             path = folder.file("s.sock")
             let lines = Lines()
@@ -34,7 +34,7 @@ struct LinkServerTests {
             ingest = try TrackIngest(hub: hub, log: log)
             server = try LinkServer(
                 at: .unix(path: path), ingest: ingest, sound: sound, name: "test host",
-                silencePatience: silencePatience, log: log)
+                silenceTimeout: silenceTimeout, log: log)
         }
 
         deinit { server.stop() }
@@ -158,19 +158,19 @@ struct LinkServerTests {
 
     @Test("a capture that hangs makes way for another, a paused one does not")
     func hanging() throws {
-        let host = try Host(silencePatience: .milliseconds(200))
+        let host = try Host(silenceTimeout: .milliseconds(200))
         let hanging = try TestCapture(path: host.path)
         try hanging.greet()
         try hanging.wait(for: "pause") { $0.contains(.unwatched) }
         let started = now()
-        try eventually("the patience's end", holds: { now() - started > .milliseconds(300) })
+        try eventually("the timeout", holds: { now() - started > .milliseconds(300) })
         let early = try TestCapture(path: host.path)
         try early.greet()
         try early.waitForEnd()
         host.hub.changeViewers(by: 1)
         try hanging.wait(for: "resume") { $0.contains(.watched) }
         let resumed = now()
-        try eventually("the patience's end", holds: { now() - resumed > .milliseconds(300) })
+        try eventually("the timeout", holds: { now() - resumed > .milliseconds(300) })
         let next = try TestCapture(path: host.path)
         try next.greet()
         try next.wait(for: "resume") { $0.contains(.watched) }
@@ -182,7 +182,7 @@ struct LinkServerTests {
 
     @Test("who has started a capture is told that it came, its size, and once that it hangs; and says why it ends")
     func watched() throws {
-        let host = try Host(silencePatience: .milliseconds(200))
+        let host = try Host(silenceTimeout: .milliseconds(200))
         let pair = try LinkSocketPair()
         let events = Mutex<[LinkWatcher.Event]>([])
         let watcher = LinkWatcher { event in events.withLock { $0.append(event) } }
@@ -198,12 +198,12 @@ struct LinkServerTests {
         try eventually("the arrival", holds: { events.withLock { $0 } == [.arrived, size] })
         // Nobody wants anything from it, so it may be silent.
         let arrived = now()
-        try eventually("the patience's end", holds: { now() - arrived > .milliseconds(300) })
+        try eventually("the timeout", holds: { now() - arrived > .milliseconds(300) })
         #expect(events.withLock { $0.count } == 2)
         host.hub.changeViewers(by: 1)
         try eventually("a word of its silence", holds: { events.withLock { $0.last } == .silent(.milliseconds(200)) })
         let told = now()
-        try eventually("the patience's end", holds: { now() - told > .milliseconds(300) })
+        try eventually("the timeout", holds: { now() - told > .milliseconds(300) })
         #expect(events.withLock { $0.count } == 3)
         watcher.explainEnd("it was ended")
         pair.closeChild()

@@ -109,7 +109,7 @@ struct ChromaTests {
         #expect(hub.excludes(viewerDecoding: .yuv420))
 
         let pictures = Mutex<[I420Picture?]>([])
-        ingest.snapshot(patience: .seconds(5)) { picture in pictures.withLock { $0.append(picture) } }
+        ingest.snapshot(timeout: .seconds(5)) { picture in pictures.withLock { $0.append(picture) } }
         try eventually("a snapshot", holds: { pictures.withLock { !$0.isEmpty } })
         let picture = try #require(pictures.withLock { $0.first ?? nil })
         #expect(picture.size == PictureSize(width: 64, height: 48))

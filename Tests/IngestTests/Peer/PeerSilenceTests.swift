@@ -9,7 +9,7 @@ struct PeerSilenceTests {
     private let late = Interval.milliseconds(5001)
 
     private func running() -> PeerSilence {
-        var silence = PeerSilence(patience: .seconds(5))
+        var silence = PeerSilence(timeout: .seconds(5))
         silence.heard(at: start - .seconds(60))
         silence.told(toRun: true, at: start)
         return silence
@@ -17,7 +17,7 @@ struct PeerSilenceTests {
 
     @Test("counts only while it is told to run, and from then on")
     func whileRunning() {
-        var silence = PeerSilence(patience: .seconds(5))
+        var silence = PeerSilence(timeout: .seconds(5))
         #expect(silence.deadline == nil)
         #expect(!silence.isTooLong(start))
         silence = running()

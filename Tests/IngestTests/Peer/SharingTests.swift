@@ -48,7 +48,7 @@ struct SharingTests {
         /// Returns the shade that a snapshot shows now.
         func snapshot() throws -> Int? {
             let answers = Answers()
-            ingest.snapshot(patience: .milliseconds(200)) { answers.add($0) }
+            ingest.snapshot(timeout: .milliseconds(200)) { answers.add($0) }
             try eventually("an answer", holds: { answers.all.count == 1 })
             return answers.all[0]
         }
@@ -190,7 +190,7 @@ struct SharingTests {
         ingest.deliver(try pictures.next(shade: 150), epoch: 0, arrival: now())
         hub.requestKeyFrame(now: now())
         let answers = Answers()
-        ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(5)) { answers.add($0) }
         #expect(answers.all == [nil])
         #expect(reader.take().isEmpty && !hub.canStart)
         #expect(ingest.hub.sourceState == .paused(.sharer))
@@ -203,7 +203,7 @@ struct SharingTests {
             return seen.isEmpty ? nil : ()
         }
         #expect(seen[0].coded.isRandomAccess)
-        ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(5)) { answers.add($0) }
         try eventually("a snapshot", holds: { answers.all.count == 2 })
         #expect(abs(try #require(answers.all[1]) - 150) <= 3)
     }

@@ -8,7 +8,7 @@ struct SoundSilenceTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
     private func running() -> SoundSilence {
-        var silence = SoundSilence(patience: .seconds(10))
+        var silence = SoundSilence(timeout: .seconds(10))
         silence.told(toRun: true, at: start)
         return silence
     }
@@ -46,7 +46,7 @@ struct SoundSilenceTests {
 
     @Test("means a question at once where another capture comes")
     func another() {
-        var silence = SoundSilence(patience: .seconds(10))
+        var silence = SoundSilence(timeout: .seconds(10))
         let asks = silence.asksForAnother(start)
         let asksTwice = silence.asksForAnother(start + .seconds(2))
         #expect(asks && !asksTwice && !silence.isTooLong(start + .seconds(9)))

@@ -79,7 +79,7 @@ struct SoundTests {
 
     @Test("a second capture of sound is turned away, however long the first is silent, and that is logged once")
     func second() throws {
-        let host = try Host(silencePatience: .milliseconds(200))
+        let host = try Host(silenceTimeout: .milliseconds(200))
         let first = try sound(of: host)
         host.sound.changeViewers(by: 1)
         try first.wait(for: "to be told to run") { $0.contains(.watched) }
@@ -93,7 +93,7 @@ struct SoundTests {
             let ping = try #require(pings(in: first.received).last)
             try first.send(.pong(ClockEcho(asked: ping, received: now(), sent: now())))
             let told = now()
-            try eventually("the patience's end", holds: { now() - told > .milliseconds(250) })
+            try eventually("the timeout", holds: { now() - told > .milliseconds(250) })
         }
         try first.send(packet(1, at: now()))
         try eventually("the first's packet", holds: { host.sound.publishedFrames == 1 })
@@ -106,7 +106,7 @@ struct SoundTests {
 
     @Test("a capture of sound that doesn't answer makes room for another one")
     func hung() throws {
-        let host = try Host(silencePatience: .milliseconds(200))
+        let host = try Host(silenceTimeout: .milliseconds(200))
         host.sound.changeViewers(by: 1)
         let first = try sound(of: host)
         try first.wait(for: "to be told to run") { $0.contains(.watched) }
@@ -124,7 +124,7 @@ struct SoundTests {
 
     @Test("a capture of sound that was started by us and is silent is asked for a sign of life, and told if it hangs")
     func asked() throws {
-        let host = try Host(silencePatience: .milliseconds(100))
+        let host = try Host(silenceTimeout: .milliseconds(100))
         var pair: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
         let events = Mutex<[LinkWatcher.Event]>([])

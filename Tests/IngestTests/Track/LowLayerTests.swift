@@ -214,7 +214,7 @@ extension TrackIngest {
     /// The shade of the last picture.
     fileprivate func snapshotShade() throws -> Int? {
         let answers = Answers()
-        snapshot(patience: .seconds(10)) { answers.add($0) }
+        snapshot(timeout: .seconds(10)) { answers.add($0) }
         try eventually("a snapshot") { !answers.all.isEmpty }
         return answers.all[0]
     }

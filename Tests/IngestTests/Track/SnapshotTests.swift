@@ -14,7 +14,7 @@ struct SnapshotTests {
     func none() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let answers = Answers()
-        ingest.snapshot(patience: .milliseconds(20)) { answers.add($0) }
+        ingest.snapshot(timeout: .milliseconds(20)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all == [nil] })
     }
 
@@ -28,7 +28,7 @@ struct SnapshotTests {
         ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
         ingest.detach(source, reason: "it was the last")
         let answers = Answers()
-        ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(5)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         #expect(abs(try #require(answers.all[0]) - 90) <= 3)
     }
@@ -40,7 +40,7 @@ struct SnapshotTests {
         func waitForPicture(_ shade: Int, _ size: PictureSize) throws {
             try eventually("a picture of \(size)") { () throws -> Void? in
                 let answers = Answers()
-                ingest.snapshot(patience: .zero) { answers.add($0) }
+                ingest.snapshot(timeout: .zero) { answers.add($0) }
                 try eventually("an answer", holds: { answers.all.count == 1 })
                 guard let found = answers.all[0], answers.size == size else { return nil }
                 return abs(found - shade) <= 3 ? () : nil
@@ -72,12 +72,12 @@ struct SnapshotTests {
         ingest.deliver(try pictures.next(shade: 40, isIDR: true), epoch: 1, arrival: now())
         let answers = Answers()
         // The picture is decoded on another thread; this request is answered with it at the latest.
-        ingest.snapshot(patience: .milliseconds(50)) { answers.add($0) }
+        ingest.snapshot(timeout: .milliseconds(50)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         try eventually("a source that sleeps", holds: { source.running == [false, true, false] })
 
-        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
-        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(20)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(20)) { answers.add($0) }
         try eventually("a source that is awake", holds: { source.running.last == true })
         ingest.deliver(try pictures.next(shade: 200), epoch: 1, arrival: now())
         try eventually("two answers", holds: { answers.all.count == 3 })
@@ -98,7 +98,7 @@ struct SnapshotTests {
             (frame.isToBeRefined, frame.isStale) = (isToBeRefined, isStale)
             ingest.deliver(frame, epoch: 1, arrival: now())
         }
-        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(20)) { answers.add($0) }
         try eventually("a source that is awake", holds: { source.running.last == true })
         // The source was only to be heard of again.
         try deliver(50, isToBeRefined: false, isStale: true)
@@ -111,7 +111,7 @@ struct SnapshotTests {
         try eventually("a source that sleeps again", holds: { source.running.last == false })
 
         let begin = now()
-        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(20)) { answers.add($0) }
         try eventually("a source that is awake", holds: { source.running.last == true })
         try deliver(60, isToBeRefined: true)
         try eventually("an answer all the same", within: .seconds(10), holds: { answers.all.count == 2 })
@@ -133,19 +133,19 @@ struct SnapshotTests {
         ingest.deliver(frame, epoch: 1, arrival: now())
         let begin = now()
         let answers = Answers()
-        ingest.snapshot(patience: .seconds(20)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(20)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         #expect(now() - begin < .seconds(2))
         #expect(source.running == [false, true])
     }
 
     @Test("a source that is asked for and never comes back is not waited for without end")
-    func patience() throws {
+    func timeout() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         #expect(ingest.attach(AskedSource()))
         ingest.deliver(try PlainPictures().next(shade: 40, isIDR: true), epoch: 1, arrival: now())
         let answers = Answers()
-        ingest.snapshot(patience: .milliseconds(100)) { answers.add($0) }
+        ingest.snapshot(timeout: .milliseconds(100)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         // An old picture is better than none.
         #expect(answers.all[0] != nil)
@@ -155,7 +155,7 @@ struct SnapshotTests {
     func end() throws {
         let answers = Answers()
         var ingest: TrackIngest? = try TrackIngest(hub: hub, log: .silent)
-        ingest?.snapshot(patience: .seconds(60)) { answers.add($0) }
+        ingest?.snapshot(timeout: .seconds(60)) { answers.add($0) }
         ingest = nil
         try eventually("an answer", holds: { answers.all == [nil] })
     }

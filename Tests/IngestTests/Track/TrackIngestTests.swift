@@ -135,7 +135,7 @@ struct TrackIngestTests {
         }
         ingest.deliver(try pictures.next(shade: 200), epoch: 0, arrival: now())
         let answers = Answers()
-        ingest.snapshot(patience: .seconds(10)) { answers.add($0) }
+        ingest.snapshot(timeout: .seconds(10)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         #expect(abs(try #require(answers.all[0]) - 200) <= 3)
         // A viewer who joins after the cache was dropped sees that picture, too, from the host's own encoder.

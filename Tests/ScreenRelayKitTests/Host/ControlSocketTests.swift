@@ -166,7 +166,7 @@ struct ControlSocketTests {
     func silent() throws {
         let server = try serve(getpid())
         defer { server.stop() }
-        #expect(ControlLine.patienceMilliseconds == 2000)
+        #expect(ControlLine.timeoutMilliseconds == 2000)
         let (began, idle) = try eventually("an answer beside those who are silent", within: .seconds(30)) {
             () throws -> (MonotonicTime, [LinkConnection])? in
             let began = now()
@@ -190,7 +190,7 @@ struct ControlSocketTests {
     @Test("a host that hangs is given up after 2 s", .timeLimit(.minutes(1)))
     func hanging() throws {
         try folder.prepare()
-        #expect(ControlLine.patienceMilliseconds == 2000)
+        #expect(ControlLine.timeoutMilliseconds == 2000)
         let listener = try LinkListener(path: path(getpid()))
         defer { listener.close() }
         let began = now()

@@ -69,7 +69,7 @@ struct PublishedTrackTests {
         media = try MediaServer(
             MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
         tracks = Tracks(media)
-        publishing = RoomPublishing(media: media, patience: .milliseconds(50), log: .silent)
+        publishing = RoomPublishing(media: media, timeout: .milliseconds(50), log: .silent)
         publishing.connect(tracks)
     }
 
@@ -123,7 +123,7 @@ struct PublishedTrackTests {
             ended.withLock { $0 = true }
         }
         #expect(ended.withLock { $0 })
-        #expect(try agenda.runNext() == RoomPublishing.patience)
+        #expect(try agenda.runNext() == RoomPublishing.timeout)
         #expect(tracks.removed.withLock { $0 } == ["desk/camera"])
         let track = try #require(tracks.track("camera"))
         try eventually("the track to be free") { track.sourceState != .live }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Whose TLS handshake is next")
 final class HandshakeTurnsTests {
-    private var turns = HandshakeTurns(limit: 8, limitOfAddress: 3, patience: 100)
+    private var turns = HandshakeTurns(limit: 8, limitOfAddress: 3, timeout: 100)
 
     /// Adds connections with numbers from `first` on, and begins what may begin.
     private func add(_ count: UInt64, from first: UInt64, of key: String?, now: Int = 0) -> [UInt64] {
@@ -52,7 +52,7 @@ final class HandshakeTurnsTests {
 
     @Test("one customer's network of 48 bits can't take all places, whatever addresses it uses")
     func network() {
-        turns = HandshakeTurns(limit: 32, limitOfAddress: 3, patience: 100)
+        turns = HandshakeTurns(limit: 32, limitOfAddress: 3, timeout: 100)
         for number: UInt64 in 1...32 { #expect(add(1, from: number, of: "2001:db8:1:\(number)::1") == [number]) }
         for number: UInt64 in 33...60 { turns.add(number, of: "2001:db8:1:\(number)::1") }
         turns.add(61, of: "2001:db8:2::1")

@@ -56,21 +56,21 @@ struct RungChoiceTests {
     func relapse() {
         let (source, target) = (BitRate(bitsPerSecond: 1_000_000), BitRate(bitsPerSecond: 2_000_000))
         /// When the session may return, after it left at `start`.
-        func patience(from start: Int64) -> Int64? {
+        func returnDelay(from start: Int64) -> Int64? {
             stride(from: start, to: start + 60_000, by: 500).first {
                 choice.wantsSource(target: target, sourceRate: source, now: time($0))
             }
         }
         #expect(choice.leavesSource(wait: .seconds(2), frames: 9, now: time(0)))
-        #expect(patience(from: 0) == 1000)
+        #expect(returnDelay(from: 0) == 1000)
         choice.returnToSource(now: time(1000))
         #expect(!choice.leavesSource(wait: .seconds(2), frames: 60, now: time(1001)))
         #expect(choice.leavesSource(wait: .seconds(2), frames: 60, now: time(1501)))
-        #expect(patience(from: 1501) == 3501)
+        #expect(returnDelay(from: 1501) == 3501)
         choice.returnToSource(now: time(3501))
         #expect(!choice.leavesSource(wait: .zero, frames: 0, now: time(3600)))
         #expect(choice.leavesSource(wait: .seconds(2), frames: 9, now: time(64_000)))
-        #expect(patience(from: 64_000) == 65_000)
+        #expect(returnDelay(from: 64_000) == 65_000)
     }
 }
 

@@ -130,20 +130,20 @@ struct OwnOfferTests {
     @Test("an answer that never comes ends the session, and its room is another's")
     func noAnswer() throws {
         defer { server.stop() }
-        #expect(MediaServer.answerPatience == .seconds(30))
+        #expect(MediaServer.answerTimeout == .seconds(30))
         let first = try TimedOffer(of: server, watching: hub, within: .milliseconds(30))
         try eventually("the end") { first.ends == ["no answer came"] }
         #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: first.id) }
         // Who is held up comes too late with the answer: the next offer waits longer.
-        var patience = Interval.milliseconds(60)
-        var answered = try TimedOffer(of: server, watching: hub, within: patience)
+        var timeout = Interval.milliseconds(60)
+        var answered = try TimedOffer(of: server, watching: hub, within: timeout)
         while (try? server.accept(answer: Answers.chromium, for: answered.id)) == nil {
             try eventually("the end of the one that was answered too late") { answered.ends == ["no answer came"] }
-            patience = patience * 2
-            try #require(patience < .seconds(8))
-            answered = try TimedOffer(of: server, watching: hub, within: patience)
+            timeout = timeout * 2
+            try #require(timeout < .seconds(8))
+            answered = try TimedOffer(of: server, watching: hub, within: timeout)
         }
-        let last = try TimedOffer(of: server, watching: hub, within: patience)
+        let last = try TimedOffer(of: server, watching: hub, within: timeout)
         try eventually("the end of the last") { last.ends == ["no answer came"] }
         #expect(throws: MediaSessionError.self) { try server.accept(answer: Answers.chromium, for: last.id) }
         // What is closed now ends after all that was due by then.
@@ -164,10 +164,10 @@ struct OwnOfferTests {
             let all = Mutex<[String]>([])
         }
 
-        init(of server: MediaServer, watching hub: TrackHub, within patience: Interval) throws {
+        init(of server: MediaServer, watching hub: TrackHub, within timeout: Interval) throws {
             let reasons = Reasons()
             self.reasons = reasons
-            id = try server.offer(watching: WatchedSource(video: hub), within: patience) { reason in
+            id = try server.offer(watching: WatchedSource(video: hub), within: timeout) { reason in
                 reasons.all.withLock { $0.append(reason) }
             }.id
         }

@@ -207,7 +207,7 @@ struct ChromaServerTests {
         limited.viewer.close()
         limited.pump()
         try eventually("4:4:4 again", holds: { source.returnsTo444 == 1 })
-        #expect(now() - left >= ChromaPolicy.patience)
+        #expect(now() - left >= ChromaPolicy.timeout)
         #expect(hub.wantedChroma == .yuv444)
     }
     @Test("goes back for a recording or a player that is left when no session watches any more")
@@ -229,7 +229,7 @@ struct ChromaServerTests {
         limited.viewer.close()
         limited.pump()
         try eventually("4:4:4 again", holds: { source.returnsTo444 == 1 })
-        #expect(now() - left >= ChromaPolicy.patience)
+        #expect(now() - left >= ChromaPolicy.timeout)
         #expect(hub.viewers == 0 && hub.wantedChroma == .yuv444)
     }
 }

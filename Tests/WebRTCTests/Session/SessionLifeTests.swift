@@ -55,7 +55,7 @@ struct SessionLifeTests {
         let peer = try rig.addPeer()
         let connections = Mutex(0)
         peer.session.enableKeepalive(
-            patience: .seconds(3), onConnect: { connections.withLock { $0 += 1 } }, now: rig.now)
+            timeout: .seconds(3), onConnect: { connections.withLock { $0 += 1 } }, now: rig.now)
         rig.run(for: .seconds(4))
         #expect(peer.session.end == nil && connections.withLock { $0 } == 0, "it may take its time to come")
         peer.checksOn = false

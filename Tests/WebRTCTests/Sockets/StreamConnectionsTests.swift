@@ -95,7 +95,7 @@ struct StreamConnectionsTests {
     }
 
     @Test("a connection has 5 s to prove itself, and may then be silent for 60 s")
-    func patience() throws {
+    func timeout() throws {
         let (streams, port) = try listen()
         let start = now()
         #expect(streams.deadline == .distantFuture)

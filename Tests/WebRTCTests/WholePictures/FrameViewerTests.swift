@@ -144,7 +144,7 @@ struct FrameViewerTests {
     }
 
     @Test("after 10 s of silence it is gone, but a still screen asks for no confirmation")
-    func patience() {
+    func timeout() {
         let rig = FrameRig()
         rig.publish { Pictures.idr(20_000, captured: $0) }
         rig.run(for: .seconds(60))

@@ -12,7 +12,7 @@ from .network import HOST, HOST_ROUTER, VIEWER, Network
 
 BIT_RATE = 4_000_000
 #: Seconds until a page that shows nothing is given up.
-PATIENCE = 30
+TIMEOUT = 30
 #: Seconds after the first picture. A page may change to a better path meanwhile; what it uses then is what counts.
 SETTLING = 5
 #: Seconds that the scene moves: longer than all of that.
@@ -92,7 +92,7 @@ def _follow(room, page):
 
 def _wait_for_picture(room, page):
     """Milliseconds from the start of navigation to the first picture; None if there is none."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline:
         room.share.require_running()
         shown = page.evaluate("window.screenRelay?.phase === 'playing' ? networkBench.firstShown : null")

@@ -128,14 +128,14 @@ class Forwarder:
     def run(self):
         devices = list(self.ways)
         while True:
-            readable, _, _ = select.select(devices + [0], [], [], self._patience())
+            readable, _, _ = select.select(devices + [0], [], [], self._timeout())
             if 0 in readable and not self._command():
                 return
             self._change(time.monotonic())
             for device in devices:
                 self._forward(device, device in readable)
 
-    def _patience(self):
+    def _timeout(self):
         times = [way[0].next_time() for way in self.ways.values()]
         times.append(self.changes[0]["at"] if self.changes else None)
         times = [time for time in times if time is not None]

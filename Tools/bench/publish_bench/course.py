@@ -15,7 +15,7 @@ LIMIT = 5
 LASTING = 10.5
 #: Pictures that have been decoded when a stream is said to flow.
 FLOWING = 30
-PATIENCE = 40
+TIMEOUT = 40
 
 
 def measure(bench, course_type, folder):
@@ -26,11 +26,11 @@ def measure(bench, course_type, folder):
     for url in [course.url] + [url for _, url, _ in course.refused]:
         words += ["--push", url]
     try:
-        room = share(bench, words, scene, len(AWAY) * (LASTING + PATIENCE) + PATIENCE, folder, bench.options.bit_rate,
+        room = share(bench, words, scene, len(AWAY) * (LASTING + TIMEOUT) + TIMEOUT, folder, bench.options.bit_rate,
                      address=course.address)
         output = Output(room.share)
         room.shown.start()
-        course.watching.wait_for("pictures", PATIENCE, count=FLOWING)
+        course.watching.wait_for("pictures", TIMEOUT, count=FLOWING)
         outages = [_outage(course, room, away) for away in AWAY]
         refused = [{"what": what, "reason": reason, "said": output.trouble(reason)}
                    for what, _, reason in course.refused]
@@ -61,7 +61,7 @@ class Output:
 
 
 def _outage(course, room, away):
-    wait_until(lambda: _is_connected(room), PATIENCE, "the push's connection")
+    wait_until(lambda: _is_connected(room), TIMEOUT, "the push's connection")
     sleep_until(time.monotonic() + LASTING)
     if not _is_connected(room):
         raise Failure("the push ended by itself")
@@ -69,8 +69,8 @@ def _outage(course, room, away):
     killed = time.monotonic()
     sleep_until(killed + away)
     ready = course.start_again()
-    picture = course.watching.wait_for("pictures", PATIENCE, since=ready)
-    course.watching.wait_for("pictures", PATIENCE, since=ready, count=FLOWING)
+    picture = course.watching.wait_for("pictures", TIMEOUT, since=ready)
+    course.watching.wait_for("pictures", TIMEOUT, since=ready, count=FLOWING)
     return {"away": away, "from_kill": picture - killed, "from_ready": picture - ready}
 
 

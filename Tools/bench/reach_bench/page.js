@@ -2,7 +2,7 @@
 // has asked the host for pictures, by which path they come, and what this browser has.
 "use strict";
 (() => {
-  const PANEL_PATIENCE = 5000;
+  const PANEL_TIMEOUT = 5000;
   const reach = { asked: null };
 
   const { send } = WebSocket.prototype;
@@ -18,7 +18,7 @@
   // The lines in which the page says which path is in use, and why none of the better ones.
   reach.path = async () => {
     press("s");
-    const deadline = performance.now() + PANEL_PATIENCE;
+    const deadline = performance.now() + PANEL_TIMEOUT;
     let lines = [];
     const isOpen = (line) => line === "none yet" || line.endsWith("being tried.");
     while (performance.now() < deadline && (lines.length === 0 || lines.some(isOpen))) {

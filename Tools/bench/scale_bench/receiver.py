@@ -23,7 +23,7 @@ CONGESTION = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extens
 PROFILES = {b"SRTP_AEAD_AES_128_GCM": (Policy.SRTP_PROFILE_AEAD_AES_128_GCM, 16, 12),
             b"SRTP_AES128_CM_SHA1_80": (Policy.SRTP_PROFILE_AES128_CM_SHA1_80, 16, 14)}
 #: Seconds: until a receiver must be connected, between its checks as Chromium makes them, and between its reports.
-PATIENCE, CHECKS, REPORTS = 10, 2.5, 1
+TIMEOUT, CHECKS, REPORTS = 10, 2.5, 1
 SO_TIMESTAMPNS, SO_RCVBUFFORCE = 35, 33
 #: The numbers that one feedback packet is about at most.
 FEEDBACK = 200
@@ -95,10 +95,10 @@ class Receiver:
         self.remote = values["ice-ufrag"], values["ice-pwd"]
         if checks:
             self.peer = candidates[0]
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while self.outgoing is None:
             if time.monotonic() > end:
-                raise Refused("not connected within %d s" % PATIENCE)
+                raise Refused("not connected within %d s" % TIMEOUT)
             self.step()
             if self.outgoing is None:
                 self._wait(0.02)

@@ -22,7 +22,7 @@ from .receiver import CHROMIUM, PROFILES, REPORTING, Receiver, Refused
 #: Each receiver takes what has come, and reports it, every 50 ms, as Chromium does; they take turns, a part at a time.
 PERIOD, PARTS = 0.05, 10
 #: Seconds within which a receiver must have got a key frame.
-PATIENCE = 40
+TIMEOUT = 40
 
 
 def make_context():
@@ -68,7 +68,7 @@ class Crowd:
             new.append(one)
             one.step()
             self.tick()
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while any(one.first_key_frame is None for one in new):
             if time.monotonic() > end:
                 raise Refused("%d receivers got no key frame" % sum(one.first_key_frame is None for one in new))

@@ -21,7 +21,7 @@ NOTE = (
     "stands still for up to 150 ms while nothing is wrong.")
 COLUMNS = ["kills", "sound was back", "after ms p50", "after ms most", "pictures stood still ms", "busy"]
 #: Seconds: between kills, until when a pause after a kill may begin to be its, and how long to wait for sound.
-BETWEEN, PAUSE, PATIENCE = 3.0, 3.0, 10.0
+BETWEEN, PAUSE, TIMEOUT = 3.0, 3.0, 10.0
 #: Seconds: until when also a pause may that is no longer than the counter's own, and how long those are.
 SOON, USUAL = 0.3, 0.2
 COUNT_EVERY = 50  # ms
@@ -35,7 +35,7 @@ def cases(_):
 def measure(bench, folder, _):
     scene = bench.scene("scroll")
     # The scene moves for longer than this can take.
-    ticks = scene.ticks(60 + limits.KILLS * (BETWEEN + 2 * PATIENCE))
+    ticks = scene.ticks(60 + limits.KILLS * (BETWEEN + 2 * TIMEOUT))
     with Stage(bench, folder, "scroll", ticks) as stage:
         stage.add(Player(tone.second(RATE), LATENCY, folder, stage.pulse.environment))
         viewer = stage.add_viewer()
@@ -56,8 +56,8 @@ def measure(bench, folder, _):
             counts += viewer.take()["counts"]
             stage.room.share.require_running()
             try:
-                wait_until(lambda: stage.sound_pid() not in (None, pid), PATIENCE, "a new capture of sound")
-                stage.wait_for_packets(viewer, PATIENCE)
+                wait_until(lambda: stage.sound_pid() not in (None, pid), TIMEOUT, "a new capture of sound")
+                stage.wait_for_packets(viewer, TIMEOUT)
             except Failure as failure:
                 bench.say("%s" % failure)
                 break

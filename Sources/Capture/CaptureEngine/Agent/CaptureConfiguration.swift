@@ -24,7 +24,7 @@ public struct CaptureConfiguration: Sendable {
     /// A browser asks for a key frame when a live track has been silent for 3 s.
     public var keepAlive: Interval = .milliseconds(2500)
     /// How long a host may leave pending data unread before capture disconnects from it.
-    public var readPatience: Interval = .seconds(60)
+    public var readTimeout: Interval = .seconds(60)
     /// How often a key frame is sent that the host hasn't asked for; nil for never.
     public var keyFrames: KeyFrameInterval?
     /// The scale of the pictures; nil to keep the size of what is captured.

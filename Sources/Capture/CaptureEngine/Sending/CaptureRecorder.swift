@@ -92,14 +92,14 @@ final class CaptureRecorder {
 
     /// How long closing waits for the disk. A process that ends this one with a signal waits for two seconds, and the
     /// host is told first.
-    private static let patience = Interval.milliseconds(400)
+    private static let timeout = Interval.milliseconds(400)
 
     /// Finishes the file. Idempotent.
     ///
     /// - Returns: An error if the disk has not taken everything in time, otherwise nil. Any other failure was reported
     ///   when it happened.
     func close() -> RecordingFileError? {
-        queue.close(within: Self.patience)
+        queue.close(within: Self.timeout)
         guard let failure = queue.failure, case .stalled = failure else { return nil }
         return failure
     }

@@ -22,7 +22,7 @@ final class PictureLink {
         var link = HostLinkConfiguration(link: configuration.link)
         link.token = configuration.linkToken
         link.isLegacy = configuration.isLegacy
-        link.readPatience = configuration.readPatience
+        link.readTimeout = configuration.readTimeout
         host = HostLink(link, log: log)
     }
 

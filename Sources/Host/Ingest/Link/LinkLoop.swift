@@ -22,7 +22,7 @@ final class LinkLoop {
     private let sound: TrackHub
     private let name: String
     private let inbox: Mailbox<LinkServer.Command>
-    private let silencePatience: Interval
+    private let silenceTimeout: Interval
     private let admission: LinkAdmission
     private let recorder: LinkRecorder?
     private let log: EventLog
@@ -44,13 +44,13 @@ final class LinkLoop {
 
     init(
         listener: LinkListener?, connection: LinkConnection?, admission: LinkAdmission, ingest: TrackIngest,
-        sound: TrackHub, name: String, inbox: Mailbox<LinkServer.Command>, silencePatience: Interval,
+        sound: TrackHub, name: String, inbox: Mailbox<LinkServer.Command>, silenceTimeout: Interval,
         recorder: LinkRecorder?, log: EventLog
     ) {
         self.admission = admission
         self.recorder = recorder
         lines = LogRateLimiter(log)
-        self.silencePatience = silencePatience
+        self.silenceTimeout = silenceTimeout
         self.listener = listener
         self.ingest = ingest
         self.sound = sound
@@ -104,7 +104,7 @@ final class LinkLoop {
     private func take(_ connection: LinkConnection, came: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
             connection, came: came, admission: admission, ingest: ingest, sound: sound, hostName: name,
-            wake: inbox.wake, recorder: recorder, watcher: watcher, silencePatience: silencePatience,
+            wake: inbox.wake, recorder: recorder, watcher: watcher, silenceTimeout: silenceTimeout,
             lines: lines)
         peer.evictsStalledSource = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peer.onSoundRefusal = { [weak self] in self?.refusedSound(now: $0) }

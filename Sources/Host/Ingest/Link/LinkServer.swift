@@ -36,7 +36,7 @@ public final class LinkServer: Sendable {
     ///   - admission: which peers are accepted over TCP. Without a token the server listens only at addresses that this
     ///     machine alone can reach.
     ///   - name: the host's name, as it introduces itself to a capture.
-    ///   - silencePatience: how long a capture that should run may send nothing before its watcher is told, and before
+    ///   - silenceTimeout: how long a capture that should run may send nothing before its watcher is told, and before
     ///     another capture may take its place.
     ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
     ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
@@ -44,7 +44,7 @@ public final class LinkServer: Sendable {
     ///   `portTaken` or `tokenRequired`; `unusableDescriptor` for `fd:`; `system` if no thread or descriptor is left.
     public init(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, sound: TrackHub,
-        name: String, silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
+        name: String, silenceTimeout: Interval = .seconds(10), recorder: LinkRecorder? = nil,
         onRecordingEnd: @escaping @Sendable () -> Void = {}, log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = Mailbox<Command>() else {
@@ -89,7 +89,7 @@ public final class LinkServer: Sendable {
         let started = NamedThread("link") { [listener, connection] in
             let loop = LinkLoop(
                 listener: listener?.value, connection: connection?.value, admission: admission,
-                ingest: ingest, sound: sound, name: name, inbox: inbox, silencePatience: silencePatience,
+                ingest: ingest, sound: sound, name: name, inbox: inbox, silenceTimeout: silenceTimeout,
                 recorder: recorder, log: log)
             loop.run()
         }

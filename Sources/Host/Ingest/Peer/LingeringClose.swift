@@ -7,10 +7,10 @@ import MediaTypes
 ///
 /// If we closed at once, a peer that is still writing would never read that, since its next write would fail first.
 struct LingeringClose {
-    private static let patience = Interval.seconds(1)
+    private static let timeout = Interval.seconds(1)
 
     /// When to close the connection at the latest.
-    let deadline = MonotonicTime.now() + Self.patience
+    let deadline = MonotonicTime.now() + Self.timeout
     private let connection: LinkConnection
 
     /// Begins when the last message to the peer has been queued on `connection`.

@@ -72,7 +72,7 @@ extension LinkPeer {
                 end(.refused, "another sound capture is connected to this host")
                 return false
             }
-            if !pictures.isReplay { soundSilence = SoundSilence(patience: silence.patience) }
+            if !pictures.isReplay { soundSilence = SoundSilence(timeout: silence.timeout) }
         } else {
             isAttached = ingest.attach(source) || evictsStalledSource(now) && ingest.attach(source)
             guard isAttached else {

@@ -42,7 +42,7 @@ final class LinkPeer {
     /// How long it may be silent before its first message.
     private static let identificationTimeout = Interval.seconds(8)
     /// How long it may wait before the handshake of an encrypted link.
-    private static let handshakePatience = Interval.seconds(1)
+    private static let handshakeTimeout = Interval.seconds(1)
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var evictsStalledSource: (MonotonicTime) -> Bool = { _ in false }
     /// Called if the peer would be a second source of sound.
@@ -66,12 +66,12 @@ final class LinkPeer {
     init(
         _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
         sound: TrackHub, hostName: String, wake: EventFD, recorder: LinkRecorder?, watcher: LinkWatcher?,
-        silencePatience: Interval, lines: LogRateLimiter
+        silenceTimeout: Interval, lines: LogRateLimiter
     ) {
         self.watcher = watcher
         // A capture that we started ourselves doesn't share a budget with strangers on this machine.
         log = lines(of: came == nil ? "our own capture" : connection.remote ?? "")
-        silence = PeerSilence(patience: silencePatience)
+        silence = PeerSilence(timeout: silenceTimeout)
         pictures = PeerPictures(
             isElsewhere: connection.remote != nil, replayNumber: UInt64.random(in: 1 ... .max), log: log)
         self.connection = connection
@@ -109,7 +109,7 @@ final class LinkPeer {
     /// When its first message is due; nil once that has come, or if it isn't a stranger.
     private var firstWordDeadline: MonotonicTime? {
         guard isFromListener, isFirstMessage else { return nil }
-        return came + (connection.awaitsHandshake ? Self.handshakePatience : Self.identificationTimeout)
+        return came + (connection.awaitsHandshake ? Self.handshakeTimeout : Self.identificationTimeout)
     }
 
     /// Whether it is expected to send something while it runs. Sound may be silent for hours.
@@ -206,7 +206,7 @@ final class LinkPeer {
         guard let watcher else { return }
         if soundSilence?.asksIfDue(now) == true { send(.ping(now)) }
         if isToBeHeard ? silence.tellIfDue(now) : soundSilence?.tellIfDue(now) == true {
-            watcher.onEvent(.silent(silence.patience))
+            watcher.onEvent(.silent(silence.timeout))
         }
     }
 

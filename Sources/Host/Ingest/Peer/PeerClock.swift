@@ -10,7 +10,7 @@ struct PeerClock {
     private static let hurriedPeriod = Interval.milliseconds(50)
     private static let hurriedPings = 8
     /// How long to wait for an answer before the next ping is sent.
-    private static let patience = Interval.seconds(2)
+    private static let timeout = Interval.seconds(2)
 
     private var estimator = ClockOffsetEstimator()
     private var asked: MonotonicTime?
@@ -21,7 +21,7 @@ struct PeerClock {
     /// When `pingIfDue` has something to send.
     var nextPing: MonotonicTime {
         guard let asked else { return .zero }
-        if !isAnswered { return asked + Self.patience }
+        if !isAnswered { return asked + Self.timeout }
         return asked + (pings < Self.hurriedPings ? Self.hurriedPeriod : Self.period)
     }
 

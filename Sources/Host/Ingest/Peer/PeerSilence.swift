@@ -4,7 +4,7 @@ import MediaTypes
 /// still.
 struct PeerSilence {
     /// How long it may be silent while it should run.
-    let patience: Interval
+    let timeout: Interval
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
@@ -12,8 +12,8 @@ struct PeerSilence {
     /// If a check comes later than this, the silence doesn't count.
     private static let lateness = Interval.seconds(1)
 
-    init(patience: Interval) {
-        self.patience = patience
+    init(timeout: Interval) {
+        self.timeout = timeout
     }
 
     /// Notes that something has arrived.
@@ -30,14 +30,14 @@ struct PeerSilence {
     /// Returns whether it hangs.
     func isTooLong(_ now: MonotonicTime) -> Bool {
         guard let runsSince else { return false }
-        return now - max(lastHeard, runsSince) > patience
+        return now - max(lastHeard, runsSince) > timeout
     }
 
     /// When to report its silence; nil if it may be silent, or if that has been reported.
     var deadline: MonotonicTime? {
         guard !hasTold, let runsSince else { return nil }
-        // Add a millisecond, so that the silence is then longer than the patience.
-        return max(lastHeard, runsSince) + patience + .milliseconds(1)
+        // Add a millisecond, so that the silence is then longer than the timeout.
+        return max(lastHeard, runsSince) + timeout + .milliseconds(1)
     }
 
     /// Returns whether to report the silence now; true only once for each silence.

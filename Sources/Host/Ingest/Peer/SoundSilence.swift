@@ -6,19 +6,19 @@ import MediaTypes
 /// capture wants its place.
 struct SoundSilence {
     /// How long an answer may take. It is asked once it has been silent for six times as long.
-    let patience: Interval
+    let timeout: Interval
     private var lastHeard = MonotonicTime.zero
     /// Since when somebody listens; nil while nobody does.
     private var runsSince: MonotonicTime?
     /// When it was asked; nil if it has answered since.
     private var askedAt: MonotonicTime?
     private var hasTold = false
-    private static let patiences: Int64 = 6
+    private static let timeouts: Int64 = 6
     /// If a check comes later than this, the silence doesn't count.
     private static let lateness = Interval.seconds(1)
 
-    init(patience: Interval) {
-        self.patience = patience
+    init(timeout: Interval) {
+        self.timeout = timeout
     }
 
     /// Notes that something has arrived.
@@ -33,8 +33,8 @@ struct SoundSilence {
 
     /// When to ask it, or to report that it hangs; nil if neither will be due.
     var deadline: MonotonicTime? {
-        if let askedAt { return hasTold ? nil : askedAt + patience }
-        return runsSince.map { max(lastHeard, $0) + patience * Self.patiences }
+        if let askedAt { return hasTold ? nil : askedAt + timeout }
+        return runsSince.map { max(lastHeard, $0) + timeout * Self.timeouts }
     }
 
     /// Returns whether to ask it now, because it has been silent for long.
@@ -52,12 +52,12 @@ struct SoundSilence {
     }
 
     /// Whether it hasn't answered in time.
-    func isTooLong(_ now: MonotonicTime) -> Bool { askedAt.map { now - $0 >= patience } ?? false }
+    func isTooLong(_ now: MonotonicTime) -> Bool { askedAt.map { now - $0 >= timeout } ?? false }
 
     /// Returns whether to report now that it hangs; true only once for each silence.
     mutating func tellIfDue(_ now: MonotonicTime) -> Bool {
-        guard !hasTold, let askedAt, askedAt + patience <= now else { return false }
-        if now - (askedAt + patience) > Self.lateness {
+        guard !hasTold, let askedAt, askedAt + timeout <= now else { return false }
+        if now - (askedAt + timeout) > Self.lateness {
             // This process was stopped itself, and perhaps the capture was, too.
             self.askedAt = now
             return false

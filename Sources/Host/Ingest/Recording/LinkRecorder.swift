@@ -101,5 +101,5 @@ public final class LinkRecorder: Sendable {
     ///
     /// - Returns: false if something is missing at the end of the file; `status.failure` says why.
     @discardableResult
-    public func close(within limit: Interval = RecordingQueue.patience) -> Bool { queue.close(within: limit) }
+    public func close(within limit: Interval = RecordingQueue.timeout) -> Bool { queue.close(within: limit) }
 }

@@ -13,7 +13,7 @@ public final class TrackIngest: TrackObserver {
     public let hub: TrackHub
 
     /// How long after a source was woken snapshots wait for its refinement.
-    private static let refinementPatience = Interval.seconds(2)
+    private static let refinementTimeout = Interval.seconds(2)
 
     private let tap: DecodeTap
     private let onStateChange: @Sendable (SourceState) -> Void
@@ -114,13 +114,13 @@ public final class TrackIngest: TrackObserver {
         return true
     }
 
-    /// Passes the last picture to `completion`, on the tap's thread; nil if none has arrived within `patience`, or if
+    /// Passes the last picture to `completion`, on the tap's thread; nil if none has arrived within `timeout`, or if
     /// the sharer has paused and no slate has come.
     ///
     /// A paused source is woken. Its first new picture may be as coarse as the rate limit wants, so the finer ones that
     /// it is about to send are waited for, for a moment. The last picture of a source that has been running for longer
     /// is what viewers see.
-    public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
+    public func snapshot(timeout: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = MonotonicTime.now()
         guard hub.takesKeyFrame else {
             completion(nil)
@@ -128,8 +128,8 @@ public final class TrackIngest: TrackObserver {
         }
         let runningSince = hub.changeSnapshots(by: 1, now: now)
         let from = hub.source?.makesKeyFrames == true ? runningSince : nil
-        let refinedBy = runningSince.map { $0 + min(Self.refinementPatience, patience) } ?? .zero
-        tap.snapshot(from: from, refinedBy: refinedBy, until: now + patience) { [weak hub] picture, number in
+        let refinedBy = runningSince.map { $0 + min(Self.refinementTimeout, timeout) } ?? .zero
+        tap.snapshot(from: from, refinedBy: refinedBy, until: now + timeout) { [weak hub] picture, number in
             // The sharer may have paused meanwhile; if so, this picture may show the screen as it was before.
             completion(hub?.shows(number) == true ? picture : nil)
             hub?.changeSnapshots(by: -1, now: MonotonicTime.now())

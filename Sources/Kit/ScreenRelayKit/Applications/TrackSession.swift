@@ -33,10 +33,10 @@ public final class TrackSession: Sendable {
     /// Sends the peer a check about once per second from now on. Called once, after the answer.
     ///
     /// - Parameters:
-    ///   - patience: how long the peer may be silent once the session is connected.
+    ///   - timeout: how long the peer may be silent once the session is connected.
     ///   - onConnect: called on the media thread when the session is connected; it must not block.
-    public func enableKeepalive(patience: Interval, onConnect: @escaping @Sendable () -> Void) {
-        server.enableKeepalive(id, patience: patience, onConnect: onConnect)
+    public func enableKeepalive(timeout: Interval, onConnect: @escaping @Sendable () -> Void) {
+        server.enableKeepalive(id, timeout: timeout, onConnect: onConnect)
     }
 
     /// Takes a candidate of the peer's, a line with or without "a=".

@@ -12,9 +12,9 @@ import Threading
 /// Belongs to the supervisor's thread.
 final class SupervisedCapture {
     /// How long the capture may take from its start to its first message.
-    private static let startPatience = Interval.seconds(10)
+    private static let startTimeout = Interval.seconds(10)
     /// How long a capture that hangs has between SIGABRT, which leaves a trace for its developer, and SIGKILL.
-    private static let abortPatience = Interval.seconds(1)
+    private static let abortTimeout = Interval.seconds(1)
     /// How often the memory is checked while it grows, and while it has stayed the same for long: each look wakes the
     /// host, whose screen may stand still for hours.
     private static let (lookPeriod, longestPeriod) = (Interval.milliseconds(500), Interval.seconds(2))
@@ -132,15 +132,15 @@ final class SupervisedCapture {
             if now >= killsAt {
                 child.terminate(SIGKILL)
                 // If even that doesn't help at once, don't check all the time.
-                self.killsAt = now + Self.abortPatience
+                self.killsAt = now + Self.abortTimeout
             }
             return
         }
         if now - lastLook < period { return }
         waited = waited + min(now - lastLook, Self.lookPeriod + Self.lookPeriod)
         lastLook = now
-        if !hasArrived, waited > Self.startPatience {
-            end(because: "it did not start within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
+        if !hasArrived, waited > Self.startTimeout {
+            end(because: "it did not start within \(Self.startTimeout.milliseconds / 1000) s", SIGABRT, now)
         }
         guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory else { return }
         period = hasArrived && taken == lastPeak ? min(period + period, Self.longestPeriod) : Self.lookPeriod
@@ -168,7 +168,7 @@ final class SupervisedCapture {
         log.warning("ending \(name): \(reason)")
         watcher.explainEnd("\(name) was ended: \(reason)")
         child.terminate(signal)
-        killsAt = now + Self.abortPatience
+        killsAt = now + Self.abortTimeout
     }
 
     /// The highest resident memory so far (VmHWM of proc(5)), in bytes.

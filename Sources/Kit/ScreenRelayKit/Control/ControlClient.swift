@@ -63,7 +63,7 @@ public struct ControlClient: Sendable {
     private func exchange(_ command: ControlCommand, with process: Int32) throws(LinkTransportError) -> String {
         let connection = try LinkConnection.connect(to: .unix(path: path(of: process)))
         defer { connection.close() }
-        let deadline = MonotonicTime.now() + .milliseconds(ControlLine.patienceMilliseconds)
+        let deadline = MonotonicTime.now() + .milliseconds(ControlLine.timeoutMilliseconds)
         // Short enough for the socket's buffer to take it at once.
         try connection.enqueue(header: ControlLine.bytes(command.line, limit: ControlLine.requestLimit))
         var buffer = [UInt8](repeating: 0, count: command.answerLimit)

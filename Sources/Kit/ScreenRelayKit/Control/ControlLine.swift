@@ -6,7 +6,7 @@ enum ControlLine {
     static let longAnswerLimit = 8192
     static let listLimit = 4 << 20
     /// How long either end waits for the other, in total.
-    static let patienceMilliseconds: Int64 = 2000
+    static let timeoutMilliseconds: Int64 = 2000
 
     /// The first line of `bytes`, without its line feed, or nil if it is not complete yet.
     static func first(of bytes: [UInt8]) -> String? {

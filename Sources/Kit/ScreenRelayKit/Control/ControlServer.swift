@@ -121,7 +121,7 @@ private final class ControlLoop {
             // Accept one connection in each turn; the next one is still in the queue then.
             guard let connection = try listener.accept() else { return }
             if asking.count >= Self.connectionLimit { asking.removeFirst().connection.close() }
-            let deadline = now + .milliseconds(ControlLine.patienceMilliseconds)
+            let deadline = now + .milliseconds(ControlLine.timeoutMilliseconds)
             asking.append(Asking(connection, deadline: deadline))
         } catch {
             log.warning("control: \(error)")

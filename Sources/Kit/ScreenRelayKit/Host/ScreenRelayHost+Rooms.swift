@@ -5,14 +5,14 @@ import Synchronization
 import Threading
 
 extension ScreenRelayHost {
-    private static let answerPatience = Interval.seconds(1)
+    private static let answerTimeout = Interval.seconds(1)
 
     /// The rooms with their links, and who is in them now. Waits for the signalling thread; nil if that takes more than
     /// 1 s or the thread has ended.
     public func rooms() -> RoomsDocument? {
         let answer = OneShot<RoomsDocument>()
         signalling.describe { answer?.give($0) }
-        guard var document = answer?.wait(until: .now() + Self.answerPatience) else { return nil }
+        guard var document = answer?.wait(until: .now() + Self.answerTimeout) else { return nil }
         let links = linksDocument().rooms
         for index in document.rooms.indices {
             let name = document.rooms[index].name
@@ -26,7 +26,7 @@ extension ScreenRelayHost {
     public func removeVisitor(_ id: String) -> Bool {
         let answer = OneShot<Bool>()
         signalling.removeVisitor(id) { answer?.give($0) }
-        return answer?.wait(until: .now() + Self.answerPatience) ?? false
+        return answer?.wait(until: .now() + Self.answerTimeout) ?? false
     }
 }
 

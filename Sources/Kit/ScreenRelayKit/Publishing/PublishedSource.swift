@@ -19,7 +19,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     private static let waitingFrames = 256
     private static let waitingBytes = 32 << 20
     /// How long pictures are dropped while waiting for a key frame that can't be requested.
-    private static let patience = Interval.seconds(2)
+    private static let timeout = Interval.seconds(2)
 
     /// The publisher's sound.
     let sound = PublishedSound()
@@ -124,7 +124,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
         let isFirstLoss = state.withLock { state in
             if frame.isRandomAccess { state.needsKeyFrameSince = nil }
             // If no one can ask for a key frame, it may never come.
-            if !state.makesKeyFrames, let since = state.needsKeyFrameSince, frame.arrival - since >= Self.patience {
+            if !state.makesKeyFrames, let since = state.needsKeyFrameSince, frame.arrival - since >= Self.timeout {
                 state.needsKeyFrameSince = nil
             }
             let isFull =

@@ -22,7 +22,7 @@ protocol PublishableTracks: AnyObject, Sendable {
 /// viewers keep watching.
 final class RoomPublishing: TrackPublishing {
     /// How long a track without a publisher is kept.
-    static let patience = Interval.seconds(60)
+    static let timeout = Interval.seconds(60)
 
     /// Calls `action` on any thread after this time.
     typealias Schedule = @Sendable (_ time: Interval, _ action: @escaping @Sendable () -> Void) -> Void
@@ -32,7 +32,7 @@ final class RoomPublishing: TrackPublishing {
     }
 
     private let media: MediaServer
-    private let patience: Interval
+    private let timeout: Interval
     private let schedule: Schedule
     private let log: EventLog
     private let state = Mutex(State())
@@ -54,13 +54,13 @@ final class RoomPublishing: TrackPublishing {
         var last: [TrackKey: PublishedSource] = [:]
     }
 
-    /// Accepts publishers for `media`. A track without a publisher is kept for `patience`, which `schedule` waits.
+    /// Accepts publishers for `media`. A track without a publisher is kept for `timeout`, which `schedule` waits.
     init(
-        media: MediaServer, patience: Interval = RoomPublishing.patience,
+        media: MediaServer, timeout: Interval = RoomPublishing.timeout,
         schedule: @escaping Schedule = RoomPublishing.dispatched, log: EventLog
     ) {
         self.media = media
-        self.patience = patience
+        self.timeout = timeout
         self.schedule = schedule
         self.log = log
     }
@@ -155,7 +155,7 @@ final class RoomPublishing: TrackPublishing {
 
     /// Removes the track after a while, unless a source other than `source` has come by then.
     private func removeLater(_ key: TrackKey, of source: PublishedSource?) {
-        schedule(patience) { [weak self] in
+        schedule(timeout) { [weak self] in
             let tracks = self?.state.withLock { state -> (any PublishableTracks)? in
                 guard state.last[key] === source else { return nil }
                 state.last[key] = nil

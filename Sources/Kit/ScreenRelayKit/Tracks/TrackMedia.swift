@@ -9,7 +9,7 @@ import WebRTC
 /// A track's media as its room's signalling sees it: the media server has the sessions, the track's ingest the rest.
 struct TrackMedia: RoomMedia {
     /// How long a snapshot waits for a paused source to show its screen.
-    private static let snapshotPatience = Interval.seconds(3)
+    private static let snapshotTimeout = Interval.seconds(3)
 
     /// What viewers watch; its pictures go through `ingest`.
     let source: WatchedSource
@@ -55,7 +55,7 @@ struct TrackMedia: RoomMedia {
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
     ) {
-        ingest.snapshot(patience: Self.snapshotPatience) { picture in
+        ingest.snapshot(timeout: Self.snapshotTimeout) { picture in
             guard let picture, isWanted() else { return completion(.failure(.noPicture)) }
             files.make(of: picture, format, isWanted: isWanted, completion)
         }

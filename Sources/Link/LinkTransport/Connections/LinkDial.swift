@@ -10,9 +10,9 @@ import Threading
 /// Releasing it cancels the attempt.
 public final class LinkDial {
     /// How long the system may take to resolve a name.
-    private static let lookupPatience = Interval.seconds(10)
+    private static let lookupTimeout = Interval.seconds(10)
     /// How long one address may take to answer.
-    private static let connectPatience = Interval.seconds(5)
+    private static let connectTimeout = Interval.seconds(5)
     /// The largest number of a name's addresses that are tried.
     private static let addressLimit = 8
 
@@ -64,7 +64,7 @@ public final class LinkDial {
             try connectNext()
         } else {
             lookup = try NameLookup(host: host, port: port)
-            deadline = MonotonicTime.now() + Self.lookupPatience
+            deadline = MonotonicTime.now() + Self.lookupTimeout
         }
     }
 
@@ -148,7 +148,7 @@ public final class LinkDial {
                 _ = try adopt()
                 return
             case EINPROGRESS, EINTR:
-                deadline = MonotonicTime.now() + Self.connectPatience
+                deadline = MonotonicTime.now() + Self.connectTimeout
                 return
             default: failure = code
             }
@@ -177,7 +177,7 @@ public final class LinkDial {
             connection = LinkConnection(adopting: open, limit: limit, remote: remote)
             return connection
         }
-        deadline = MonotonicTime.now() + Self.connectPatience
+        deadline = MonotonicTime.now() + Self.connectTimeout
         try secure(
             LinkConnection(adopting: open, limit: limit, remote: remote, LinkEncryption(token: token), .capture))
         return connection

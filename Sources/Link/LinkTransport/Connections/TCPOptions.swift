@@ -12,7 +12,7 @@ enum TCPOptions {
         /// from a host that has vanished.
         case capture
 
-        fileprivate var patience: Int32 { self == .host ? 15_000 : 75_000 }
+        fileprivate var timeout: Int32 { self == .host ? 15_000 : 75_000 }
     }
 
     /// The number of seconds without traffic after which the peer is probed, and between probes.
@@ -45,7 +45,7 @@ enum TCPOptions {
         try set(number, tcp, shim_TCP_KEEPIDLE, idle, "TCP_KEEPIDLE")
         try set(number, tcp, shim_TCP_KEEPINTVL, idle, "TCP_KEEPINTVL")
         // This also applies to keep-alive probes, where it replaces TCP_KEEPCNT (tcp(7)).
-        try set(number, tcp, shim_TCP_USER_TIMEOUT, end.patience, "TCP_USER_TIMEOUT")
+        try set(number, tcp, shim_TCP_USER_TIMEOUT, end.timeout, "TCP_USER_TIMEOUT")
         if end == .capture { try set(number, tcp, shim_TCP_NOTSENT_LOWAT, unsent, "TCP_NOTSENT_LOWAT") }
     }
 

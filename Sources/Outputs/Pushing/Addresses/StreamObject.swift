@@ -21,7 +21,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
     private let place: String
     private let isFile: Bool
     /// How long a web server may take.
-    private static let patience = Interval.seconds(10)
+    private static let timeout = Interval.seconds(10)
 
     /// Reads a path, or a URL of HTTP or HTTPS.
     ///
@@ -58,7 +58,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
             if isFile {
                 (bytes, nearest) = (try file(), nil)
             } else {
-                let document = try WebDocument.read(place, limit: Self.largest, within: Self.patience)
+                let document = try WebDocument.read(place, limit: Self.largest, within: Self.timeout)
                 (bytes, nearest) = (document.bytes, document.nearness)
             }
         } catch {

@@ -22,7 +22,7 @@ struct ContinuousSound {
     /// The longest gap that is taken for a loss.
     private static let longestLoss: Int64 = 2880
     /// How long a packet may take beyond the usual before there is silence in its place: 200 ms.
-    private static let patience: Int64 = 9600
+    private static let timeout: Int64 = 9600
     /// Silence comes in pieces of 40 ms.
     private static let step: Int64 = 1920
     /// The most that packets are expected to be late: 10 s, as late as a track takes its source's times for true. Sound
@@ -43,7 +43,7 @@ struct ContinuousSound {
     }
 
     /// When silence is due if no packet comes.
-    var due: Int64 { end + delay + Self.patience + Self.step }
+    var due: Int64 { end + delay + Self.timeout + Self.step }
 
     /// Takes a packet that came at `arrival`. Returns what is missing before it, and itself; nothing if it begins
     /// before the end of what there is, because it comes too late.
@@ -65,7 +65,7 @@ struct ContinuousSound {
 
     /// The silence up to `now`, as far as no packet is still expected; nil if there is none yet.
     mutating func silence(until now: Int64) -> Piece? {
-        let length = (now - Self.patience - delay - end) / Self.step * Self.step
+        let length = (now - Self.timeout - delay - end) / Self.step * Self.step
         guard length > 0 else { return nil }
         defer {
             end += length

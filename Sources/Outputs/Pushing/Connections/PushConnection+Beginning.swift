@@ -21,13 +21,13 @@ extension PushConnection {
             guard frame.format.kind == .video else {
                 // Sound before the first picture isn't sent.
                 let now = MonotonicTime.now()
-                let due = soundDue ?? now + PushSource.picturePatience
+                let due = soundDue ?? now + PushSource.pictureTimeout
                 soundDue = track.isHeardAlone ? due : nil
                 guard now >= due, track.isHeardAlone else { continue }
                 return (picture: nil, hasSound: true)
             }
-            let patience = isEarly ? PushSource.soundPatience : .zero
-            let hasSound = settings.content == .both && waitForSound(until: MonotonicTime.now() + patience)
+            let timeout = isEarly ? PushSource.soundTimeout : .zero
+            let hasSound = settings.content == .both && waitForSound(until: MonotonicTime.now() + timeout)
             shared.withLock { $0.lacksSound = settings.content == .both && !hasSound }
             return (picture: frame, hasSound: hasSound)
         }

@@ -11,7 +11,7 @@ import WebRTCPushing
 final class WebRTCConnection: PushAttempt {
     /// How long the server may be silent before another connection is tried: two questions, each of them sent at
     /// least twice. Without another try, it is as long as any server may take nothing.
-    private static let patience = Interval.milliseconds(2_500)
+    private static let timeout = Interval.milliseconds(2_500)
     /// How much of the time to connect is left for what follows once somebody listens at the server.
     private static let reserve = Interval.seconds(1)
     /// How often to look for audio: a silent source sends no event.
@@ -65,7 +65,7 @@ final class WebRTCConnection: PushAttempt {
         shared.withLock { shared in
             shared.subscription = subscription
             shared.start.begin(at: MonotonicTime.now())
-            if settings.content == .both { shared.soundDue = MonotonicTime.now() + PushSource.picturePatience }
+            if settings.content == .both { shared.soundDue = MonotonicTime.now() + PushSource.pictureTimeout }
         }
         // There may be a picture already.
         wake()
@@ -114,7 +114,7 @@ final class WebRTCConnection: PushAttempt {
         if let pictureAt {
             guard settings.content == .both else { return [.video] }
             if !server.waitsForAll || track.hasSound { return all }
-            if !isEarly || now - pictureAt >= PushSource.soundPatience { return [.video] }
+            if !isEarly || now - pictureAt >= PushSource.soundTimeout { return [.video] }
         } else {
             guard now >= soundDue else { return nil }
             if track.isHeardAlone { return server.waitsForAll ? [.audio] : all }
@@ -134,7 +134,7 @@ final class WebRTCConnection: PushAttempt {
             shared.withLock { $0.session = session }
             let connection = ServerConnection(
                 server, offer: session.description,
-                patience: isRepeated ? settings.connectTimeout - Self.reserve : .zero
+                timeout: isRepeated ? settings.connectTimeout - Self.reserve : .zero
             ) { [weak self] in self?.take($0) }
             let isOver = shared.withLock { shared in
                 shared.connection = connection
@@ -161,12 +161,12 @@ final class WebRTCConnection: PushAttempt {
 
     private func accept(_ answer: String) {
         let (attempt, report) = (attempt, report)
-        let patience = settings.tries > 0 ? min(Self.patience, settings.sendTimeout) : settings.sendTimeout
+        let timeout = settings.tries > 0 ? min(Self.timeout, settings.sendTimeout) : settings.sendTimeout
         do throws(MediaSessionError) {
             let session = shared.withLock { $0.session }
             try session?.accept(answer: answer)
             prepareRelay(session, answer)
-            session?.enableKeepalive(patience: patience) { [weak self] in
+            session?.enableKeepalive(timeout: timeout) { [weak self] in
                 let relay = self?.shared.withLock { shared in
                     shared.counted.at = MonotonicTime.now()
                     return shared.relay

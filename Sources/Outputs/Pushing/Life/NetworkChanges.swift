@@ -71,7 +71,7 @@ private final class NetworkWatch: Sendable {
     /// When the routes are read again if that has failed.
     private static let repetition = Interval.seconds(5)
     /// The kernel answers at once.
-    private static let patience = Interval.seconds(2)
+    private static let timeout = Interval.seconds(2)
 
     private let news: Int32
     private let wake: EventFD
@@ -158,7 +158,7 @@ private final class NetworkWatch: Sendable {
         // The sequence number, the port, and an empty `struct rtmsg`, which asks for all families.
         request.append([UInt8](repeating: 0, count: 20))
         guard send(descriptor, request.bytes, request.count, 0) == request.count else { return nil }
-        let deadline = MonotonicTime.now() + patience
+        let deadline = MonotonicTime.now() + timeout
         var routes: [DefaultRoute] = []
         while MonotonicTime.now() < deadline {
             waitForEvents(on: descriptor, until: deadline)

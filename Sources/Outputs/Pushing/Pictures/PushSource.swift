@@ -5,10 +5,10 @@ import ScreenRelayKit
 /// Where the pictures of a push come from: the track itself, an encoder for other settings, or nowhere.
 enum PushSource: Sendable {
     /// How long the pictures of a source may come later than its sound, before the sound is sent alone.
-    static let picturePatience = Interval.seconds(3)
+    static let pictureTimeout = Interval.seconds(3)
     /// How long after the first picture of a source that has just come its sound may come. A stream that has begun
     /// without it must restart.
-    static let soundPatience = Interval.milliseconds(500)
+    static let soundTimeout = Interval.milliseconds(500)
 
     case track(HostedTrack)
     case encoder(Reencoder)

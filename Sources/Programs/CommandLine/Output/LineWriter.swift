@@ -33,7 +33,7 @@ public final class LineWriter: Sendable {
     private static let limit = 4096
     private static let byteLimit = 1 << 20
     /// How long `flush` waits for the lines to be written.
-    private static let patience = Interval.seconds(1)
+    private static let timeout = Interval.seconds(1)
 
     private let state = RankedMutex(State(), .innermost)
     private let descriptor: Int32
@@ -84,7 +84,7 @@ public final class LineWriter: Sendable {
 
     /// Waits at most 1 s until everything is written.
     public func flush() {
-        let deadline = MonotonicTime.now() + Self.patience
+        let deadline = MonotonicTime.now() + Self.timeout
         while MonotonicTime.now() < deadline {
             let isDone = state.withLock {
                 $0.thread != .running || ($0.lines.isEmpty && $0.missing == 0 && !$0.isWriting)

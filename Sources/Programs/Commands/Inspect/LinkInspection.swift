@@ -215,7 +215,7 @@ final class LinkInspection {
 /// it.
 private struct LeavingConnections {
     private var all: [(connection: LinkConnection, until: MonotonicTime)] = []
-    private static let patience = Interval.seconds(1)
+    private static let timeout = Interval.seconds(1)
     private static let limit = 16
 
     /// When the oldest connection is closed.
@@ -229,7 +229,7 @@ private struct LeavingConnections {
     mutating func add(_ connection: LinkConnection) {
         shutdown(connection.descriptor, Int32(SHUT_WR))
         if all.count == Self.limit { all.removeFirst().connection.close() }
-        all.append((connection, MonotonicTime.now() + Self.patience))
+        all.append((connection, MonotonicTime.now() + Self.timeout))
     }
 
     /// Discards what the peers still send, and closes connections that have ended or timed out.

@@ -152,9 +152,9 @@ final class ReplayOutlet {
         }
     }
 
-    /// Sends the end notice, and waits at most `patience` until the host has read everything.
-    func finish(_ reason: EndReason, _ text: String, within patience: Interval) {
-        let deadline = MonotonicTime.now() + patience
+    /// Sends the end notice, and waits at most `timeout` until the host has read everything.
+    func finish(_ reason: EndReason, _ text: String, within timeout: Interval) {
+        let deadline = MonotonicTime.now() + timeout
         do throws(LinkTransportError) {
             batch += encoder.encode(.end(EndNotice(reason: reason, text: text)))
             try write()

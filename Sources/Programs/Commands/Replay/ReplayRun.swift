@@ -57,9 +57,9 @@ final class ReplayRun {
     private var took = Interval.zero
 
     /// How long the host may take to say hello.
-    private static let patience = Interval.seconds(5)
+    private static let timeout = Interval.seconds(5)
     /// How long the host may take to read the last messages.
-    private static let lastPatience = Interval.seconds(10)
+    private static let lastTimeout = Interval.seconds(10)
     /// How long the host may take to admit the replay, at the recorded speed.
     private static let lead = Interval.milliseconds(50)
     /// How long messages are sent without checking for events while none has to wait.
@@ -84,10 +84,10 @@ final class ReplayRun {
         var end = play()
         switch end {
         case .done:
-            outlet.finish(.endOfRecording, "the recording has ended", within: Self.lastPatience)
+            outlet.finish(.endOfRecording, "the recording has ended", within: Self.lastTimeout)
             // A short recording may be sent completely before the host refuses it.
             if let ending = outlet.ending, ending.reason != nil { end = .linkLost(ending) }
-        case .stopped: outlet.finish(.stopped, "the replay was told to stop", within: Self.lastPatience)
+        case .stopped: outlet.finish(.stopped, "the replay was told to stop", within: Self.lastTimeout)
         case .linkLost: break
         }
         took = MonotonicTime.now() - began
@@ -110,7 +110,7 @@ final class ReplayRun {
     }
 
     private func play() -> End {
-        let deadline = began + Self.patience
+        let deadline = began + Self.timeout
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
             if MonotonicTime.now() >= deadline {

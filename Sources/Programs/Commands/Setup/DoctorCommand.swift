@@ -49,9 +49,9 @@ enum DoctorCommand {
     }()
 
     /// How long the checks may take, side by side.
-    private static let patience = Interval.seconds(15)
+    private static let timeout = Interval.seconds(15)
     /// How long to wait for somebody to open the page for the browser.
-    private static let browserPatience = Interval.seconds(30)
+    private static let browserTimeout = Interval.seconds(30)
 
     /// `given` is without the settings file.
     static func run(_ given: ParsedOptions) throws(UsageError) -> Int32 {
@@ -60,10 +60,10 @@ enum DoctorCommand {
         if let leak { findings.insert(Finding("file-mode", line: leak.description), at: 0) }
         plan.captureProgram = ProgramBeside.capture.path
         plan.soundProgram = ProgramBeside.sound.path
-        findings += Check.run(plan.checks(now: time(nil)), within: patience)
+        findings += Check.run(plan.checks(now: time(nil)), within: timeout)
         if options.has("browser") {
             let program = options.value("browser").flatMap { $0.isEmpty ? nil : $0 } ?? "xdg-open"
-            findings += BrowserCheck(program: program == "none" ? nil : program, patience: browserPatience).findings {
+            findings += BrowserCheck(program: program == "none" ? nil : program, timeout: browserTimeout).findings {
                 StandardStreams.printError("open this page in the browser to check: \($0)", program: Program.name)
             }
         }

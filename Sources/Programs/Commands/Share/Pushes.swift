@@ -12,7 +12,7 @@ import Threading
 /// The pushes of a running `share` or `host`, and the news of them.
 final class Pushes: Sendable {
     /// How long all of them together may take to end.
-    private static let patience = 4.0
+    private static let timeout = 4.0
     /// At most this many are kept, including those that have ended.
     private static let most = 64
 
@@ -164,7 +164,7 @@ final class Pushes: Sendable {
     func stop() {
         let all = pushes.withLock { $0.added }
         for added in all.values { added.push.stop() }
-        let deadline = DispatchTime.now() + Self.patience
+        let deadline = DispatchTime.now() + Self.timeout
         while !ended.withLock({ $0.isSuperset(of: all.keys) }), hasEnded.wait(timeout: deadline) == .success {}
     }
 }

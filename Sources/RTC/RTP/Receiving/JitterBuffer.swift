@@ -3,7 +3,7 @@ public import MediaTypes
 /// A jitter buffer: puts a stream's packets in order, waits briefly for missing ones, and says which of them to request
 /// again (RFC 4585 section 6.2.1).
 ///
-/// A peer can't make the buffer exceed its limits: beyond them, or after ``patience``, a gap is given up and the
+/// A peer can't make the buffer exceed its limits: beyond them, or after ``timeout``, a gap is given up and the
 /// packets after it are handed out. A packet is handed out at most once, and never after a later one.
 public struct JitterBuffer: Sendable {
     /// The maximum number of packets that wait behind a gap.
@@ -14,7 +14,7 @@ public struct JitterBuffer: Sendable {
     /// given up.
     public static let maximumSpan: Int64 = 2048
     /// How long to wait for a missing packet of pictures, which can't go on without it.
-    public static let patience = Interval.milliseconds(300)
+    public static let timeout = Interval.milliseconds(300)
     /// The maximum number of packets requested at once.
     public static let maximumRequestCount = 128
 
@@ -68,11 +68,11 @@ public struct JitterBuffer: Sendable {
     private var missingPackets = 0
     private var ready: [RTPPacket] = []
 
-    private let patience: Interval
+    private let timeout: Interval
 
     /// A buffer that has seen no packet yet, and waits so long for a missing one.
-    public init(patience: Interval = JitterBuffer.patience) {
-        self.patience = patience
+    public init(timeout: Interval = JitterBuffer.timeout) {
+        self.timeout = timeout
     }
 
     /// Takes the next packet of the stream in order of arrival.
@@ -101,7 +101,7 @@ public struct JitterBuffer: Sendable {
             if number <= highest {
                 fill(number)
             } else if highest + 1 < number {
-                gaps.append(Gap(numbers: highest + 1..<number, since: now, end: now + patience))
+                gaps.append(Gap(numbers: highest + 1..<number, since: now, end: now + timeout))
                 missingPackets += Int(number - highest - 1)
                 deadline = min(deadline, now + Self.reordering)
             }

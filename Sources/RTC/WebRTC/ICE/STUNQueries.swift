@@ -30,7 +30,7 @@ struct STUNQueries {
     /// The times between the tries of one question (RFC 8489 section 6.2.1).
     static let waits: [Interval] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
     /// A server that has not answered a question for this long is silent. It is asked again after as long.
-    static let patience = Interval.seconds(10)
+    static let timeout = Interval.seconds(10)
     /// The time between questions that are answered, less up to 5 s. NATs forget UDP mappings after 30 s or more.
     static let keepAlive = Interval.seconds(25)
     /// The time between two lookups of the servers' names, as long as some server is silent.
@@ -179,7 +179,7 @@ extension STUNQueries.Query {
             id = nil
             tries = 0
             mapped = nil
-            due = now + STUNQueries.patience
+            due = now + STUNQueries.timeout
             return nil
         }
         if id == nil {
@@ -188,7 +188,7 @@ extension STUNQueries.Query {
         }
         guard let id else { return nil }
         tries += 1
-        due = tries > STUNQueries.waits.count ? startedAt + STUNQueries.patience : now + STUNQueries.waits[tries - 1]
+        due = tries > STUNQueries.waits.count ? startedAt + STUNQueries.timeout : now + STUNQueries.waits[tries - 1]
         return STUNMessage.encode(.request, transactionID: id, attributes: [], key: nil, hmac: { _, _ in [] })
     }
 

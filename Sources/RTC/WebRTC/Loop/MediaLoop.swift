@@ -224,9 +224,9 @@ final class MediaLoop: DatagramSink {
                 remove(session)
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watched?.watchPointer(onChange)
-            case .enableKeepalive(let id, let patience, let onConnect):
+            case .enableKeepalive(let id, let timeout, let onConnect):
                 guard let session = sessions[id] else { continue }
-                session.enableKeepalive(patience: patience, onConnect: onConnect, now: now)
+                session.enableKeepalive(timeout: timeout, onConnect: onConnect, now: now)
                 note(session)
             case .setPlayoutDelay(let id, let delay):
                 sessions[id]?.watched?.requestedPlayoutDelay = delay

@@ -24,7 +24,7 @@ struct Publication: Sendable {
     var buffer: JitterBuffer {
         switch track.kind {
         case .video: JitterBuffer()
-        case .audio: JitterBuffer(patience: .milliseconds(answersNacks ? 120 : 40))
+        case .audio: JitterBuffer(timeout: .milliseconds(answersNacks ? 120 : 40))
         }
     }
 }
@@ -40,9 +40,9 @@ struct TrackReceiver {
     /// The minimum interval between two requests for a key frame.
     private static let askingInterval = Interval.milliseconds(500)
     /// How long a publisher has to send a key frame, and how long pictures that need one are held back.
-    private static let keyFramePatience = Interval.seconds(2)
+    private static let keyFrameTimeout = Interval.seconds(2)
     /// How long a stream must have been silent before another one may replace it.
-    private static let streamPatience = Interval.seconds(1)
+    private static let streamTimeout = Interval.seconds(1)
 
     private let publication: Publication
     private let protector: SRTPSession
@@ -87,7 +87,7 @@ struct TrackReceiver {
         if header.payloadType == publication.rtxPayloadType { return repair(packet, now: now) }
         guard header.payloadType == publication.payloadType else { return }
         if ssrc != header.ssrc {
-            guard ssrc == nil || now - lastPacket >= Self.streamPatience else { return }
+            guard ssrc == nil || now - lastPacket >= Self.streamTimeout else { return }
             begin(header.ssrc, now: now)
         }
         forgive(silence: now - lastPacket)
@@ -111,8 +111,8 @@ struct TrackReceiver {
 
     /// Excludes a silence from the timeouts: a publisher that we did not hear may not have heard us either.
     private mutating func forgive(silence: Interval) {
-        guard lastPacket > .zero, silence > Self.streamPatience else { return }
-        let pause = silence - Self.streamPatience
+        guard lastPacket > .zero, silence > Self.streamTimeout else { return }
+        let pause = silence - Self.streamTimeout
         askingSince = askingSince.map { $0 + pause }
         brokenSince = brokenSince.map { $0 + pause }
     }
@@ -189,7 +189,7 @@ struct TrackReceiver {
             tellIfIgnored(now: now)
             if let brokenSince {
                 // A damaged picture is better than one that stands still forever.
-                guard hasHadKeyFrame, now - brokenSince >= Self.keyFramePatience else {
+                guard hasHadKeyFrame, now - brokenSince >= Self.keyFrameTimeout else {
                     return requestKeyFrame(now: now)
                 }
                 self.brokenSince = nil
@@ -202,7 +202,7 @@ struct TrackReceiver {
     }
 
     private mutating func tellIfIgnored(now: MonotonicTime) {
-        guard let askingSince, now - askingSince >= Self.keyFramePatience else { return }
+        guard let askingSince, now - askingSince >= Self.keyFrameTimeout else { return }
         self.askingSince = nil
         guard !hasToldIgnored else { return }
         hasToldIgnored = true

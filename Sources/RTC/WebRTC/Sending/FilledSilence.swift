@@ -9,7 +9,7 @@ struct FilledSilence {
     /// What a packet lasts.
     static let length = Interval.milliseconds(60)
     /// How late a packet may be at first before silence takes its place, and at most: HLS players wait that long.
-    private static let patience = (first: Interval.milliseconds(200), most: Interval.seconds(2))
+    private static let fillDelay = (first: Interval.milliseconds(200), most: Interval.seconds(2))
     /// How much later than the latest packet so far another one may be.
     private static let margin = Interval.milliseconds(100)
     /// A loop that was late for longer makes up for nothing.
@@ -20,11 +20,11 @@ struct FilledSilence {
     private(set) var due: MonotonicTime
     /// Where what was sent ends; nil before anything was.
     private var end: MediaTime?
-    /// What ``patience`` was when silence was sent, if that was sent last.
+    /// What ``fillDelay`` was when silence was sent, if that was sent last.
     private var filledAfter: Interval?
     /// How late a packet may be. It grows when silence has taken a packet's place: sources that are read over SRT or
     /// RTMP deliver audio in bursts, which a loaded machine or a slow path delays.
-    private var patience = Self.patience.first
+    private var fillDelay = Self.fillDelay.first
 
     /// Begins with silence if `isNow`, and else after the first packet of sound.
     init(isNow: Bool, at now: MonotonicTime) {
@@ -37,12 +37,12 @@ struct FilledSilence {
         if let end, time < end {
             if let filledAfter {
                 let late = filledAfter + ClockRate.audio.interval(of: end.ticks - time.ticks)
-                patience = min(max(patience, late + Self.margin), Self.patience.most)
+                fillDelay = min(max(fillDelay, late + Self.margin), Self.fillDelay.most)
             }
-            due = now + patience + Self.length
+            due = now + fillDelay + Self.length
             return false
         }
-        due = now + patience + Self.length
+        due = now + fillDelay + Self.length
         (end, filledAfter) = (time + ClockRate.audio.ticks(in: duration), nil)
         return true
     }
@@ -52,12 +52,12 @@ struct FilledSilence {
     /// - Parameter place: where the track is now.
     mutating func next(at now: MonotonicTime, place: MediaTime) -> MediaTime? {
         guard now >= due else { return nil }
-        var start = end ?? place + -ClockRate.audio.ticks(in: patience + Self.length)
+        var start = end ?? place + -ClockRate.audio.ticks(in: fillDelay + Self.length)
         if now - due > Self.longestDelay {
             start = start + ClockRate.audio.ticks(in: now - due)
             due = now
         }
-        (end, filledAfter) = (start + Self.ticks, patience)
+        (end, filledAfter) = (start + Self.ticks, fillDelay)
         due = due + Self.length
         return start
     }

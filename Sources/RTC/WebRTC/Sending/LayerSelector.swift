@@ -14,13 +14,13 @@ struct LayerSelector {
     private static let tooLong = Interval.seconds(1)
     /// A session that changes back within this time waits longer the next time before it gets the source layer again.
     private static let relapse = Interval.seconds(60)
-    private static let patience = (least: Interval.seconds(1), most: Interval.seconds(30))
+    private static let returnDelay = (least: Interval.seconds(1), most: Interval.seconds(30))
     /// After a return, the path's new end is looked for during this time.
     private static let search = Interval.seconds(5)
 
     /// The layer that the session gets now.
     private(set) var layer = Layer.source
-    private var patience = patience.least
+    private var returnDelay = returnDelay.least
     /// Since when frames have been late on the source layer.
     private var lateSince: MonotonicTime?
     /// Since when the path carries what the source sends; nil if it doesn't.
@@ -53,7 +53,7 @@ struct LayerSelector {
         lateSince = nil
         fitsSince = nil
         let isRelapse = returnedAt.map { now - $0 < Self.relapse } ?? false
-        patience = isRelapse ? min(patience * 2, Self.patience.most) : Self.patience.least
+        returnDelay = isRelapse ? min(returnDelay * 2, Self.returnDelay.most) : Self.returnDelay.least
         return true
     }
 
@@ -66,7 +66,7 @@ struct LayerSelector {
         }
         let since = fitsSince ?? now
         fitsSince = since
-        return now - since >= patience
+        return now - since >= returnDelay
     }
 
     /// The session gets the source layer again.

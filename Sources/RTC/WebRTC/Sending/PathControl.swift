@@ -38,7 +38,7 @@ struct PathControl {
     /// before the first packet, and for others.
     private var silentAt: MonotonicTime?
     private let isOfServer: Bool
-    private static let silencePatience = Interval.seconds(1)
+    private static let silenceTimeout = Interval.seconds(1)
     private var controller: CongestionController
     private var pacer = Pacer()
     private var growth = GrowthProbes()
@@ -143,7 +143,7 @@ struct PathControl {
     /// - Parameter isPaced: whether it took a slot. A retransmission doesn't, and other packets wait for it.
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
         controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
-        if isOfServer, silentAt == nil { silentAt = now + Self.silencePatience }
+        if isOfServer, silentAt == nil { silentAt = now + Self.silenceTimeout }
         if isPaced { picturesSentAt = now } else { pacer.consume(byteCount, now: now) }
     }
 

@@ -43,7 +43,7 @@ struct TrackSender: LayerSwitching {
     private static let refreshDelay = Interval.milliseconds(250)
     /// How long a packet waits for the samples of its picture, and how often it looks. The host decodes a frame within
     /// milliseconds of its arrival, unless it is behind.
-    private static let samplesPatience = Interval.milliseconds(100)
+    private static let samplesTimeout = Interval.milliseconds(100)
     private static let samplesInterval = Interval.milliseconds(2)
 
     let sourceFeed: TrackFeed
@@ -228,7 +228,7 @@ struct TrackSender: LayerSwitching {
             return false
         }
         let since = samplesAwaited?.since ?? now
-        guard now - since < Self.samplesPatience else {
+        guard now - since < Self.samplesTimeout else {
             samplesAwaited = nil
             return false
         }

@@ -23,7 +23,7 @@ enum MediaCommand: Sendable {
     case close(MediaSessionID)
     case setPlayoutDelay(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
-    case enableKeepalive(MediaSessionID, patience: Interval, onConnect: @Sendable () -> Void)
+    case enableKeepalive(MediaSessionID, timeout: Interval, onConnect: @Sendable () -> Void)
     case stop
 }
 

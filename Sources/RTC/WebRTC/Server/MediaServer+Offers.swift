@@ -23,7 +23,7 @@ struct PendingOffer: Sendable {
 
 extension MediaServer {
     /// How long our offer waits for an answer.
-    static let answerPatience = Interval.seconds(30)
+    static let answerTimeout = Interval.seconds(30)
 
     /// Offers a session that watches `source` to a viewer that expects an offer: in 4:2:0 and, unless `controlling`, in
     /// 4:4:4. Quick and never blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
@@ -38,12 +38,12 @@ extension MediaServer {
     public func offer(
         watching source: WatchedSource, controlling: Bool = false, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> OfferedSession {
-        try offer(watching: source, controlling: controlling, within: Self.answerPatience, onEnd: onEnd)
+        try offer(watching: source, controlling: controlling, within: Self.answerTimeout, onEnd: onEnd)
     }
 
     /// Offers a session with another time limit for the answer.
     func offer(
-        watching source: WatchedSource, controlling: Bool = false, within patience: Interval,
+        watching source: WatchedSource, controlling: Bool = false, within timeout: Interval,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> OfferedSession {
         var local = localDescription(sending: source.kinds)
@@ -55,7 +55,7 @@ extension MediaServer {
         let id = try nextID()
         counters.withLock { $0.offers[id] = pending }
         let isPosted = inbox.post(
-            .expectAnswer(id, deadline: MonotonicTime.now() + patience) { [weak self] reason in
+            .expectAnswer(id, deadline: MonotonicTime.now() + timeout) { [weak self] reason in
                 guard pending.take() else { return }
                 self?.ended(id)
                 pending.onEnd(reason)

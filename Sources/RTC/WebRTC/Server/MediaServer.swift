@@ -231,12 +231,12 @@ public final class MediaServer: SessionServer {
     }
 
     /// Asks the peer of `session` about once a second whether it is there, and ends the session once it has been silent
-    /// for `patience`, for a peer whose end would otherwise be noticed too late. `onConnect` is called once on the
+    /// for `timeout`, for a peer whose end would otherwise be noticed too late. `onConnect` is called once on the
     /// media thread, when the session is connected. Unknown ids are ignored.
     public func enableKeepalive(
-        _ session: MediaSessionID, patience: Interval, onConnect: @escaping @Sendable () -> Void
+        _ session: MediaSessionID, timeout: Interval, onConnect: @escaping @Sendable () -> Void
     ) {
-        inbox.post(.enableKeepalive(session, patience: patience, onConnect: onConnect))
+        inbox.post(.enableKeepalive(session, timeout: timeout, onConnect: onConnect))
     }
 
     /// The current time in microseconds since 1970, on the clock of abs-capture-time and sender reports, which is never

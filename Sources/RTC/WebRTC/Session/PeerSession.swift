@@ -13,8 +13,8 @@ import Threading
 final class PeerSession {
     /// If a viewer is heard but answers none of our requests for this long, its session ends; its media has stopped by
     /// then (``SelectedPair/consentTimeout``). The viewer notices the end and can join again. This is longer than
-    /// ``SessionRole/patience`` plus one round of requests, so that a viewer who returns in time can still answer.
-    private static let answerPatience = Interval.seconds(40)
+    /// ``SessionRole/timeout`` plus one round of requests, so that a viewer who returns in time can still answer.
+    private static let answerTimeout = Interval.seconds(40)
 
     let id: MediaSessionID
     /// What the session does with media.
@@ -30,7 +30,7 @@ final class PeerSession {
 
     private var connectedAt: MonotonicTime?
     /// How long the peer may be silent once it is connected, and who is told of that; nil leaves it to the role.
-    private var keepalive: (patience: Interval, onConnect: @Sendable () -> Void)?
+    private var keepalive: (timeout: Interval, onConnect: @Sendable () -> Void)?
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
@@ -51,7 +51,7 @@ final class PeerSession {
         self.context = context
         self.sink = sink
         ice = SessionICE(parameters, now: now)
-        deadline = min(now + role.patience, ice.deadline)
+        deadline = min(now + role.timeout, ice.deadline)
     }
 
     /// The tracks that the peer watches; nil if it publishes.
@@ -138,20 +138,20 @@ final class PeerSession {
     func advance(now: MonotonicTime) {
         owner.check()
         guard end == nil else { return }
-        let patience = isConnected ? keepalive?.patience ?? role.patience : role.patience
-        if now - ice.lastHeard >= patience {
-            let whole = patience.milliseconds / 1000
-            let time = patience == .seconds(whole) ? "\(whole)" : "\(patience.seconds)"
+        let timeout = isConnected ? keepalive?.timeout ?? role.timeout : role.timeout
+        if now - ice.lastHeard >= timeout {
+            let whole = timeout.milliseconds / 1000
+            let time = timeout == .seconds(whole) ? "\(whole)" : "\(timeout.seconds)"
             finish(
                 isConnected
                     ? "the peer has been silent for \(time) s" : "no connectivity check from the peer within \(time) s")
             return
         }
-        deadline = ice.lastHeard + patience
+        deadline = ice.lastHeard + timeout
         if watched != nil, let connectedAt {
-            let answerDue = (ice.selectedPair.lastConsent ?? connectedAt) + Self.answerPatience
+            let answerDue = (ice.selectedPair.lastConsent ?? connectedAt) + Self.answerTimeout
             guard now < answerDue else {
-                finish("no answer to consent checks for \(Self.answerPatience.milliseconds / 1000) s")
+                finish("no answer to consent checks for \(Self.answerTimeout.milliseconds / 1000) s")
                 return
             }
             deadline = min(deadline, answerDue)
@@ -197,11 +197,11 @@ final class PeerSession {
         if end == nil { end = reason }
     }
 
-    /// Asks the peer about once a second whether it is there, and ends once it has been silent for `patience`. Calls
+    /// Asks the peer about once a second whether it is there, and ends once it has been silent for `timeout`. Calls
     /// `onConnect` when the session is connected.
-    func enableKeepalive(patience: Interval, onConnect: @escaping @Sendable () -> Void, now: MonotonicTime) {
+    func enableKeepalive(timeout: Interval, onConnect: @escaping @Sendable () -> Void, now: MonotonicTime) {
         owner.check()
-        keepalive = (patience, onConnect)
+        keepalive = (timeout, onConnect)
         ice.selectedPair.requestInterval = .seconds(1)
         if isConnected { onConnect() }
         advance(now: now)

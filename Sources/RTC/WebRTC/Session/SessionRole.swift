@@ -13,7 +13,7 @@ enum SessionRole {
 
     /// A peer that is silent for this long is gone (RFC 7675 section 5.1). A publisher sends pictures all the time, and
     /// another publisher may be waiting to take its place.
-    var patience: Interval {
+    var timeout: Interval {
         switch self {
         case .watching: .seconds(30)
         case .publishing: .seconds(10)
@@ -181,12 +181,12 @@ final class WatchedTracks: TrackViewer {
     /// A peer that says nothing may let pictures wait for their sound while there is any.
     private func playoutDelay(_ now: MonotonicTime) -> PlayoutDelay {
         if let requestedPlayoutDelay { return .held(for: requestedPlayoutDelay) }
-        guard let sentAt = sound?.sentAt, now - sentAt < Self.soundPatience else { return .none }
+        guard let sentAt = sound?.sentAt, now - sentAt < Self.soundTimeout else { return .none }
         return .withSound
     }
 
     /// After so long a silence, there is nothing to wait for.
-    private static let soundPatience = Interval.seconds(2)
+    private static let soundTimeout = Interval.seconds(2)
 
     /// Calls `onChange` for the first picture, and whenever the pointer starts or stops being drawn into the pictures.
     /// If pictures have already been sent, calls it at once.

@@ -16,10 +16,10 @@ final class StreamConnections {
     /// The maximum number of connections from one IPv4 address or IPv6 /64.
     static let limitPerAddress = 64
     /// How long a connection may take to its first valid check. A browser sends that at once.
-    static let proofPatience = Interval.seconds(5)
+    static let proofTimeout = Interval.seconds(5)
     /// A connection over which nothing comes for so long is closed. Browsers check even those that they hold in reserve
     /// at least every 30 s.
-    static let silencePatience = Interval.seconds(60)
+    static let silenceTimeout = Interval.seconds(60)
     /// How long to accept no more connections after there was no descriptor for one.
     private static let acceptPause = Interval.seconds(1)
     /// The maximum number of connections accepted at once.
@@ -171,7 +171,7 @@ final class StreamConnections {
         guard shim_epoll_set(descriptor, 1, accepted, UInt64(lastNumber), 1, 0) == 0 else { return }
         connections[lastNumber] = new
         counts[client, default: 0] += 1
-        deadline = min(deadline, now + Self.proofPatience)
+        deadline = min(deadline, now + Self.proofTimeout)
     }
 
     /// Closes the oldest connection among these that has proved nothing, of the client, or of the network of 48 bits,
@@ -222,7 +222,7 @@ final class StreamConnections {
         for connection in connections.values {
             let due =
                 connection.session == nil
-                ? connection.openedAt + Self.proofPatience : connection.heardAt + Self.silencePatience
+                ? connection.openedAt + Self.proofTimeout : connection.heardAt + Self.silenceTimeout
             if due <= now { expired.append(connection) } else { next = min(next, due) }
         }
         deadline = next

@@ -27,7 +27,7 @@ struct FrameRequest: Sendable {
 /// Belongs to the media thread.
 struct FrameViewer: LayerSwitching, TrackViewer {
     /// A viewer that confirms nothing for this long is gone.
-    static let patience = Interval.seconds(10)
+    static let timeout = Interval.seconds(10)
     private static let askingInterval = Interval.milliseconds(100)
     /// What is due without an event: the end of a silence, the return to the source layer, statistics.
     private static let longestPause = Interval.seconds(1)
@@ -90,8 +90,8 @@ struct FrameViewer: LayerSwitching, TrackViewer {
             rate.forgetUnconfirmed(now: now)
             self.isLastShown = nil
         }
-        if rate.silence(now: now) >= Self.patience {
-            end = "the viewer has confirmed no picture for \(Self.patience.milliseconds / 1000) s"
+        if rate.silence(now: now) >= Self.timeout {
+            end = "the viewer has confirmed no picture for \(Self.timeout.milliseconds / 1000) s"
             return
         }
         isStalled = rate.isStalled(now: now)

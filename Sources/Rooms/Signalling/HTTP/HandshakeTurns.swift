@@ -22,12 +22,12 @@ struct HandshakeTurns {
     private let limit: Int
     private let limitOfAddress: Int
     /// After this time, a handshake may have to end for another one.
-    private let patience: Int
+    private let timeout: Int
     private var waiting: [Handshake] = []
     private var running: [Handshake] = []
 
-    init(limit: Int, limitOfAddress: Int, patience: Int) {
-        (self.limit, self.limitOfAddress, self.patience) = (limit, limitOfAddress, patience)
+    init(limit: Int, limitOfAddress: Int, timeout: Int) {
+        (self.limit, self.limitOfAddress, self.timeout) = (limit, limitOfAddress, timeout)
     }
 
     /// Notes a connection whose client has begun to speak.
@@ -58,7 +58,7 @@ struct HandshakeTurns {
         guard !running.contains(where: \.isEnding) else { return nil }
         let least = count(waiting[index])
         let stalled = running.indices.filter {
-            running[$0].origin != nil && count(running[$0]) > least && now - running[$0].began >= patience
+            running[$0].origin != nil && count(running[$0]) > least && now - running[$0].began >= timeout
         }
         // The oldest of the busiest address: they are in the order in which they began.
         guard let most = stalled.map({ count(running[$0]) }).max(),

@@ -50,7 +50,7 @@ final class TLSHandshakes {
         self.context = context
         turns = HandshakeTurns(
             limit: limits.handshakes, limitOfAddress: limits.handshakesPerAddress,
-            patience: limits.handshakePatience.microseconds)
+            timeout: limits.handshakeTimeout.microseconds)
     }
 
     /// Creates the server side of TLS over `plain`; nil if GLib can't.

@@ -157,7 +157,7 @@ public struct SignallingLimits: Sendable {
     /// end.
     public var handshakeTime: Duration = .seconds(10)
     /// The time after which a handshake may end for one of an address that has fewer, if there are as many as may be.
-    public var handshakePatience: Duration = .seconds(2)
+    public var handshakeTimeout: Duration = .seconds(2)
     /// The size of a request's body; more gets 413. (libsoup limits a request's header to 64 KiB.)
     public var body = 64 * 1024
     /// The time from a connection, or from a request's first byte, to the request's last byte.

@@ -2,7 +2,7 @@
 /// the path or the client is slower, packets are left out, so that the buffers in between don't fill with old sound.
 ///
 /// The round trip is the shortest one seen. One that has grown looks like a slow path. If sound has been left out for
-/// ``patience``, none is sent until all is confirmed: the next packet, which no other holds up, then tells the round
+/// ``timeout``, none is sent until all is confirmed: the next packet, which no other holds up, then tells the round
 /// trip again.
 ///
 /// Pure; times are in microseconds of one clock.
@@ -10,7 +10,7 @@ struct SoundFlow {
     /// The round trip, before anything is known of it, and the longest that a client may claim.
     private static let usualRoundTrip = 200_000
     private static let longestRoundTrip = 1_000_000
-    private static let patience = 10_000_000
+    private static let timeout = 10_000_000
 
     /// The number of the last packet sent; 0 before the first.
     private(set) var last: UInt32 = 0
@@ -26,7 +26,7 @@ struct SoundFlow {
 
     /// Numbers another packet, which is sent at `now`; nil if too much is under way.
     mutating func next(at now: Int) -> UInt32? {
-        let isDraining = crowdedSince.map { now - $0 > Self.patience } ?? false
+        let isDraining = crowdedSince.map { now - $0 > Self.timeout } ?? false
         if let oldest = unconfirmed.first {
             if isDraining { return nil }
             if now - oldest > (roundTrip ?? Self.usualRoundTrip) + longestWait {

@@ -181,10 +181,10 @@ final class EngineSession {
         // A waiting request notices by itself when its client is gone.
         if let waiting, waiting.exchange.clientIsGone { return end() }
         let interval = limits.enginePingInterval.microseconds
-        let patience = limits.enginePingTimeout.microseconds
+        let timeout = limits.enginePingTimeout.microseconds
         switch version {
-        case .three: if now - lastHeard > interval + patience { end() }
-        case .four where awaitsPong: if now - lastPing > patience { end() }
+        case .three: if now - lastHeard > interval + timeout { end() }
+        case .four where awaitsPong: if now - lastPing > timeout { end() }
         case .four:
             guard now - lastPing >= interval else { return }
             lastPing = now

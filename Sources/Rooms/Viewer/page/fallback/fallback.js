@@ -7,9 +7,9 @@ import { FrameReception } from "./frames.js";
 
 // In milliseconds: between two attempts to find a path, and how long one of them may take, from the host's answer.
 const ATTEMPT_INTERVAL = 10_000;
-const ATTEMPT_PATIENCE = 3000;
+const ATTEMPT_TIMEOUT = 3000;
 // If the pictures end because their track was removed, the next message says so.
-const TRACKS_PATIENCE = 200;
+const TRACKS_TIMEOUT = 200;
 
 /**
  * A reception by the WebSocket, and at most one by WebRTC beside it, the attempt.
@@ -60,7 +60,7 @@ export class Fallback extends FrameReception {
     this.#attempt?.heard(name, data);
     if (name !== "_answer" || !this.#isAnother) return;
     const attempt = this.#attempt;
-    this.#expect(ATTEMPT_PATIENCE, () => {
+    this.#expect(ATTEMPT_TIMEOUT, () => {
       if (attempt === this.#attempt && !attempt?.isConnected) this.#giveUp();
     });
   }
@@ -78,7 +78,7 @@ export class Fallback extends FrameReception {
   sessionEnded() {
     if (this.#before === this.packets) return false;
     this.#before = this.packets;
-    this.#expect(TRACKS_PATIENCE, () => this.renew());
+    this.#expect(TRACKS_TIMEOUT, () => this.renew());
     return true;
   }
 

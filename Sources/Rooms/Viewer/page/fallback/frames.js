@@ -8,8 +8,8 @@ import { Confirmations, isNext, readFrame } from "./pictures.js";
 import { SourcePlayer, sourceSupport } from "./sourceplayer.js";
 
 // In milliseconds. A host that knows nothing of this doesn't answer.
-const ANSWER_PATIENCE = 5000;
-const PICTURE_PATIENCE = 10_000;
+const ANSWER_TIMEOUT = 5000;
+const PICTURE_TIMEOUT = 10_000;
 // Between two requests for a key picture.
 const KEY_INTERVAL = 1000;
 // More pictures than a still screen needs.
@@ -88,7 +88,7 @@ export class FrameReception {
 
   /** Asks for the pictures. */
   async open() {
-    this.#expect(ANSWER_PATIENCE, null);
+    this.#expect(ANSWER_TIMEOUT, null);
     const [decoder, hasSound] = await Promise.all([decoderSupport(), this.#sound.open()]);
     const source = decoder ? null : sourceSupport();
     this.isMute = !hasSound;
@@ -143,7 +143,7 @@ export class FrameReception {
 
   /** Starts to wait for the first picture. A timeout counts only if `isDue()` then. */
   expectPicture(isDue) {
-    if (!this.hasPicture) this.#expect(PICTURE_PATIENCE, "noPicture", isDue);
+    if (!this.hasPicture) this.#expect(PICTURE_TIMEOUT, "noPicture", isDue);
   }
 
   /** Records that the first picture is on the screen. */
@@ -174,7 +174,7 @@ export class FrameReception {
     const last = this.#undecoded;
     // A hidden page may not play.
     if (!last || document.hidden || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
-    else if (now.time - last.time > PICTURE_PATIENCE && now.packets - last.packets > MANY_PICTURES) {
+    else if (now.time - last.time > PICTURE_TIMEOUT && now.packets - last.packets > MANY_PICTURES) {
       this.#fail("undecodable");
       return false;
     }

@@ -11,7 +11,7 @@ const MOST = samples(80);
 // A piece that would wait for longer belongs to another time, such as that before the device was changed.
 const FARTHEST = samples(500);
 // After so long a time in which all is late, the path has become longer.
-const PATIENCE = samples(100);
+const TIMEOUT = samples(100);
 // If all pieces that are looked at have waited for longer, the path has become shorter, and some sound is skipped.
 const TOO_LONG = samples(200);
 // A piece that would begin so close to the end of the one before, or within half its own length, follows it without a
@@ -50,7 +50,7 @@ export class JitterBuffer {
     if (this.#arrivals.length > WINDOW) this.#arrivals.shift();
     const wait = this.#offset === null ? FARTHEST + 1 : taken + this.#offset - now;
     if (wait >= 0) this.#lateSince = null;
-    else if (now - (this.#lateSince ??= now) < PATIENCE) return null;
+    else if (now - (this.#lateSince ??= now) < TIMEOUT) return null;
     if (wait < 0 || wait > FARTHEST) {
       this.#offset = now + START - taken;
       this.#arrivals = [now - taken];

@@ -3,7 +3,7 @@
 import { RATE } from "./opus.js";
 
 // In milliseconds. A browser that wants a click first doesn't begin.
-const PATIENCE = 3000;
+const TIMEOUT = 3000;
 // Seconds in which the volume follows, so that it doesn't crack.
 const FADE = 0.01;
 
@@ -25,7 +25,7 @@ export class Speaker {
     this.#resume();
     this.#timer = setTimeout(() => {
       if (!this.isRunning) onRefused();
-    }, PATIENCE);
+    }, TIMEOUT);
   }
 
   /** Whether the context's time passes. */

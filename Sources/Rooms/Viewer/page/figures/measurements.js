@@ -11,7 +11,7 @@ const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
 const EVERY = 900;
 // After this many samples without one, the delay can't be measured: even a still screen has had keep-alive pictures.
-const DELAY_PATIENCE = 8;
+const DELAY_TIMEOUT = 8;
 // The number of samples to skip after the first picture: pictures that were queued before we joined would distort them.
 const LOOKS_BEFORE = 2;
 
@@ -53,7 +53,7 @@ export class Measurements {
 
   /** Whether the delay isn't known yet, but may be soon. */
   get awaitsDelay() {
-    return !this.knowsDelay && this.roundTrip.length < DELAY_PATIENCE;
+    return !this.knowsDelay && this.roundTrip.length < DELAY_TIMEOUT;
   }
 
   /** The texts such as "42 ms", "30 fps", "1.2 Mbit/s" and "1920 × 1080"; empty if there is nothing to show. */

@@ -1,7 +1,7 @@
 // Which path the pictures take, and why none of the better ones. Nothing here accesses the page.
 
 // Milliseconds from the host's answer after which a path isn't waited for.
-const PATIENCE = 3000;
+const TIMEOUT = 3000;
 const KINDS = ["udp", "tcp", "relay"];
 
 /**
@@ -55,10 +55,10 @@ function reason(kind, { errors, answer, servers, entries, pairs, waited }) {
   } else if (waited > 0) {
     if (!new RegExp(`^a=candidate:\\S+ \\d+ ${kind} `, "im").test(answer)) return { key: "notOffered" };
     const isAllowed = [...entries.values()].some((one) => one.type === "local-candidate" && isOurs(one));
-    if (entries.size > 0 && waited >= PATIENCE && !isAllowed) return { key: "notAllowed" };
+    if (entries.size > 0 && waited >= TIMEOUT && !isAllowed) return { key: "notAllowed" };
   }
   const tried = pairs.filter(({ local }) => isOurs(local));
   if (tried.some(({ state }) => state === "succeeded")) return { key: "notChosen" };
   if (kind === "tcp" && tried.length > 0 && tried.every(({ state }) => state === "failed")) return { key: "refused" };
-  return { key: waited < PATIENCE ? "trying" : "noAnswer" };
+  return { key: waited < TIMEOUT ? "trying" : "noAnswer" };
 }

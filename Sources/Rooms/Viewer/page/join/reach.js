@@ -5,7 +5,7 @@
 const OFTEN = 400;
 const RARELY = 5000;
 const OFTEN_FOR = 120_000;
-const PROBE_PATIENCE = 4000;
+const PROBE_TIMEOUT = 4000;
 
 /** Asks for a small file again and again while no answer comes at all, because the network between is down. */
 export class Reach {
@@ -22,7 +22,7 @@ export class Reach {
     const probe = () => {
       const asked = performance.now();
       // @ts-ignore: the checker's library doesn't know AbortSignal.timeout.
-      fetch("favicon.svg", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PROBE_PATIENCE) }).then(
+      fetch("favicon.svg", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PROBE_TIMEOUT) }).then(
         ({ ok }) => {
           if (this.#attempt !== attempt) return;
           this.stop();
@@ -51,5 +51,5 @@ export class Reach {
 /** Whether the host refuses this page's WebSocket by its origin, of which the browser says nothing. */
 export const refusesPage = (socket) =>
   // @ts-ignore: the checker's library doesn't know AbortSignal.timeout.
-  fetch(socket.replace(/^ws/, "http"), { method: "POST", signal: AbortSignal.timeout(PROBE_PATIENCE) }).then(
+  fetch(socket.replace(/^ws/, "http"), { method: "POST", signal: AbortSignal.timeout(PROBE_TIMEOUT) }).then(
     ({ status }) => status === 403, () => false);

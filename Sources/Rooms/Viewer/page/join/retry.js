@@ -44,7 +44,7 @@ export class Relays {
 }
 
 /** A timeout for the next step. Only one step is awaited at a time. */
-export class Patience {
+export class Timeout {
   #timer = null;
 
   /** Calls `otherwise` after `delay` milliseconds, unless `expect` or `stop` is called before. */

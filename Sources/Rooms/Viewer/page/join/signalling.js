@@ -13,7 +13,7 @@ const EXPIRED = 4411;
 // The close code if the host is full at present.
 const ROOM_FULL = 4503;
 // A refusal message may be followed by one of these close codes, so wait for that.
-const CLOSE_PATIENCE = 500;
+const CLOSE_TIMEOUT = 500;
 
 /**
  * One visit to the room. It ends once, by one of the end handlers, and can't be reopened: to join again, create a new
@@ -188,7 +188,7 @@ export class Signalling {
         // Without a reason the close code tells it; otherwise it may tell more.
         this.#refusal = String(data.reason ?? data.message ?? "");
         if (this.#refusal === "") break;
-        setTimeout(() => this.#end(() => this.#handlers.onRefused(this.#refusal)), CLOSE_PATIENCE);
+        setTimeout(() => this.#end(() => this.#handlers.onRefused(this.#refusal)), CLOSE_TIMEOUT);
         break;
       case "_remove_peer":
         if (data.socketId === this.#host) this.#end(() => this.#handlers.onHostLeft());

@@ -3,12 +3,12 @@
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "../words/messages.js";
 import { Reach, refusesPage } from "./reach.js";
-import { Attempts, Patience } from "./retry.js";
+import { Attempts, Timeout } from "./retry.js";
 import { ShownTrack } from "../picture/shown.js";
 import { Signalling } from "./signalling.js";
 import { isDead, Visit } from "./visit.js";
 
-const JOIN_PATIENCE = 10_000;
+const JOIN_TIMEOUT = 10_000;
 
 /**
  * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
@@ -48,7 +48,7 @@ export class Viewer extends EventTarget {
   #shown;
   #signalling = null;
   #attempts = new Attempts();
-  #patience = new Patience();
+  #timeout = new Timeout();
   #reach = new Reach();
   #visit = new Visit();
   /** Whether the host has told us that it ends, and none has let us in since. */
@@ -60,7 +60,7 @@ export class Viewer extends EventTarget {
     this.#shown = new ShownTrack(this, stage, {
       onTold: (type, detail) => this.#tell(type, detail),
       onNegotiation: () => {
-        this.#patience.stop();
+        this.#timeout.stop();
         if (this.phase === "connecting") this.#enter("negotiating");
       },
       onFailure: (reason) => (reason.isFinal ? this.#stop(reason, true) : this.#retry(reason)),
@@ -198,7 +198,7 @@ export class Viewer extends EventTarget {
     if (!this.reason) this.#enter("connecting");
     else if (this.phase !== "ended") this.#enter("reconnecting");
     this.#join();
-    this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
+    this.#timeout.expect(JOIN_TIMEOUT, () => this.#noHost(messages.hostAway()));
     if (!this.#stage.hasPicture) this.#shown.begin();
     this.#awaitReach();
   }
@@ -234,7 +234,7 @@ export class Viewer extends EventTarget {
     if (this.#visit.mayGoOn && this.reception?.isConnected) {
       this.#visit.setAside(this.#signalling);
       this.#visit.isCutOff = true;
-      this.#patience.stop();
+      this.#timeout.stop();
       this.#attempts.again(() => this.#renew());
       this.#awaitReach();
     } else {
@@ -254,7 +254,7 @@ export class Viewer extends EventTarget {
     this.#attempts.stop();
     this.#visit.setAside(this.#signalling);
     this.#join();
-    this.#patience.expect(JOIN_PATIENCE, () => this.#broken());
+    this.#timeout.expect(JOIN_TIMEOUT, () => this.#broken());
   }
 
   /** Tries again as soon as the host can be reached, as long as an attempt hasn't got through to it. */
@@ -354,7 +354,7 @@ export class Viewer extends EventTarget {
   #disconnect() {
     this.#reach.stop();
     this.#attempts.stop();
-    this.#patience.stop();
+    this.#timeout.stop();
     this.#stage.hold();
     this.#shown.leave();
     // The next stream tells again.

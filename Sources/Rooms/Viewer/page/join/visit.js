@@ -3,10 +3,10 @@
 // The host answers a question at once. After this many milliseconds without a packet from a source that is never
 // silent, it is asked one; and after this many without an answer, the connection is taken to be dead.
 const QUIET = 3000;
-const ANSWER_PATIENCE = 2000;
+const ANSWER_TIMEOUT = 2000;
 // The same without pictures that have a path of their own: the answer may have to wait for a large picture on that very
 // connection, or for what a slow network still has to bring.
-const LONG_ANSWER_PATIENCE = 10_000;
+const LONG_ANSWER_TIMEOUT = 10_000;
 
 /** Our visit to the room. It may outlive a connection, a `Signalling`, and go on by another one. */
 export class Visit {
@@ -72,5 +72,5 @@ export class Visit {
  */
 export function isDead(signalling, reception) {
   const haveOwnPath = reception?.isConnected === true && !reception.isByWebSocket;
-  return signalling?.unanswered > (haveOwnPath ? ANSWER_PATIENCE : LONG_ANSWER_PATIENCE);
+  return signalling?.unanswered > (haveOwnPath ? ANSWER_TIMEOUT : LONG_ANSWER_TIMEOUT);
 }

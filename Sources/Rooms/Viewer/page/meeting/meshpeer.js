@@ -1,9 +1,9 @@
 // A connection to another member of the meeting, with sound and pictures in both directions.
 
-const ANSWER_PATIENCE = 10_000;
-const DISCONNECTED_PATIENCE = 3_000;
+const ANSWER_TIMEOUT = 10_000;
+const DISCONNECTED_TIMEOUT = 3_000;
 const RETRY_EVERY = 6_000;
-const OTHERS_PATIENCE = 15_000;
+const OTHERS_TIMEOUT = 15_000;
 // A small picture needs no more, and each of the other members is sent one.
 const MOST_BITS = 600_000;
 const MOST_EARLY = 64;
@@ -132,7 +132,7 @@ export class MeshPeer {
       const track = this.#own[kind];
       connection.addTransceiver(track ?? kind, { direction: track ? "sendrecv" : "recvonly" });
     }
-    this.#watch(ANSWER_PATIENCE);
+    this.#watch(ANSWER_TIMEOUT);
   }
 
   #make() {
@@ -207,7 +207,7 @@ export class MeshPeer {
     } else if (state === "failed") {
       this.#fail();
     } else if (state === "disconnected") {
-      this.#watch(DISCONNECTED_PATIENCE);
+      this.#watch(DISCONNECTED_TIMEOUT);
     }
   }
 
@@ -217,7 +217,7 @@ export class MeshPeer {
     this.#enter("lost");
     if (!this.#isLater && !this.#hasWaited) {
       this.#hasWaited = true;
-      this.#watch(OTHERS_PATIENCE);
+      this.#watch(OTHERS_TIMEOUT);
     } else if (this.#isLater && this.#wasConnected && !this.#hasRestarted) {
       this.#hasRestarted = true;
       this.#connection.restartIce();

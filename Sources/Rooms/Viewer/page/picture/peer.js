@@ -3,7 +3,7 @@
 import { loaded } from "../loaded.js";
 import { withStereo } from "./stereo.js";
 
-const DISCONNECTED_PATIENCE = 5000;
+const DISCONNECTED_TIMEOUT = 5000;
 const MOST_ERRORS = 16;
 
 /**
@@ -185,7 +185,7 @@ export class Peer {
     if (connectionState === "failed" || iceConnectionState === "failed") {
       this.#lost();
     } else if (gone && this.#disconnected === null) {
-      this.#disconnected = setTimeout(() => this.#lost(), DISCONNECTED_PATIENCE);
+      this.#disconnected = setTimeout(() => this.#lost(), DISCONNECTED_TIMEOUT);
     } else if (!gone) {
       clearTimeout(this.#disconnected);
       this.#disconnected = null;

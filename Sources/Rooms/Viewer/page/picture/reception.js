@@ -2,13 +2,13 @@
 
 import { messages } from "../words/messages.js";
 import { dropOffer, Peer } from "./peer.js";
-import { Patience } from "../join/retry.js";
+import { Timeout } from "../join/retry.js";
 
-const ANSWER_PATIENCE = 10_000;
-const PATH_PATIENCE = 15_000;
+const ANSWER_TIMEOUT = 10_000;
+const PATH_TIMEOUT = 15_000;
 // Until the servers are asked as well: a direct connection is there after few round trips, or not at all.
-const DIRECT_PATIENCE = 3_000;
-const PICTURE_PATIENCE = 10_000;
+const DIRECT_TIMEOUT = 3_000;
+const PICTURE_TIMEOUT = 10_000;
 // More packets than a still screen needs.
 const PACKETS_OF_PICTURES = 50;
 
@@ -27,7 +27,7 @@ export class Reception {
   #track;
   #handlers;
   #peer;
-  #patience = new Patience();
+  #timeout = new Timeout();
   #hasOtherWay;
   #noPath;
   #undecoded = null;
@@ -92,7 +92,7 @@ export class Reception {
 
   /** Starts the reception. */
   open() {
-    this.#patience.expect(ANSWER_PATIENCE, () => this.#fail(messages.noAnswer()));
+    this.#timeout.expect(ANSWER_TIMEOUT, () => this.#fail(messages.noAnswer()));
     this.#peer.open().catch((problem) => this.#fail(messages.unusableAnswer(problem.message)));
   }
 
@@ -128,7 +128,7 @@ export class Reception {
   heard(name, data) {
     if (name === "_answer" && data.sdp) {
       this.#isAnswered = true;
-      this.#patience.expect(this.#hasOtherWay() ? DIRECT_PATIENCE : PATH_PATIENCE, this.#noPath);
+      this.#timeout.expect(this.#hasOtherWay() ? DIRECT_TIMEOUT : PATH_TIMEOUT, this.#noPath);
       this.#peer.accept(data.sdp);
     } else if (name === "_ice_candidate" && data.candidate) {
       this.#peer.addCandidate({
@@ -142,7 +142,7 @@ export class Reception {
   /** Starts to wait for the first picture. A timeout counts only if `isDue()` then. */
   expectPicture(isDue) {
     if (this.#hasArrived) return;
-    this.#patience.expect(PICTURE_PATIENCE, () => {
+    this.#timeout.expect(PICTURE_TIMEOUT, () => {
       if (isDue()) this.#fail(messages.noPicture());
     });
   }
@@ -150,7 +150,7 @@ export class Reception {
   /** Records that the first picture has arrived. */
   arrived() {
     this.#hasArrived = true;
-    this.#patience.stop();
+    this.#timeout.stop();
   }
 
   /** Reads the browser's counters, and detects a stuck decoder. Returns whether there are any counters yet. */
@@ -160,7 +160,7 @@ export class Reception {
     this.counted = now;
     const last = this.#undecoded;
     if (!last || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
-    else if (now.time - last.time > PICTURE_PATIENCE && now.packets - last.packets > PACKETS_OF_PICTURES) {
+    else if (now.time - last.time > PICTURE_TIMEOUT && now.packets - last.packets > PACKETS_OF_PICTURES) {
       this.#fail(messages.undecodable());
       return false;
     }
@@ -170,7 +170,7 @@ export class Reception {
   /** Ends without calling any handler. */
   close() {
     this.#isOver = true;
-    this.#patience.stop();
+    this.#timeout.stop();
     this.#peer.close();
   }
 

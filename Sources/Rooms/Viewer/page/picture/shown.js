@@ -9,9 +9,9 @@ import { TrackList } from "../meeting/tracklist.js";
 import { TrackMemory } from "../join/trackmemory.js";
 
 // In milliseconds, from the host's answer: a direct connection is there by then, or perhaps never.
-const DIRECT_PATIENCE = 3000;
+const DIRECT_TIMEOUT = 3000;
 // If a session ends because its track was removed, the next message says so.
-const TRACKS_PATIENCE = 100;
+const TRACKS_TIMEOUT = 100;
 
 /**
  * Gets the pictures of the shown track from the host: by WebRTC, or by the page's WebSocket until WebRTC has found a
@@ -177,7 +177,7 @@ export class ShownTrack {
     const reception = this.reception;
     setTimeout(() => {
       if (reception && this.reception === reception) this.#handlers.onFailure(messages.lostConnection());
-    }, TRACKS_PATIENCE);
+    }, TRACKS_TIMEOUT);
   }
 
   #ask() {
@@ -219,7 +219,7 @@ export class ShownTrack {
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => {
       if (this.reception === reception && !reception.isConnected) this.#fallBack();
-    }, DIRECT_PATIENCE);
+    }, DIRECT_TIMEOUT);
   }
 
   /** Receives the track by the WebSocket if WebRTC is not worth waiting for. */

@@ -11,7 +11,7 @@ const TOLERATED = 8;
 const UNTOLD = 10;
 // Sound that ends sooner, such as a notice, isn't worth it. Both are numbers of looks.
 const LOOKS = 4;
-const PATIENCE = 6;
+const TIMEOUT = 6;
 
 /** How long the pictures of one reception are to be held back. */
 export class Together {
@@ -31,7 +31,7 @@ export class Together {
     this.#before = counted;
     const isFlowing = before !== null && counted !== null && counted.soundPackets > before.soundPackets;
     this.#silentLooks = isFlowing ? 0 : this.#silentLooks + 1;
-    if (!isHeard || this.#silentLooks > PATIENCE) {
+    if (!isHeard || this.#silentLooks > TIMEOUT) {
       this.#lags = [];
       return this.#set(0);
     }
