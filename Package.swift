@@ -162,7 +162,7 @@ let package = Package(
 
         // The sound beside the pictures, which a process of its own captures without any of their libraries.
         shell(
-            "Capture", "SoundCapture",
+            "Capture", "AudioCapture",
             [
                 "HostConnection", "AudioCoding", "CPulse", "CSwResample", "Clocks", "Threading", "CaptureLink",
                 "LinkTransport", "MediaTypes",
@@ -293,7 +293,7 @@ let package = Package(
             ]),
         program(
             "Programs", "screenrelay-sound",
-            ["CLinux", "CommandLine", "HostConnection", "LinkTransport", "SoundCapture", "Threading"]),
+            ["CLinux", "CommandLine", "HostConnection", "LinkTransport", "AudioCapture", "Threading"]),
 
         // TestTools: a scene to share and a real browser to see it with.
         shell("TestTools", "TestScene", ["CXCB"]),
@@ -367,9 +367,9 @@ let package = Package(
                 "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),
         tests(
-            "SoundCaptureTests",
+            "AudioCaptureTests",
             [
-                "SoundCapture", "AudioCoding", "CaptureLink", "LinkTransport", "Threading", "Processes", "CLinux",
+                "AudioCapture", "AudioCoding", "CaptureLink", "LinkTransport", "Threading", "Processes", "CLinux",
                 "MediaTypes", "TestSupport",
             ]),
         tests("TrackHubTests", ["TrackHub", "CaptureLink", "H264", "LockOrder", "MediaTypes", "TestSupport"]),

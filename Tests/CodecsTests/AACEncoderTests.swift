@@ -32,12 +32,12 @@ struct AACEncoderTests {
     /// What a player hears of the frames, as samples at 48 kHz of one channel.
     private func decoded(_ frames: [AACFrame], of encoder: AACEncoder, kilobits: Int) throws -> [Float] {
         let path = folder.file("sound.mkv")
-        let codec = SoundTrack.Codec.aac(
+        let codec = AudioTrack.Codec.aac(
             configuration: encoder.configuration, rate: encoder.output.rate,
             bitRate: BitRate(bitsPerSecond: kilobits * 1000))
         let writer = try MediaFileWriter(
             address: "file:" + path, container: .matroska, track: nil,
-            sound: SoundTrack(codec: codec, channelCount: encoder.output.channelCount))
+            sound: AudioTrack(codec: codec, channelCount: encoder.output.channelCount))
         let rate = ClockRate(hertz: UInt32(encoder.output.rate))
         let duration = rate.interval(of: Int64(AACEncoder.frameCount))
         for frame in frames where frame.time >= 0 {

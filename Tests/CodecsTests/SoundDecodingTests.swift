@@ -22,14 +22,14 @@ struct SoundDecodingTests {
 
     @Test("telephone sound becomes samples at 48 kHz, each in its place")
     func telephone() throws {
-        let decoder = try SoundDecoder(SoundDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 1))
+        let decoder = try AudioDecoder(AudioDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 1))
         #expect(decoder.channelCount == 1)
         let bytes = telephoneTone(seconds: 2)
         let start = now()
         var samples: [Float] = []
         for packet in 0..<bytes.count / 160 {
             let time = start + .milliseconds(20) * Int64(packet)
-            let sound = SoundPacket(bytes: Array(bytes[packet * 160..<packet * 160 + 160]), captureTime: time)
+            let sound = AudioPacket(bytes: Array(bytes[packet * 160..<packet * 160 + 160]), captureTime: time)
             for piece in try decoder.decode(sound) {
                 let place = start + ClockRate.audio.interval(of: Int64(samples.count))
                 let captured = try #require(piece.captureTime)
@@ -48,7 +48,7 @@ struct SoundDecodingTests {
 
     @Test("six channels become two, and another rate in the same stream is followed")
     func channels() throws {
-        let decoder = try SoundDecoder(SoundDescription(codec: "pcm_s16be", rate: 44_100, channelCount: 6))
+        let decoder = try AudioDecoder(AudioDescription(codec: "pcm_s16be", rate: 44_100, channelCount: 6))
         #expect(decoder.channelCount == 2)
         // 0.1 s with the tone in the front channels.
         let source = tone(440, seconds: 0.1)
@@ -59,7 +59,7 @@ struct SoundDecodingTests {
                 bytes += channel < 2 ? [UInt8(sample >> 8), UInt8(truncatingIfNeeded: sample)] : [0, 0]
             }
         }
-        let piece = try #require(try decoder.decode(SoundPacket(bytes: bytes)).first)
+        let piece = try #require(try decoder.decode(AudioPacket(bytes: bytes)).first)
         #expect(piece.captureTime == nil)
         #expect(piece.samples.channelCount == 2)
         #expect((4_700...4_800).contains(piece.samples.frameCount))
@@ -74,9 +74,9 @@ struct SoundDecodingTests {
         // Each has 1,152 samples, and thus 384 bytes.
         let bytes = Array(made.bytes.prefix(3 * 384))
         try #require(bytes.count == 3 * 384, "\(made.messages)")
-        let decoder = try SoundDecoder(SoundDescription(codec: "mp2", rate: 48_000, channelCount: 1))
+        let decoder = try AudioDecoder(AudioDescription(codec: "mp2", rate: 48_000, channelCount: 1))
         let start = now()
-        let pieces = try decoder.decode(SoundPacket(bytes: bytes, captureTime: start))
+        let pieces = try decoder.decode(AudioPacket(bytes: bytes, captureTime: start))
         #expect(pieces.map(\.samples.frameCount) == [1152, 1152, 1152])
         let times = pieces.compactMap(\.captureTime).map { ($0 - start).milliseconds }
         #expect(times == [0, 24, 48])
@@ -101,39 +101,39 @@ struct SoundDecodingTests {
     @Test("what exceeds a limit, and a codec without a decoder, is refused in one line")
     func limits() throws {
         for (stream, words) in [
-            (SoundDescription(codec: "pcm_mulaw", rate: 4_000, channelCount: 1), "4000 Hz"),
-            (SoundDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 9), "9 channels"),
-            (SoundDescription(codec: "pcm_mulaw", rate: -1, channelCount: 1), "-1 Hz"),
-            (SoundDescription(codec: "noise", rate: 8_000, channelCount: 1), "without a decoder for noise"),
+            (AudioDescription(codec: "pcm_mulaw", rate: 4_000, channelCount: 1), "4000 Hz"),
+            (AudioDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 9), "9 channels"),
+            (AudioDescription(codec: "pcm_mulaw", rate: -1, channelCount: 1), "-1 Hz"),
+            (AudioDescription(codec: "noise", rate: 8_000, channelCount: 1), "without a decoder for noise"),
         ] {
             do {
-                _ = try SoundDecoder(stream)
+                _ = try AudioDecoder(stream)
                 Issue.record("\(stream)")
             } catch {
                 #expect(error.description.contains(words), "\(error)")
             }
         }
-        let decoder = try SoundDecoder(SoundDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 1))
-        for count in [0, SoundDecoder.packetLimit + 1] {
+        let decoder = try AudioDecoder(AudioDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 1))
+        for count in [0, AudioDecoder.packetLimit + 1] {
             #expect(throws: AudioCodingError.self) {
-                try decoder.decode(SoundPacket(bytes: [UInt8](repeating: 0xFF, count: count)))
+                try decoder.decode(AudioPacket(bytes: [UInt8](repeating: 0xFF, count: count)))
             }
         }
-        let next = try decoder.decode(SoundPacket(bytes: telephoneTone(seconds: 0.1)))
+        let next = try decoder.decode(AudioPacket(bytes: telephoneTone(seconds: 0.1)))
         #expect(!next.isEmpty)
     }
 
     @Test("no bytes stop a decoder", arguments: ["aac", "mp3", "adpcm_g726", "flac", "opus"])
     func noise(codec: String) throws {
         var random = SeededRandom(seed: 3)
-        var stream = SoundDescription(codec: codec, rate: 8_000, channelCount: 1)
+        var stream = AudioDescription(codec: codec, rate: 8_000, channelCount: 1)
         stream.bitsPerSample = 4
-        let decoder = try SoundDecoder(stream)
+        let decoder = try AudioDecoder(stream)
         for round in 0..<300 {
             let count = Int.random(in: 1...600, using: &random)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             let headers = round % 50 == 0 ? Array(bytes.prefix(5)) : []
-            let pieces = (try? decoder.decode(SoundPacket(bytes: bytes, headers: headers, captureTime: now()))) ?? []
+            let pieces = (try? decoder.decode(AudioPacket(bytes: bytes, headers: headers, captureTime: now()))) ?? []
             #expect(pieces.allSatisfy { $0.samples.channelCount == 1 })
             if round % 100 == 99 { decoder.reset() }
         }

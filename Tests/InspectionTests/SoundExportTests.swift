@@ -91,7 +91,7 @@ struct SoundExportTests {
         // Three packets come together, up to 40 ms late.
         for index in 5..<8 { sound[index].arrival = sound[7].arrival }
         stream.insert(sound)
-        var found: [TimedSound] = []
+        var found: [TimedAudio] = []
         var timed = TimedPictures(framesPerSecond: 30)
         _ = read(
             stream.recording().bytes,
@@ -112,7 +112,7 @@ struct SoundExportTests {
             try SoundRun(from: 0, to: 50, tone: 0..<50).messages()
                 + SoundRun(from: 5 * 86_400_000 - 100, to: 5 * 86_400_000, tone: 0..<0).messages())
         let (plan, pictures, sounds) = planned(stream.recording().bytes)
-        var sound = SoundPass(plan)
+        var sound = AudioPass(plan)
         for packet in sounds { sound.add(packet) }
         var last = Interval.zero
         var (shortest, longest) = (Interval.seconds(1), Interval.zero)
@@ -152,7 +152,7 @@ struct SoundExportTests {
             return try MediaFileWriter(
                 path: files[index].path, container: container, track: track, soundChannels: part.soundChannels)
         }
-        var sound = SoundPass(plan)
+        var sound = AudioPass(plan)
         func writeSound() throws {
             while let packet = sound.next() {
                 let part = packet.part
@@ -177,11 +177,11 @@ struct SoundExportTests {
 
     private func planned(
         _ bytes: [UInt8], from: Interval? = nil, to: Interval? = nil
-    ) -> (plan: ExportPlan, pictures: [ExportPass.Picture], sounds: [TimedSound]) {
+    ) -> (plan: ExportPlan, pictures: [ExportPass.Picture], sounds: [TimedAudio]) {
         var timed = TimedPictures(framesPerSecond: 30)
         var plan = ExportPlan(from: from, to: to)
         var all: [TimedPictures.Picture] = []
-        var sounds: [TimedSound] = []
+        var sounds: [TimedAudio] = []
         func take() {
             while let picture = timed.next() {
                 plan.add(picture)

@@ -42,7 +42,7 @@ struct RTSPSourceTests {
 
         server.stop()
         try eventually("the end is told") {
-            host.firstTrack.sourceState != .live && host.firstTrack.soundState == SoundState.none
+            host.firstTrack.sourceState != .live && host.firstTrack.soundState == AudioState.none
         }
         server = try RTSPToneServer(port: port)
         let before = pull.pictures

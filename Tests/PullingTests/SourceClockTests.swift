@@ -81,7 +81,7 @@ struct SourceClockTests {
     }
 
     private func piece(sound due: Interval?) -> MediaReader.Piece {
-        MediaReader.Piece(content: .sound(SoundPacket(bytes: [0])), time: due, due: due)
+        MediaReader.Piece(content: .sound(AudioPacket(bytes: [0])), time: due, due: due)
     }
 
     private func piece(picture due: Interval) -> MediaReader.Piece {

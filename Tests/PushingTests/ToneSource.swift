@@ -8,7 +8,7 @@ import TrackHub
 /// The sound of a track, in packets of 20 ms as capture sends them.
 final class ToneSource {
     private let hub: TrackHub
-    private let source = PublishedSound()
+    private let source = PublishedAudio()
     private let encoder: OpusEncoder
     /// How long a packet is.
     private let length = ClockRate.audio.interval(of: Int64(OpusEncoder.frameCount))

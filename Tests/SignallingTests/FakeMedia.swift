@@ -26,7 +26,7 @@ final class FakeMedia: RoomMedia, SessionServer {
         /// Where the pictures of sessions go that send them whole, by their numbers.
         var sinks: [UInt64: @Sendable (WholePicture) -> Void] = [:]
         /// Where their sound goes, and what viewers have said of it: whether they want it.
-        var soundSinks: [UInt64: @Sendable (WholeSound) -> Void] = [:]
+        var soundSinks: [UInt64: @Sendable (WholeAudio) -> Void] = [:]
         var wantsSound: [Bool] = []
         /// What viewers of these have confirmed, without the beginning, and how often they asked for a key picture.
         var confirmed: [UInt32] = []
@@ -58,7 +58,7 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
-        soundSink: @escaping @Sendable (WholeSound) -> Void,
+        soundSink: @escaping @Sendable (WholeAudio) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         let result = state.withLock { state -> Result<MediaSessionID, MediaSessionError> in
@@ -137,7 +137,7 @@ extension RoomMedia {
     }
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
-        soundSink: @escaping @Sendable (WholeSound) -> Void,
+        soundSink: @escaping @Sendable (WholeAudio) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         throw .unsupported("this host sends no whole pictures")

@@ -18,7 +18,7 @@ public final class HLSWriter: MediaWriter {
     private let path: String
     private let folder: String
     private var playlist: HLSPlaylist
-    private let sound: SoundTrack?
+    private let sound: AudioTrack?
     private var track: MediaTrack?
     private var fragments: MediaFileWriter
     /// The number of the segment that is being written, and of its initialization segment.
@@ -41,7 +41,7 @@ public final class HLSWriter: MediaWriter {
     ///
     /// - Throws: ``MediaFileError`` if the tracks have no place in an HLS stream, or if the header's file can't be
     ///   written.
-    public init(path: String, track: MediaTrack?, sound: SoundTrack?) throws(MediaFileError) {
+    public init(path: String, track: MediaTrack?, sound: AudioTrack?) throws(MediaFileError) {
         let slash = path.lastIndex(of: "/")
         folder = slash.map { String(path[...$0]) } ?? ""
         let base = String(path[(slash.map { path.index(after: $0) } ?? path.startIndex)...].dropLast(5))

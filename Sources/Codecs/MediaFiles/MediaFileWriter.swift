@@ -39,7 +39,7 @@ public final class MediaFileWriter: MediaWriter {
     public convenience init(
         path: String, container: MediaContainer, track: MediaTrack, soundChannels: Int = 0
     ) throws(MediaFileError) {
-        let sound = soundChannels > 0 ? SoundTrack(codec: .opus, channelCount: soundChannels) : nil
+        let sound = soundChannels > 0 ? AudioTrack(codec: .opus, channelCount: soundChannels) : nil
         // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
         try self.init(address: "file:" + path, container: container, track: track, sound: sound)
     }
@@ -49,7 +49,7 @@ public final class MediaFileWriter: MediaWriter {
     /// container has no place for the tracks.
     public init(
         address: String, options: [String: String] = [:], container: MediaContainer, track: MediaTrack?,
-        sound: SoundTrack? = nil, connection: MediaConnection? = nil
+        sound: AudioTrack? = nil, connection: MediaConnection? = nil
     ) throws(MediaFileError) {
         _ = LibAVMessage.isKept
         var made: UnsafeMutablePointer<AVFormatContext>?
@@ -241,7 +241,7 @@ public final class MediaFileWriter: MediaWriter {
         return parameters
     }
 
-    private func add(_ sound: SoundTrack) throws(MediaFileError) {
+    private func add(_ sound: AudioTrack) throws(MediaFileError) {
         let parameters = try addStream(sound.configuration)
         parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
         av_channel_layout_default(&parameters.pointee.ch_layout, Int32(clamping: sound.channelCount))

@@ -18,7 +18,7 @@ public final class MediaReader {
             case frame(CodedFrame)
             /// A picture in another codec, for its decoder.
             case packet(StreamPacket)
-            case sound(SoundPacket)
+            case sound(AudioPacket)
         }
 
         /// The frame or packet.
@@ -52,7 +52,7 @@ public final class MediaReader {
     /// order than they are shown, its samples aren't 8 bits in 4:2:0, or its pictures have to be turned.
     public var otherCodec: StreamDescription? { media.pictures?.otherCodec }
     /// The stream of sound; nil if there is none.
-    public var sound: SoundDescription? { media.sound?.description }
+    public var sound: AudioDescription? { media.sound?.description }
     /// Whether pictures or sound may still come, as the source doesn't say what it has.
     public var mayHaveMore: Bool { media.mayHaveMore }
     /// The names of the codecs of streams that aren't read, such as `subrip`.
@@ -212,7 +212,7 @@ public final class MediaReader {
         guard let data = packet.pointee.data, (1...Self.longestSound).contains(Int(packet.pointee.size)) else {
             return nil
         }
-        var sound = SoundPacket(bytes: Array(UnsafeBufferPointer(start: data, count: Int(packet.pointee.size))))
+        var sound = AudioPacket(bytes: Array(UnsafeBufferPointer(start: data, count: Int(packet.pointee.size))))
         var count = 0
         let headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &count)
         if let headers, count <= Self.longestSound {

@@ -16,9 +16,9 @@ struct OpenedMedia {
     }
 
     /// The stream of sound.
-    struct Sound {
+    struct Audio {
         let stream: UnsafeMutablePointer<AVStream>
-        let description: SoundDescription
+        let description: AudioDescription
     }
 
     /// The most bytes that may come before a stream's first packet.
@@ -26,7 +26,7 @@ struct OpenedMedia {
 
     let context: UnsafeMutablePointer<AVFormatContext>
     private(set) var pictures: Pictures?
-    private(set) var sound: Sound?
+    private(set) var sound: Audio?
     /// The names of the codecs of streams that aren't read.
     let leftOut: [String]
     /// How many streams there were when it was opened.
@@ -36,7 +36,7 @@ struct OpenedMedia {
     private let watch: OpeningWatch
 
     private init(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ watch: OpeningWatch, _ pictures: Pictures?, _ sound: Sound?,
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ watch: OpeningWatch, _ pictures: Pictures?, _ sound: Audio?,
         _ leftOut: [String],
         reorders: Bool
     ) {
@@ -204,17 +204,17 @@ struct OpenedMedia {
 
     private static func findSound(
         beside pictures: Pictures?, in context: UnsafeMutablePointer<AVFormatContext>
-    ) -> Sound? {
+    ) -> Audio? {
         bestStream(AVMEDIA_TYPE_AUDIO, in: context, beside: pictures?.stream).flatMap { describeSound(of: $0) }
     }
 
     /// Nil if its headers are too long.
-    private static func describeSound(of stream: UnsafeMutablePointer<AVStream>) -> Sound? {
+    private static func describeSound(of stream: UnsafeMutablePointer<AVStream>) -> Audio? {
         guard let parameters = stream.pointee.codecpar?.pointee, Int(parameters.extradata_size) <= longestHeaders
         else { return nil }
         // RTP has this clock for MPEG sound, whatever its rate and its channels are (RFC 3551 section 4.5.13).
         let isTold = parameters.sample_rate != 90_000
-        var description = SoundDescription(
+        var description = AudioDescription(
             codec: name(of: stream), rate: isTold ? Int(parameters.sample_rate) : 0,
             channelCount: isTold ? Int(parameters.ch_layout.nb_channels) : 0)
         description.bitsPerSample = Int(parameters.bits_per_coded_sample)
@@ -222,7 +222,7 @@ struct OpenedMedia {
         description.bitRate = BitRate(bitsPerSecond: Int(parameters.bit_rate))
         description.tag = parameters.codec_tag
         description.headers = headers(parameters)
-        return Sound(stream: stream, description: description)
+        return Audio(stream: stream, description: description)
     }
 
     private static func headers(_ parameters: AVCodecParameters) -> [UInt8] {

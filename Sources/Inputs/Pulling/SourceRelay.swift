@@ -21,7 +21,7 @@ struct SourceRelay {
     /// Nil if the pictures are H.264.
     private var decoded: DecodedSource?
     /// Nil if the source has no sound, so far, or the track takes none.
-    private var sound: SourceSound?
+    private var sound: SourceAudio?
     /// Whether pictures or sound have come, or can't be taken.
     private var hasTriedPictures: Bool
     private var hasTriedSound: Bool
@@ -98,13 +98,13 @@ struct SourceRelay {
     }
 
     private static func makeSound(
-        _ stream: SoundDescription, _ address: PullAddress, _ shared: Pull.Shared, _ log: EventLog
-    ) throws(MediaFileError) -> SourceSound {
+        _ stream: AudioDescription, _ address: PullAddress, _ shared: Pull.Shared, _ log: EventLog
+    ) throws(MediaFileError) -> SourceAudio {
         let feedback = CustomAudioTrack.Feedback { isHeard in
             shared.isHeard.set(isHeard)
             shared.wake.signal()
         }
-        return try SourceSound(stream, feedback: feedback) { fault in
+        return try SourceAudio(stream, feedback: feedback) { fault in
             log.warning("a packet of sound of the source \(address) is left out: \(fault)")
         }
     }

@@ -114,7 +114,7 @@ public struct ExportPlan: Sendable {
 extension ExportPlan {
     /// Takes the next packet of sound of the recording. A part has the sound from its first picture to the next part,
     /// and the last one all that follows.
-    public mutating func add(_ sound: TimedSound) {
+    public mutating func add(_ sound: TimedAudio) {
         soundIndex += 1
         guard mayContain(sound), let part = parts.lastIndex(where: { $0.start <= sound.time }) else { return }
         parts[part].soundChannels = max(parts[part].soundChannels, sound.isStereo ? 2 : 1)
@@ -122,7 +122,7 @@ extension ExportPlan {
     }
 
     /// Whether the sound is not after the end of what is exported.
-    func mayContain(_ sound: TimedSound) -> Bool {
+    func mayContain(_ sound: TimedAudio) -> Bool {
         if let to, sound.time > to { return false }
         guard leftOut > 0, let last = parts.last else { return true }
         return sound.time <= last.end

@@ -50,7 +50,7 @@ public struct TimedPictures: Sendable {
     private var start: Start?
     /// The interval that is added to capture times, because each start of capture has its own clock.
     private var clock: (epoch: UInt64, shift: Interval)?
-    private var sound = SoundTimes()
+    private var sound = AudioTimes()
     private var pictureClock: PictureClock?
 
     /// The place and time at which the current frame began.
@@ -125,7 +125,7 @@ public struct TimedPictures: Sendable {
 
     /// The next packet of sound; nil if none is ready. There is none before the first picture, from which the times of
     /// the sound are known.
-    public mutating func nextSound() -> TimedSound? { sound.next() }
+    public mutating func nextSound() -> TimedAudio? { sound.next() }
 
     private mutating func add(_ received: ReceivedMessage, _ own: Start) {
         guard case .unit = received.body else { return assembler.add(received, at: .zero) }

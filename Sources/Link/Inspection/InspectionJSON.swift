@@ -145,7 +145,7 @@ public enum InspectionJSON {
         return object
     }
 
-    private static func sound(_ sound: StreamSummary.Sound) -> JSONObject? {
+    private static func sound(_ sound: StreamSummary.Audio) -> JSONObject? {
         guard sound.packets > 0 else { return nil }
         var object = JSONObject()
         object.add("packets", sound.packets)

@@ -56,7 +56,7 @@ public struct StreamSummary: Sendable {
     }
 
     /// What there is of sound.
-    public struct Sound: Hashable, Sendable {
+    public struct Audio: Hashable, Sendable {
         /// The number of packets.
         public internal(set) var packets: UInt64 = 0
         /// The number of bytes in the packets' payloads.
@@ -69,7 +69,7 @@ public struct StreamSummary: Sendable {
     public static let listLimit = 16
 
     /// The sound. Its messages count nowhere else.
-    public private(set) var sound = Sound()
+    public private(set) var sound = Audio()
     /// The number of messages by the code of their kind. NAL units are kind 0.
     public private(set) var messages: [UInt8: UInt64] = [:]
     /// Whether there were any messages of the link, including legacy forms.

@@ -30,7 +30,7 @@ public struct ReplayScript: Sendable {
     private var isSharing = true
     private var owesLive = false
     private var state = SkippedState()
-    private var sound = ReplayedSound()
+    private var sound = ReplayedAudio()
     /// The headers from before the start, for a picture that doesn't include its own.
     private var headersOwed: [[UInt8]] = []
     /// The time at which the last message is due, from the recording's beginning.

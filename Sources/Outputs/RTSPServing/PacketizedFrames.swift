@@ -12,7 +12,7 @@ struct PacketizedFrames {
     }
 
     private var newest: [Newest] = []
-    private var sounds: [(track: HostedTrack, sound: PCMUSound)] = []
+    private var sounds: [(track: HostedTrack, sound: PCMUAudio)] = []
     private let packetizer = TrackFormat.Codec.h264.packetizer
 
     mutating func packets(of frame: TrackFrame, track: HostedTrack) -> PacketizedFrame {
@@ -25,9 +25,9 @@ struct PacketizedFrames {
     }
 
     /// The packets of PCMU that a packet of a track's sound completes.
-    mutating func pcmu(of frame: TrackFrame, track: HostedTrack) -> [PCMUSound.Packet] {
+    mutating func pcmu(of frame: TrackFrame, track: HostedTrack) -> [PCMUAudio.Packet] {
         if let entry = sounds.first(where: { $0.track === track }) { return entry.sound.packets(of: frame) }
-        guard let sound = PCMUSound() else { return [] }
+        guard let sound = PCMUAudio() else { return [] }
         sounds.append((track, sound))
         return sound.packets(of: frame)
     }

@@ -199,7 +199,7 @@ final class RTSPSession {
     /// The description of a track with the sections of its pictures and of its sound, if it has any.
     private func description(of waiting: Waiting, with pictures: [String]?) -> RTSPAnswer {
         let track = waiting.track
-        let hasSound = track.soundState != SoundState.none
+        let hasSound = track.soundState != AudioState.none
         // While what is sent is held back, the audio alone would be all that this player ever gets.
         if pictures == nil, case .paused = track.sourceState { return RTSPAnswer(.unavailable) }
         let sections = (pictures ?? []) + (hasSound ? waiting.sound.flatMap { RTSPDescription.sound($0) } : [])
@@ -229,7 +229,7 @@ final class RTSPSession {
         switch media {
         case .pictures: sendings.append(PictureSending(track, stream, wake: wake, secondStart: limits.secondStart))
         case .pcmu, .opus:
-            sendings.insert(SoundSending(track, stream, wake: wake, timeout: limits.soundTimeout), at: 0)
+            sendings.insert(AudioSending(track, stream, wake: wake, timeout: limits.soundTimeout), at: 0)
         }
         let answer = conversation.setUp(
             place, media, transport, at: request.url, ports: ports.numbers, source: local, ssrc: stream.ssrc.rawValue)

@@ -1,12 +1,12 @@
+import AudioCapture
 import CommandLine
-import SoundCapture
 
 /// The output of `--list`: what can be shared, and the option for each.
 enum Listing {
     /// Prints the list, or one line that says why there is none.
     static func show(program: String) -> ExitCode {
-        do throws(SoundError) {
-            let devices = try SoundDevices.ofServer()
+        do throws(AudioError) {
+            let devices = try AudioDevices.ofServer()
             let sinks = text(devices.sinks, option: "--desktop-device")
             let microphones = text(devices.microphones, option: "--microphone-device")
             return StandardStreams.answer(
@@ -17,7 +17,7 @@ enum Listing {
         }
     }
 
-    private static func text(_ devices: [SoundDevices.Device], option: String) -> String {
+    private static func text(_ devices: [AudioDevices.Device], option: String) -> String {
         var table = TextTable()
         for device in devices {
             table.add(

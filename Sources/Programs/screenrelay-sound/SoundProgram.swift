@@ -1,9 +1,9 @@
+import AudioCapture
 import CLinux
 import CommandLine
 import Glibc
 import HostConnection
 import LinkTransport
-import SoundCapture
 import Threading
 
 /// The program that `screenrelay share --sound` starts. It has one thread, uses little memory, and may crash without
@@ -32,13 +32,13 @@ enum SoundProgram {
             })
     }
 
-    private static func settings(_ options: ParsedOptions) throws(UsageError) -> SoundConfiguration {
+    private static func settings(_ options: ParsedOptions) throws(UsageError) -> AudioConfiguration {
         let link = try options.link() ?? .standard()
         let token = try options.captureKey(for: link)
         if link.network?.port == 0 { throw UsageError("--link \(link): only a host can use port 0") }
         let sound = try SoundOptions(options)
-        let desktop = SoundConfiguration.Source(.desktop, device: sound.desktopDevice, gain: sound.desktopGain)
-        let microphone = SoundConfiguration.Source(
+        let desktop = AudioConfiguration.Source(.desktop, device: sound.desktopDevice, gain: sound.desktopGain)
+        let microphone = AudioConfiguration.Source(
             .microphone, device: sound.microphoneDevice, gain: sound.microphoneGain)
         let sources =
             switch sound.source {
@@ -46,16 +46,16 @@ enum SoundProgram {
             case .microphone: [microphone]
             case .both: [desktop, microphone]
             }
-        var configuration = SoundConfiguration(link: link, sources: sources, channelCount: sound.channelCount)
+        var configuration = AudioConfiguration(link: link, sources: sources, channelCount: sound.channelCount)
         configuration.linkToken = token
         configuration.bitRate = sound.bitRate
         return configuration
     }
 
-    private static func capture(_ configuration: SoundConfiguration, log: EventLog) -> ExitCode {
-        do throws(SoundError) {
+    private static func capture(_ configuration: AudioConfiguration, log: EventLog) -> ExitCode {
+        do throws(AudioError) {
             guard let signals = ProcessSignals() else { throw .system(call: "eventfd", code: errno) }
-            let agent = try SoundAgent(configuration, stopDescriptor: signals.descriptor, log: log)
+            let agent = try AudioAgent(configuration, stopDescriptor: signals.descriptor, log: log)
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success

@@ -1,5 +1,5 @@
+import AudioCapture
 import CommandLine
-import SoundCapture
 
 /// The output of `--check`: lines for `screenrelay doctor` about the default devices.
 ///
@@ -9,8 +9,8 @@ import SoundCapture
 enum SoundReport {
     /// Prints the report, or one line that says why there is none.
     static func show(_ source: SoundSourceChoice, program: String) -> ExitCode {
-        do throws(SoundError) {
-            let devices = try SoundDevices.ofServer()
+        do throws(AudioError) {
+            let devices = try AudioDevices.ofServer()
             var lines: [String] = []
             // PulseAudio always has a default among its sinks. Its default source may be a monitor.
             if source != .microphone { lines.append(devices.sinks.isEmpty ? "lacks sink" : "has sink") }
@@ -22,7 +22,7 @@ enum SoundReport {
         }
     }
 
-    private static func microphone(_ all: [SoundDevices.Device]) -> String {
+    private static func microphone(_ all: [AudioDevices.Device]) -> String {
         if all.contains(where: \.isDefault) { return "has microphone" }
         return all.first.map { "other microphone \($0.name)" } ?? "lacks microphone"
     }

@@ -90,7 +90,7 @@ final class LibraryHost: WaysHost {
                 while now() < time { poll(nil, 0, 1) }
                 let first = number % 50 * 1920
                 sound.write(
-                    samples: SoundSamples(channelCount: 2, samples: Array(samples[first..<first + 1920])),
+                    samples: AudioSamples(channelCount: 2, samples: Array(samples[first..<first + 1920])),
                     captured: time)
                 guard number.isMultiple(of: 2) else { continue }
                 let row = (0..<size.width).map { column in

@@ -228,7 +228,7 @@ struct PushTests {
         let error = #expect(throws: MediaFileError.self) {
             try MediaFileWriter(
                 address: "file:" + taken, container: .fragmentedMP4, track: nil,
-                sound: SoundTrack(codec: .opus, channelCount: 2), connection: MediaConnection())
+                sound: AudioTrack(codec: .opus, channelCount: 2), connection: MediaConnection())
         }
         #expect(error == .rejected(reason: "File exists"))
         #expect(try fileBytes(taken) == [7])

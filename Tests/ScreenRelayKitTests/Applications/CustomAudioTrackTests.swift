@@ -19,7 +19,7 @@ struct CustomAudioTrackTests {
         for first in stride(from: 0, to: samples.count, by: size) {
             let piece = Array(samples[first..<min(first + size, samples.count)])
             let time = start + ClockRate.audio.interval(of: Int64(first / channelCount))
-            track.write(samples: SoundSamples(channelCount: channelCount, samples: piece), captured: time)
+            track.write(samples: AudioSamples(channelCount: channelCount, samples: piece), captured: time)
         }
     }
 
@@ -50,7 +50,7 @@ struct CustomAudioTrackTests {
             bytes: [0, 0, 0, 1, 0x65, 1], units: [4..<6], isRandomAccess: true, captureTime: nil,
             format: TrackFormat(codec: .h264))
         #expect(track.write(picture) == .wrongCodec)
-        #expect(track.write(samples: SoundSamples(channelCount: 1, samples: [0])) == .wrongKind)
+        #expect(track.write(samples: AudioSamples(channelCount: 1, samples: [0])) == .wrongKind)
         let received = reader.take()
         #expect(received.map { Array($0.coded.bytes.dropFirst(4)) } == packets)
         #expect(received.map(\.coded.captureTime) == frames.map(\.captureTime))
@@ -148,7 +148,7 @@ struct CustomAudioTrackTests {
         let track = try CustomAudioTrack(channelCount: 2)
         for (channelCount, count) in [(1, 480), (2, 481)] {
             let refusal = track.write(
-                samples: SoundSamples(channelCount: channelCount, samples: [Float](repeating: 0, count: count)))
+                samples: AudioSamples(channelCount: channelCount, samples: [Float](repeating: 0, count: count)))
             #expect(refusal == .wrongChannels)
         }
         #expect(throws: HostError.self) { _ = try CustomAudioTrack(channelCount: 3) }
@@ -161,7 +161,7 @@ struct CustomAudioTrackTests {
         let first = CustomAudioTrack()
         let second = CustomAudioTrack()
         #expect(host.firstTrack.publish(first) && !host.firstTrack.publish(second) && !host.firstTrack.publish(first))
-        #expect(host.firstTrack.soundState == SoundState.live)
+        #expect(host.firstTrack.soundState == AudioState.live)
         let reader = host.firstTrack.subscribeToSound {}
         #expect(first.listeners == 1 && host.firstTrack.listeners == 1 && host.viewers == 0)
         let frame = try #require(CodedFrame(opus: [0xF0, 7], captureTime: nil))
@@ -172,7 +172,7 @@ struct CustomAudioTrackTests {
         first.end(reason: "again")
         first.write(frame)
         #expect(reader.take().isEmpty)
-        #expect(host.firstTrack.soundState == SoundState.none)
+        #expect(host.firstTrack.soundState == AudioState.none)
         #expect(host.firstTrack.publish(second))
         second.end(reason: "it was a test")
     }
@@ -181,7 +181,7 @@ struct CustomAudioTrackTests {
     func decoded() async throws {
         let track = try CustomAudioTrack(channelCount: 1)
         #expect(track.attach(to: hub, recorder: nil))
-        var pieces = TrackSound(hub: hub, channelCount: 2).makeAsyncIterator()
+        var pieces = TrackAudio(hub: hub, channelCount: 2).makeAsyncIterator()
         #expect(hub.viewers == 1)
         let start = now() - .seconds(2)
         write(tone(440, seconds: 1), to: track, at: start)

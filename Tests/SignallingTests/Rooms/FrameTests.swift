@@ -118,8 +118,8 @@ struct FrameTests {
 
     private func sound(
         _ bytes: [UInt8], time: Int64 = 5, isHeard: @escaping @Sendable () -> Bool = { true }
-    ) -> WholeSound {
-        WholeSound(captureTime: time, bytes: bytes, isHeard: isHeard)
+    ) -> WholeAudio {
+        WholeAudio(captureTime: time, bytes: bytes, isHeard: isHeard)
     }
 
     @Test("sound comes when it is asked for, as binary messages with numbers of their own, in front of pictures")

@@ -84,7 +84,7 @@ struct MemberTests {
         let server = try RunningServer()
         let client = try WebSocketClient(port: server.port)
         _ = try client.joinAsViewer("desk,secret")
-        for sound in [SoundState.none, .live, .live, .muted, .none] {
+        for sound in [AudioState.none, .live, .live, .muted, .none] {
             server.server.announceSound(sound, room: "desk")
         }
         for word in ["live", "muted", "none"] {

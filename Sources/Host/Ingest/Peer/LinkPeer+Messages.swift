@@ -66,13 +66,13 @@ extension LinkPeer {
     /// the connection.
     private func begin(with message: ReceivedMessage, isOfSound: Bool, now: MonotonicTime) -> Bool {
         if isOfSound {
-            encoder = PeerSound.encoder
+            encoder = PeerAudio.encoder
             guard sound.attach(isReplay: pictures.isReplay, now: now) else {
                 onSoundRefusal(now)
                 end(.refused, "another sound capture is connected to this host")
                 return false
             }
-            if !pictures.isReplay { soundSilence = SoundSilence(timeout: silence.timeout) }
+            if !pictures.isReplay { soundSilence = AudioSilence(timeout: silence.timeout) }
         } else {
             isAttached = ingest.attach(source) || evictsStalledSource(now) && ingest.attach(source)
             guard isAttached else {

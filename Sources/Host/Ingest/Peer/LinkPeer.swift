@@ -19,7 +19,7 @@ final class LinkPeer {
     let recording: PeerRecording?
     var decoder = MessageDecoder()
     var pictures: PeerPictures
-    var sound: PeerSound
+    var sound: PeerAudio
     var pointer = LinkPointer()
     /// Encodes what the host says to the connection as a whole.
     var encoder = MessageEncoder(epoch: 0)
@@ -29,7 +29,7 @@ final class LinkPeer {
     var greeting = ""
     private(set) var silence: PeerSilence
     /// The silence of a live capture of sound; nil for all others.
-    var soundSilence: SoundSilence?
+    var soundSilence: AudioSilence?
     /// Told what happens to the connection, for the owner that started the capture.
     let watcher: LinkWatcher?
     /// The token check that must be passed before anything else; nil if none is needed or it has been passed.
@@ -84,7 +84,7 @@ final class LinkPeer {
         // A proof is small, so a peer that has yet to send one gets no room for more.
         if check != nil, !mayBeLegacy { decoder.limits.unit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
-        self.sound = PeerSound(hub: sound, wake: wake)
+        self.sound = PeerAudio(hub: sound, wake: wake)
         recording = recorder.map(PeerRecording.init)
         if let check { send(check.challenge) }
         // Sent at once, since our own captures send only units until it comes. A legacy sender never reads it.
@@ -201,7 +201,7 @@ final class LinkPeer {
         for message in connection.hasPending ? [] : sound.takeMessages() {
             if message == .watched { soundSilence?.told(toRun: true, at: now) }
             if message == .unwatched { soundSilence?.told(toRun: false, at: now) }
-            send(message, PeerSound.encoder)
+            send(message, PeerAudio.encoder)
         }
         guard let watcher else { return }
         if soundSilence?.asksIfDue(now) == true { send(.ping(now)) }

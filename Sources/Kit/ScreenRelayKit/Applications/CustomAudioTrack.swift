@@ -27,7 +27,7 @@ public final class CustomAudioTrack: PictureSource {
     private let feedback: Feedback
     /// Those of the samples; nil for a track of packets.
     private let channelCount: Int?
-    private let encoder: Mutex<SoundEncoder?>
+    private let encoder: Mutex<AudioEncoder?>
     private let state = Mutex(State())
     private let epoch = UInt64.random(in: 1 ... .max)
 
@@ -38,7 +38,7 @@ public final class CustomAudioTrack: PictureSource {
         /// Whether the sharer has paused or muted.
         var isPaused = false
         /// Nil if the sound is not recorded.
-        var recording: PublicationSoundRecording?
+        var recording: PublicationAudioRecording?
 
         /// The hub, if what is written now can be heard.
         var hearing: TrackHub? { isHeard && !isPaused ? hub : nil }
@@ -62,7 +62,7 @@ public final class CustomAudioTrack: PictureSource {
         channelCount: Int, bitRate: BitRate = BitRate(bitsPerSecond: 96_000), feedback: Feedback = Feedback()
     ) throws(HostError) {
         do throws(AudioCodingError) {
-            encoder = try Mutex(SoundEncoder(channelCount: channelCount, bitRate: bitRate))
+            encoder = try Mutex(AudioEncoder(channelCount: channelCount, bitRate: bitRate))
         } catch {
             throw .system("sound of \(channelCount) channels can't be encoded: \(error)")
         }
@@ -98,7 +98,7 @@ public final class CustomAudioTrack: PictureSource {
     ///   follow those before, unless they come more than 200 ms early or late.
     /// - Returns: nil if the samples are encoded, or may be dropped as said above; otherwise why they are left out.
     @discardableResult
-    public func write(samples: SoundSamples, captured: MonotonicTime? = nil) -> WriteError? {
+    public func write(samples: AudioSamples, captured: MonotonicTime? = nil) -> WriteError? {
         guard let channelCount else { return .wrongKind }
         guard samples.channelCount == channelCount, samples.samples.count.isMultiple(of: channelCount) else {
             return .wrongChannels
@@ -146,7 +146,7 @@ public final class CustomAudioTrack: PictureSource {
         let isOurs = state.withLock { state in
             guard state.hub === hub else { return false }
             state.recording = recorder.map {
-                PublicationSoundRecording($0, codec: .opus, epoch: epoch, at: MonotonicTime.now())
+                PublicationAudioRecording($0, codec: .opus, epoch: epoch, at: MonotonicTime.now())
             }
             return true
         }

@@ -10,7 +10,7 @@ import TrackHub
 import WebRTC
 
 /// A publisher's video as the source of a track. Frames come from the media thread; a separate thread passes them
-/// on, because the track's ingest may block its source. Its sound is a ``PublishedSound``.
+/// on, because the track's ingest may block its source. Its sound is a ``PublishedAudio``.
 ///
 /// A publisher sends whether or not anyone watches. It is asked for key frames only if it says that it makes them on
 /// request. If it ignores a request, it counts as one that can't, and the host's own encoder makes them.
@@ -22,7 +22,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     private static let timeout = Interval.seconds(2)
 
     /// The publisher's sound.
-    let sound = PublishedSound()
+    let sound = PublishedAudio()
     private let log: EventLog
     private let epoch = UInt64.random(in: 1 ... .max)
     private let wake: EventFD

@@ -13,14 +13,14 @@ extension HostedTrack {
     /// The decoded sound of the track, for an application that looks into it or plays it.
     ///
     /// - Parameter channelCount: 1 or 2, the channels of the samples whatever the packets have.
-    public func soundSamples(channelCount: Int = 2) -> TrackSound {
-        TrackSound(hub: sound, channelCount: channelCount)
+    public func soundSamples(channelCount: Int = 2) -> TrackAudio {
+        TrackAudio(hub: sound, channelCount: channelCount)
     }
 
     /// Whether the track's sound has a source, be it silent or muted.
     public var hasSound: Bool { sound.hasSource }
     /// Whether the track can be heard, as its viewers are told.
-    public var soundState: SoundState { SoundState(sound.sourceState) }
+    public var soundState: AudioState { AudioState(sound.sourceState) }
     /// The number of viewers that the track's sound is sent to now.
     public var listeners: Int { sound.viewers }
 

@@ -28,8 +28,8 @@ public final class HostedTrack: Sendable {
     /// The hub of the track's sound, which is there whether or not it has a source.
     let sound: TrackHub
     /// Decides whether the sound is held.
-    let soundHold: SoundHold
-    private let soundNews: SoundNews
+    let soundHold: AudioPause
+    private let soundNews: AudioNews
     let readers: PointerlessReaders
     /// The interface by which the room's signalling reaches the track's pictures.
     let media: TrackMedia
@@ -54,7 +54,7 @@ public final class HostedTrack: Sendable {
         let origin = MonotonicTime.now()
         self.origin = origin
         let sound = TrackHub(origin: origin)
-        let soundHold = SoundHold(sound)
+        let soundHold = AudioPause(sound)
         (self.sound, self.soundHold) = (sound, soundHold)
         do throws(IngestError) {
             ingest = try TrackIngest(
@@ -67,8 +67,8 @@ public final class HostedTrack: Sendable {
         } catch {
             throw .system("\(error)")
         }
-        soundNews = SoundNews { state in
-            signalling.announceSound(SoundState(state), room: room, track: name)
+        soundNews = AudioNews { state in
+            signalling.announceSound(AudioState(state), room: room, track: name)
             onSoundChange(state)
         }
         sound.connect(soundNews)

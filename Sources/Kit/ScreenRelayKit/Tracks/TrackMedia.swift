@@ -31,7 +31,7 @@ struct TrackMedia: RoomMedia {
 
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
-        soundSink: @escaping @Sendable (WholeSound) -> Void,
+        soundSink: @escaping @Sendable (WholeAudio) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         try server.openFrames(of: source, for: client, sink: sink, soundSink: soundSink, onEnd: onEnd)

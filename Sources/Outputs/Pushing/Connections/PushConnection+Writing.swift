@@ -42,7 +42,7 @@ extension PushConnection {
         shared.withLock { $0.meter.sentFrame(isPicture: true, byteCount: picture.coded.bytes.count) }
     }
 
-    private func write(_ packets: [PushSound.Packet], to stream: inout PushStream) throws(MediaFileError) {
+    private func write(_ packets: [PushAudio.Packet], to stream: inout PushStream) throws(MediaFileError) {
         for packet in packets {
             connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
             try stream.write(packet)

@@ -16,7 +16,7 @@ struct PushStream: ~Copyable {
     /// Reads the pictures' headers; nil without pictures.
     private var reader: (any FrameReader)?
     /// Nil without sound.
-    private var sound: PushSound?
+    private var sound: PushAudio?
     /// What the pictures of a file have in common; nil where they may change.
     private let fileFormat: TrackFormat?
     /// The origin of the track's timeline.
@@ -30,7 +30,7 @@ struct PushStream: ~Copyable {
     ///   - picture: the first one; nil without pictures.
     ///   - sound: how it is sent; nil without sound.
     init(
-        _ picture: TrackFrame?, _ sound: PushSound?, origin: MonotonicTime, to address: PushAddress,
+        _ picture: TrackFrame?, _ sound: PushAudio?, origin: MonotonicTime, to address: PushAddress,
         at place: ResolvedAddress, connection: MediaConnection
     ) throws(MediaFileError) {
         var track: MediaTrack?
@@ -83,13 +83,13 @@ struct PushStream: ~Copyable {
         try writer.write(packet)
     }
 
-    mutating func write(_ packet: PushSound.Packet) throws(MediaFileError) {
+    mutating func write(_ packet: PushAudio.Packet) throws(MediaFileError) {
         let time = time(of: packet.time)
         try writer.write(sound: packet.bytes, at: time, for: packet.duration)
     }
 
     /// What is to be written when a packet of the track's sound comes.
-    mutating func packets(of frame: TrackFrame) throws(MediaFileError) -> [PushSound.Packet] {
+    mutating func packets(of frame: TrackFrame) throws(MediaFileError) -> [PushAudio.Packet] {
         // Sound before the first picture isn't sent.
         guard start != nil else { return [] }
         do throws(AudioCodingError) {
@@ -100,7 +100,7 @@ struct PushStream: ~Copyable {
     }
 
     /// The silence that is to be written by `time` where no sound has come.
-    mutating func silence(until time: MonotonicTime) throws(MediaFileError) -> [PushSound.Packet] {
+    mutating func silence(until time: MonotonicTime) throws(MediaFileError) -> [PushAudio.Packet] {
         do throws(AudioCodingError) {
             return try sound?.silence(until: time - origin) ?? []
         } catch {
@@ -127,9 +127,9 @@ struct PushStream: ~Copyable {
 
 extension PushAddress {
     /// How the sound goes out.
-    func sound(_ settings: SoundSettings?) throws(MediaFileError) -> PushSound {
+    func sound(_ settings: AudioSettings?) throws(MediaFileError) -> PushAudio {
         do throws(AudioCodingError) {
-            return try PushSound(settings ?? (container.keepsOpus ? nil : SoundSettings()))
+            return try PushAudio(settings ?? (container.keepsOpus ? nil : AudioSettings()))
         } catch {
             throw .rejected(reason: "\(error)")
         }

@@ -39,8 +39,8 @@ public struct PushSettings: Sendable {
     /// How the pictures are re-encoded; nil passes the source's frames on as they are, unless there is a filter.
     public var video: VideoSettings?
     /// How the sound is re-encoded; nil passes its Opus on as it is. RTMP and HLS take AAC alone, which then is as
-    /// `SoundSettings()` says.
-    public var sound: SoundSettings?
+    /// `AudioSettings()` says.
+    public var sound: AudioSettings?
     /// Is asked for each connection for the address of a host's name, as text of IPv4 or IPv6; nil leaves the name to
     /// the system, which also looks up all names if this is nil.
     ///
@@ -89,7 +89,7 @@ public struct PushSettings: Sendable {
         } catch {
             throw OutputSettingsError("\(error)")
         }
-        do throws(SoundSettingsError) {
+        do throws(AudioSettingsError) {
             try sound?.check()
         } catch {
             throw OutputSettingsError("\(error)")

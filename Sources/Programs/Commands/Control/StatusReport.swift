@@ -46,7 +46,7 @@ struct StatusReport {
         let name: String
         let state: SourceState
         let viewers: Int
-        let sound: SoundState
+        let sound: AudioState
         let listeners: Int
         let isRecorded: Bool
 

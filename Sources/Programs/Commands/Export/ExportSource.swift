@@ -96,7 +96,7 @@ final class ExportSource {
     /// any more.
     func pictures(
         _ take: (consuming TimedPictures.Picture) throws(ExportError) -> Bool,
-        sound takeSound: (TimedSound) throws(ExportError) -> Bool = { _ in true }
+        sound takeSound: (TimedAudio) throws(ExportError) -> Bool = { _ in true }
     ) throws(ExportError) {
         var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
         var isEnough = false

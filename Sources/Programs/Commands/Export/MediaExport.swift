@@ -82,7 +82,7 @@ private final class MediaExportFiles {
     private(set) var counts: [Int]
     /// The length of the recording's sound in each part.
     private(set) var soundLengths: [Interval]
-    private var sound: SoundPass
+    private var sound: AudioPass
 
     init(_ plan: ExportPlan, _ container: MediaContainer, _ target: ExportTarget) {
         self.plan = plan
@@ -90,7 +90,7 @@ private final class MediaExportFiles {
         self.target = target
         counts = plan.parts.map { _ in 0 }
         soundLengths = plan.parts.map { _ in .zero }
-        sound = SoundPass(plan)
+        sound = AudioPass(plan)
     }
 
     /// Whether all sound of the files has been taken.
@@ -117,7 +117,7 @@ private final class MediaExportFiles {
     }
 
     /// Takes a packet of sound, which is written before the pictures that are later.
-    func write(_ packet: TimedSound) throws(ExportError) {
+    func write(_ packet: TimedAudio) throws(ExportError) {
         sound.add(packet)
         try writeSound()
     }

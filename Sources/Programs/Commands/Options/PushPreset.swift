@@ -8,7 +8,7 @@ struct PushPreset {
     /// Nil if the pictures go out as they are.
     private(set) var video: VideoSettings?
     /// Nil if the sound goes out as it is, where that is possible.
-    private(set) var sound: SoundSettings?
+    private(set) var sound: AudioSettings?
     private(set) var content = PushSettings.Content.both
     /// Nil for the usual one.
     private(set) var sendBuffer: Int?
@@ -38,7 +38,7 @@ struct PushPreset {
         } catch {
             throw ValueError("\(error)")
         }
-        do throws(SoundSettingsError) {
+        do throws(AudioSettingsError) {
             try sound?.check()
         } catch {
             throw ValueError("\(error)")
@@ -60,7 +60,7 @@ struct PushPreset {
             }
             sendBuffer = count
         } else if name.hasPrefix("sound-") {
-            var settings = sound ?? SoundSettings()
+            var settings = sound ?? AudioSettings()
             try Self.set(name, value, word, in: &settings)
             sound = settings
         } else {
@@ -71,7 +71,7 @@ struct PushPreset {
     }
 
     private static func set(
-        _ name: String, _ value: String, _ word: String, in settings: inout SoundSettings
+        _ name: String, _ value: String, _ word: String, in settings: inout AudioSettings
     ) throws(ValueError) {
         switch name {
         case "sound-bitrate": settings.bitRate = try rate(value, word, as: "sound-bitrate=96k or 128000")

@@ -5,7 +5,7 @@ import SecureTransport
 import TrackHub
 
 /// What sends the pictures of a session. It decides which frame is sent next, in packets with the session's own
-/// sequence numbers, and which packets are sent again. ``SoundSender`` sends sound.
+/// sequence numbers, and which packets are sent again. ``AudioSender`` sends sound.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender: LayerSwitching {

@@ -17,7 +17,7 @@ extension MediaServer {
     ///   is reached or the server ends.
     public func openFrames(
         of source: WatchedSource, for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
-        soundSink: @escaping @Sendable (WholeSound) -> Void,
+        soundSink: @escaping @Sendable (WholeAudio) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         guard let hub = source.tracks[.video] else { throw .unsupported("this track has no pictures") }

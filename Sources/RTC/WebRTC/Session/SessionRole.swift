@@ -47,7 +47,7 @@ final class WatchedTracks: TrackViewer {
     /// than an unanswered offer should cost.
     private var senders: [TrackSender] = []
     /// The sender of the sound; nil until the keys are established, and for good if the session has no sound.
-    private var sound: SoundSender?
+    private var sound: AudioSender?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var hasToldFault = false
     private var onPointerChange: ((PointerChange) -> Void)?
@@ -126,7 +126,7 @@ final class WatchedTracks: TrackViewer {
             return sender
         }
         sound = tracks.first { $0.track.formats.kind == .audio }.map { track, feed in
-            SoundSender(
+            AudioSender(
                 track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)
         }
     }

@@ -15,7 +15,7 @@ struct FrameRequest: Sendable {
     /// Gets the pictures in order, on the media thread. Must not block.
     var sink: @Sendable (WholePicture) -> Void
     /// Gets the sound in the same way, while the viewer wants it.
-    var soundSink: @Sendable (WholeSound) -> Void
+    var soundSink: @Sendable (WholeAudio) -> Void
     /// Called once on the media thread with the reason in words when the session is over.
     var onEnd: @Sendable (String) -> Void
 }
@@ -47,7 +47,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     private(set) var deadline = MonotonicTime.zero
     private(set) var rate: ConfirmedRate
     /// The sound that the viewer hears; nil while it wants none.
-    private(set) var sound: FrameSound?
+    private(set) var sound: FrameAudio?
     private var sentSoundPackets = 0
 
     private var askedAt: MonotonicTime?
@@ -118,7 +118,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     mutating func setAudio(_ feed: TrackFeed?, now: MonotonicTime) {
         guard end == nil, sound?.feed !== feed else { return }
         sound?.leave(now: now)
-        sound = feed.map { FrameSound($0, now: now) }
+        sound = feed.map { FrameAudio($0, now: now) }
     }
 
     // MARK: Pictures

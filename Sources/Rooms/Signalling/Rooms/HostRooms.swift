@@ -17,7 +17,7 @@ struct SharedTrack {
     /// The time at which that state began (g_get_monotonic_time).
     var since = g_get_monotonic_time()
     /// Whether it can be heard.
-    var sound = SoundState.none
+    var sound = AudioState.none
     /// What else is said of it.
     var tag = TrackTag()
 }
@@ -128,7 +128,7 @@ final class HostRooms {
     }
 
     /// Records whether a track can be heard. Returns false if nothing has changed.
-    func set(_ sound: SoundState, of address: TrackAddress) -> Bool {
+    func set(_ sound: AudioState, of address: TrackAddress) -> Bool {
         guard let shared = tracks[address], shared.sound != sound else { return false }
         tracks[address]?.sound = sound
         return true

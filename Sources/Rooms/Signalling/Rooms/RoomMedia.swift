@@ -27,7 +27,7 @@ public protocol RoomMedia: Sendable {
     /// has no pictures for such a viewer or there is no room for another session.
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
-        soundSink: @escaping @Sendable (WholeSound) -> Void,
+        soundSink: @escaping @Sendable (WholeAudio) -> Void,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> MediaSessionID
 

@@ -103,7 +103,7 @@ public final class SignallingServer: Sendable {
 
     /// Tells the viewers of `room`, and those who join later, whether a track can be heard. What hasn't changed isn't
     /// sent again. Without `track`, the room's first track is meant.
-    public func announceSound(_ sound: SoundState, room: String, track: String? = nil) {
+    public func announceSound(_ sound: AudioState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }
         guard name?.text == track else { return }
         post { $0.skyRTC.announceSound(sound, in: room, track: name) }

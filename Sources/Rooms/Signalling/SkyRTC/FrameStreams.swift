@@ -65,7 +65,7 @@ final class FrameStreams {
         member.socket.send(picture)
     }
 
-    private func send(_ sound: WholeSound, to id: MemberID, _ key: UInt64) {
+    private func send(_ sound: WholeAudio, to id: MemberID, _ key: UInt64) {
         guard let member = rooms[id], let stream = member.frames, stream.key == key, stream.hasSound else { return }
         member.socket.send(sound)
     }
@@ -107,7 +107,7 @@ extension WholePicture {
     }
 }
 
-extension WholeSound {
+extension WholeAudio {
     /// What stands in front of the packet in its message.
     func header(number: UInt32) -> [UInt8] { frameHeader(flags: 4, number, captureTime) }
 }

@@ -126,7 +126,7 @@ struct SkyRTCReply: Encodable {
     }
 
     /// `_sound`, to viewers: whether a track can be heard. `track` is given if the room has had several.
-    init(_ sound: SoundState, track: TrackName? = nil) {
+    init(_ sound: AudioState, track: TrackName? = nil) {
         eventName = "_sound"
         data = Payload(sound: sound.rawValue, track: track?.text)
     }

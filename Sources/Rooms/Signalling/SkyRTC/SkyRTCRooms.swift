@@ -125,7 +125,7 @@ extension SkyRTCRooms {
     }
 
     /// Tells the viewers of `room` whether a track can be heard.
-    func announceSound(_ sound: SoundState, in room: String, track: TrackName?) {
+    func announceSound(_ sound: AudioState, in room: String, track: TrackName?) {
         guard let address = rooms.address(of: track, in: room), rooms.set(sound, of: address) else { return }
         let whose = rooms.label(of: address).map { "the sound of \($0)" } ?? "the sound"
         log(of: "").info("room \(room): \(whose) is \(sound == .none ? "gone" : sound.rawValue)")
@@ -148,7 +148,7 @@ extension SkyRTCRooms {
         }
         for address in rooms.addresses(in: room) {
             // A track that was never said to have sound has none.
-            guard let sound = rooms[address]?.sound, sound != SoundState.none else { continue }
+            guard let sound = rooms[address]?.sound, sound != AudioState.none else { continue }
             replies.append(SkyRTCReply(sound, track: rooms.label(of: address)))
         }
         for reply in replies { member.socket.send(reply.text) }

@@ -13,7 +13,7 @@ extension WebSocketConnection {
 
     /// Queues a packet of sound as a binary message, behind those of text. It is left out when its turn comes if it has
     /// waited for too long, if too much sound is under way, or if it may no longer be heard.
-    func send(_ sound: WholeSound) {
+    func send(_ sound: WholeAudio) {
         guard case .open = state else { return }
         let now = g_get_monotonic_time()
         sounds.removeAll { now - $0.since > limits.soundTime.microseconds }
@@ -22,7 +22,7 @@ extension WebSocketConnection {
     }
 
     /// Counts sound from 1 again, for another stream.
-    func beginSound() { soundFlow = SoundFlow(longestWait: limits.soundTime.microseconds) }
+    func beginSound() { soundFlow = AudioFlow(longestWait: limits.soundTime.microseconds) }
 
     /// Takes the client's confirmation of sound. Returns false if that is nothing new.
     func confirmSound(through number: UInt32) -> Bool {

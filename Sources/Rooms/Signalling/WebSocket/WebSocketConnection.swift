@@ -61,8 +61,8 @@ final class WebSocketConnection {
     var pictures: [WholePicture] = []
     /// The number of the last picture that doesn't wait any more; 0 before the first of a stream.
     var begunPicture: UInt32 = 0
-    var sounds: [(sound: WholeSound, since: Int)] = []
-    var soundFlow: SoundFlow
+    var sounds: [(sound: WholeAudio, since: Int)] = []
+    var soundFlow: AudioFlow
     /// The end of the picture or sound in `unread`, which is in front of all messages.
     var frameEnd = 0
     private var lastPing: Int
@@ -80,7 +80,7 @@ final class WebSocketConnection {
     ) {
         (self.stream, self.client, self.limits, self.context) = (stream, client, limits, context)
         decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
-        soundFlow = SoundFlow(longestWait: limits.soundTime.microseconds)
+        soundFlow = AudioFlow(longestWait: limits.soundTime.microseconds)
         allowance = limits.messagesBeforeJoining
         lastPing = g_get_monotonic_time()
         messagesPaid = lastPing - Self.burstTime

@@ -129,10 +129,10 @@ private func isJSONLine(_ text: String) -> Bool { text.hasSuffix("\n") && text.u
 /// Whether a byte is not a control character: what a sender wrote must not move a terminal's cursor.
 private func isPrinted(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F }
 
-private func timed(_ found: [Found]) -> (pictures: [TimedPictures.Picture], sounds: [TimedSound]) {
+private func timed(_ found: [Found]) -> (pictures: [TimedPictures.Picture], sounds: [TimedAudio]) {
     var timed = TimedPictures(framesPerSecond: 30)
     var pictures: [TimedPictures.Picture] = []
-    var sounds: [TimedSound] = []
+    var sounds: [TimedAudio] = []
     func drain() {
         while let picture = timed.next() { pictures.append(picture) }
         while let sound = timed.nextSound() { sounds.append(sound) }
@@ -170,10 +170,10 @@ private func export(_ found: [Found]) {
     exportSound(sounds, plan, beside: given)
 }
 
-private func exportSound(_ sounds: [TimedSound], _ plan: ExportPlan, beside pictures: [ExportPass.Picture]) {
-    var pass = SoundPass(plan)
+private func exportSound(_ sounds: [TimedAudio], _ plan: ExportPlan, beside pictures: [ExportPass.Picture]) {
+    var pass = AudioPass(plan)
     for sound in sounds { pass.add(sound) }
-    var last: SoundPass.Packet?
+    var last: AudioPass.Packet?
     // Silence may be hours long.
     func write() {
         for _ in 0..<1000 {

@@ -1,0 +1,56 @@
+/// The sound that is under way to a client, which confirms it: no more than the round trip and ``longestWait``. Where
+/// the path or the client is slower, packets are left out, so that the buffers in between don't fill with old sound.
+///
+/// The round trip is the shortest one seen. One that has grown looks like a slow path. If sound has been left out for
+/// ``timeout``, none is sent until all is confirmed: the next packet, which no other holds up, then tells the round
+/// trip again.
+///
+/// Pure; times are in microseconds of one clock.
+struct AudioFlow {
+    /// The round trip, before anything is known of it, and the longest that a client may claim.
+    private static let usualRoundTrip = 200_000
+    private static let longestRoundTrip = 1_000_000
+    private static let timeout = 10_000_000
+
+    /// The number of the last packet sent; 0 before the first.
+    private(set) var last: UInt32 = 0
+    /// The shortest time in which one was confirmed.
+    private var roundTrip: Int?
+    /// When those that aren't confirmed were sent, in order. It ends with `last`.
+    private var unconfirmed: [Int] = []
+    /// When sound was first left out, since when each confirmation has come late; nil if none was.
+    private var crowdedSince: Int?
+    private let longestWait: Int
+
+    init(longestWait: Int) { self.longestWait = longestWait }
+
+    /// Numbers another packet, which is sent at `now`; nil if too much is under way.
+    mutating func next(at now: Int) -> UInt32? {
+        let isDraining = crowdedSince.map { now - $0 > Self.timeout } ?? false
+        if let oldest = unconfirmed.first {
+            if isDraining { return nil }
+            if now - oldest > (roundTrip ?? Self.usualRoundTrip) + longestWait {
+                crowdedSince = crowdedSince ?? now
+                return nil
+            }
+        } else if isDraining {
+            (roundTrip, crowdedSince) = (nil, nil)
+        }
+        last &+= 1
+        unconfirmed.append(now)
+        return last
+    }
+
+    /// Takes the client's confirmation of the packet `number` and of all before it. Returns false if that is nothing
+    /// new.
+    mutating func confirm(through number: UInt32, at now: Int) -> Bool {
+        let rest = Int(last &- number)
+        guard rest < unconfirmed.count else { return false }
+        let sentAt = unconfirmed[unconfirmed.count - rest - 1]
+        let least = min(roundTrip ?? Self.longestRoundTrip, now - sentAt)
+        roundTrip = least
+        if now - sentAt < least + longestWait / 2 { crowdedSince = nil }
+        unconfirmed.removeFirst(unconfirmed.count - rest)
+        return true
+    }
+}
