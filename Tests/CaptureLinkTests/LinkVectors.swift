@@ -36,7 +36,7 @@ enum LinkVectors {
                 .picture(
                     PictureNotice(
                         sequenceNumber: 7, damage: PixelRectangle(x: 16, y: 32, width: 640, height: 360),
-                        isPointerDrawn: false, quantizer: 23, settling: .microseconds(1500),
+                        isPointerDrawn: false, qp: 23, settling: .microseconds(1500),
                         waited: .microseconds(2600), worked: .microseconds(4100))),
                 epoch, time
             ),

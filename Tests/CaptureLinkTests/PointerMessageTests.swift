@@ -78,7 +78,7 @@ struct PointerMessageTests {
             Issue.record("no picture message came out")
             return
         }
-        #expect(notice.isPointerDrawn && notice.quantizer == 0 && notice.settling == .zero)
+        #expect(notice.isPointerDrawn && notice.qp == 0 && notice.settling == .zero)
         #expect(notice.damage == PixelRectangle(x: 16, y: 32, width: 640, height: 360))
     }
 
@@ -88,7 +88,7 @@ struct PointerMessageTests {
             Issue.record("no picture message came out")
             return
         }
-        #expect(!notice.isPointerDrawn && notice.quantizer == 23 && notice.settling == .microseconds(1500))
+        #expect(!notice.isPointerDrawn && notice.qp == 23 && notice.settling == .microseconds(1500))
         #expect(notice.waited == nil && notice.worked == nil)
         let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.picture(notice)))
         #expect(error == nil && messages.map(\.body) == [.picture(notice)])

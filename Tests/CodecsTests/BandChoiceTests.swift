@@ -61,8 +61,8 @@ struct BandChoiceTests {
     @Test("motion is searched near in a film with grain and in a coarse one; one expensive picture changes nothing")
     func searchRange() {
         var range = SearchRange()
-        func coded(_ pictures: Int, _ byteCount: Int, _ quantizer: Int = 24) -> Int {
-            for _ in 0..<pictures { range.coded(macroblocks: 8000, byteCount: byteCount, quantizer: quantizer) }
+        func coded(_ pictures: Int, _ byteCount: Int, _ qp: Int = 24) -> Int {
+            for _ in 0..<pictures { range.coded(macroblocks: 8000, byteCount: byteCount, qp: qp) }
             return range.samples
         }
         #expect(coded(100, 60_000) == SearchRange.near)

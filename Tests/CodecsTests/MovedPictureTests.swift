@@ -20,15 +20,15 @@ struct MovedPictureTests {
         for index in 0..<27 {
             if index % 3 == 0 { scene.paint(&random) }
             let time = MediaTime(ticks: Int64(index) * 3000)
-            let quantizer = 10 + Int(random.next() % 38)
+            let qp = 10 + Int(random.next() % 38)
             let picture: EncodedPicture
             if index % 9 == 0 {
                 picture = try encoder.encode(
-                    scene.planes, scene.all, quantizer: quantizer, isRandomAccess: index % 18 == 0, time: time)
+                    scene.planes, scene.all, qp: qp, isRandomAccess: index % 18 == 0, time: time)
             } else {
                 var motion = scene.anyMotion(&random, picture: index)
-                #expect(encoder.moves(motion))
-                picture = try encoder.encode(scene.planes, &motion, quantizer: quantizer)
+                #expect(encoder.canEncode(motion))
+                picture = try encoder.encode(scene.planes, &motion, qp: qp)
             }
             for unit in picture { stream += [0, 0, 0, 1] + unit }
             expected += encoder.reconstructedPicture(width: side.0 + side.0 & 1, height: side.1 + side.1 & 1)
@@ -41,17 +41,17 @@ struct MovedPictureTests {
     }
 
     @Test("what is coded is near to how it should look, the nearer the finer the quantizer", arguments: [12, 22, 32])
-    func codesWell(quantizer: Int) throws {
+    func codesWell(qp: Int) throws {
         let scene = PlainCanvas(width: 320, height: 272)
         let encoder = try scene.makeEncoder()
         var random = SeededRandom(seed: 9)
         scene.paint(&random)
-        _ = try encoder.encode(scene.planes, scene.all, quantizer: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
+        _ = try encoder.encode(scene.planes, scene.all, qp: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
         for _ in 0..<4 {
             scene.paint(&random)
-            var motion = PictureMotion(x: 0, y: 7, macroblocks: 20 * 17)
-            for index in 0..<20 * 17 { motion.states[index] = PictureMotion.State.coded.rawValue }
-            _ = try encoder.encode(scene.planes, &motion, quantizer: quantizer)
+            var motion = GlobalMotion(x: 0, y: 7, macroblocks: 20 * 17)
+            for index in 0..<20 * 17 { motion.states[index] = GlobalMotion.State.coded.rawValue }
+            _ = try encoder.encode(scene.planes, &motion, qp: qp)
         }
         let seen = encoder.reconstructedPicture(width: 320, height: 272)
         var sum = 0.0
@@ -62,8 +62,8 @@ struct MovedPictureTests {
         // A step of the quantizer is 0.625 * 2^(QP / 6); evenly spread, the error is a twelfth of its square; a
         // coefficient is only rounded up from five sixths of a step on, which makes it more.
         var step = 0.625
-        for _ in 0..<quantizer / 6 { step *= 2 }
-        step *= 1 + Double(quantizer % 6) / 6
+        for _ in 0..<qp / 6 { step *= 2 }
+        step *= 1 + Double(qp % 6) / 6
         #expect(sum / Double(320 * 272) < step * step / 12 * 2, "\(sum / Double(320 * 272))")
     }
 
@@ -74,13 +74,13 @@ struct MovedPictureTests {
         var random = SeededRandom(seed: 4)
         scene.paint(&random)
         let first = try encoder.encode(
-            scene.planes, scene.all, quantizer: 20, isRandomAccess: true, time: MediaTime(ticks: 0))
+            scene.planes, scene.all, qp: 20, isRandomAccess: true, time: MediaTime(ticks: 0))
         let before = encoder.reconstructedPicture(width: 640, height: 368)
         let whole = first.byteCount
         scene.scroll(by: 8, &random)
-        var motion = PictureMotion(x: 0, y: 8, macroblocks: 40 * 23)
+        var motion = GlobalMotion(x: 0, y: 8, macroblocks: 40 * 23)
         for index in 0..<40 * 23 { motion.states[index] = index < 40 * 22 ? 2 : 1 }
-        let picture = try encoder.encode(scene.planes, &motion, quantizer: 20)
+        let picture = try encoder.encode(scene.planes, &motion, qp: 20)
         #expect(picture.byteCount < whole / 5)
         let after = encoder.reconstructedPicture(width: 640, height: 368)
         #expect(Array(after[..<(640 * 352)]) == Array(before[(640 * 8)..<(640 * 360)]))
@@ -93,10 +93,10 @@ struct MovedPictureTests {
         var random = SeededRandom(seed: 8)
         scene.paint(&random)
         scene.fillChroma(rows: 136..<272)
-        _ = try encoder.encode(scene.planes, scene.all, quantizer: 14, isRandomAccess: true, time: MediaTime(ticks: 0))
-        var motion = PictureMotion(x: 0, y: 1, macroblocks: 20 * 17)
+        _ = try encoder.encode(scene.planes, scene.all, qp: 14, isRandomAccess: true, time: MediaTime(ticks: 0))
+        var motion = GlobalMotion(x: 0, y: 1, macroblocks: 20 * 17)
         for index in 0..<20 * 16 { motion.states[index] = 2 }
-        _ = try encoder.encode(scene.planes, &motion, quantizer: 44)
+        _ = try encoder.encode(scene.planes, &motion, qp: 44)
         #expect(motion.states[..<(20 * 8)].contains(3))
         #expect(!motion.states[(20 * 9)..<(20 * 16)].contains(3))
     }
@@ -105,17 +105,17 @@ struct MovedPictureTests {
     func farMotionIsRefused() throws {
         let scene = PlainCanvas(width: 320, height: 272)
         let encoder = try scene.makeEncoder()
-        #expect(!encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 17)))
-        _ = try encoder.encode(scene.planes, scene.all, quantizer: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
-        #expect(encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 17)))
-        #expect(!encoder.moves(PictureMotion(x: 0, y: 501, macroblocks: 20 * 17)))
-        #expect(!encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 16)))
-        #expect(!encoder.moves(PictureMotion(x: 0, y: 0, macroblocks: 20 * 17)))
-        var motion = PictureMotion(x: 0, y: 8, macroblocks: 20 * 17)
+        #expect(!encoder.canEncode(GlobalMotion(x: 0, y: 8, macroblocks: 20 * 17)))
+        _ = try encoder.encode(scene.planes, scene.all, qp: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
+        #expect(encoder.canEncode(GlobalMotion(x: 0, y: 8, macroblocks: 20 * 17)))
+        #expect(!encoder.canEncode(GlobalMotion(x: 0, y: 501, macroblocks: 20 * 17)))
+        #expect(!encoder.canEncode(GlobalMotion(x: 0, y: 8, macroblocks: 20 * 16)))
+        #expect(!encoder.canEncode(GlobalMotion(x: 0, y: 0, macroblocks: 20 * 17)))
+        var motion = GlobalMotion(x: 0, y: 8, macroblocks: 20 * 17)
         motion.second = (0, 13)
-        #expect(encoder.moves(motion))
+        #expect(encoder.canEncode(motion))
         motion.second = (-501, 0)
-        #expect(!encoder.moves(motion))
+        #expect(!encoder.canEncode(motion))
     }
 }
 
@@ -146,7 +146,7 @@ private final class PlainCanvas {
 
     func makeEncoder(inStrips: Bool = false) throws -> ScreenEncoder {
         var configuration = X264Configuration(
-            size: PictureSize(width: width, height: height), framesPerSecond: 30, rate: .quantizerEachPicture)
+            size: PictureSize(width: width, height: height), framesPerSecond: 30, rate: .qpEachPicture)
         configuration.mostMacroblocksAtOnce = inStrips ? 0 : .max
         return try ScreenEncoder(configuration)
     }
@@ -157,7 +157,7 @@ private final class PlainCanvas {
             chromaStride: columns * 8)
     }
 
-    var all: PictureActivity {
+    var all: CodingMask {
         .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
     }
 
@@ -209,10 +209,10 @@ private final class PlainCanvas {
     }
 
     /// Motion somewhere, in which each macroblock may be anything that is possible.
-    func anyMotion(_ random: inout SeededRandom, picture: Int) -> PictureMotion {
+    func anyMotion(_ random: inout SeededRandom, picture: Int) -> GlobalMotion {
         let far = random.next() % 4 == 0 ? 100 : 20
         func part() -> Int { Int(random.next() % UInt64(2 * far + 1)) - far }
-        var motion = PictureMotion(x: random.next() % 3 == 0 ? part() : 0, y: part(), macroblocks: columns * rows)
+        var motion = GlobalMotion(x: random.next() % 3 == 0 ? part() : 0, y: part(), macroblocks: columns * rows)
         if motion.x == 0, motion.y == 0 { motion.y = 6 }
         // Also upwards alone, with coded macroblocks in few rows, as most pictures are that really move: rows are not
         // kept then.
@@ -224,10 +224,10 @@ private final class PlainCanvas {
         }
         let codedRows = [Int(random.next() % UInt64(rows)), rows - 1 - Int(random.next() % 2)]
         // Mostly runs, too.
-        var state = PictureMotion.State.still
+        var state = GlobalMotion.State.still
         for row in 0..<rows {
             for column in 0..<columns {
-                if random.next() % 4 == 0 { state = PictureMotion.State(rawValue: UInt8(random.next() % 3)) ?? .still }
+                if random.next() % 4 == 0 { state = GlobalMotion.State(rawValue: UInt8(random.next() % 3)) ?? .still }
                 func fits(_ x: Int, _ y: Int) -> Bool {
                     let (left, top) = (column * 16 + x, row * 16 + y)
                     return left >= 0 && top >= 0 && left + 16 <= columns * 16 && top + 16 <= rows * 16

@@ -33,10 +33,10 @@ struct ScreenEncoderTests {
             activity.protectsRest = random.next() % 2 == 0
             activity.prefersBands = random.next() % 2 == 0
             // Where the whole is coded, coarser macroblocks of the rest would be coded with it.
-            let quantizer = encoder.usesBands(activity) ? 14 + Int(random.next() % 20) : 34
+            let qp = encoder.usesBands(activity) ? 14 + Int(random.next() % 20) : 34
             kinds.insert(encoder.usesBands(activity) ? activity.count == 0 ? "skipped" : "bands" : "whole")
             let picture = try encoder.encode(
-                canvas.planes, activity, quantizer: quantizer, isRandomAccess: isIDR,
+                canvas.planes, activity, qp: qp, isRandomAccess: isIDR,
                 time: MediaTime(ticks: Int64(index) * 3000)
             )
             #expect(picture.isRandomAccess == isIDR)
@@ -60,13 +60,13 @@ struct ScreenEncoderTests {
         let encoder = try makeEncoder(canvas)
         var random = SeededRandom(seed: 5)
         _ = try encoder.encode(
-            canvas.planes, canvas.all, quantizer: 40, isRandomAccess: true, time: MediaTime(ticks: 0))
+            canvas.planes, canvas.all, qp: 40, isRandomAccess: true, time: MediaTime(ticks: 0))
         for index in 1..<30 {
             var activity = canvas.change(1, &random)
             activity.protectsRest = true
             let before = encoder.reconstructedPicture(width: 320, height: 272)
             _ = try encoder.encode(
-                canvas.planes, activity, quantizer: 12, isRandomAccess: false,
+                canvas.planes, activity, qp: 12, isRandomAccess: false,
                 time: MediaTime(ticks: Int64(index) * 3000))
             let after = encoder.reconstructedPicture(width: 320, height: 272)
             var changed = 0
@@ -110,7 +110,7 @@ struct ScreenEncoderTests {
                 if let samples { last = samples }
             }
             let picture = try encoder.encode(
-                canvas.planes, activity, quantizer: encoder.usesBands(activity) ? 20 : 34, isRandomAccess: isIDR,
+                canvas.planes, activity, qp: encoder.usesBands(activity) ? 20 : 34, isRandomAccess: isIDR,
                 time: MediaTime(ticks: Int64(index) * 3000))
             for unit in picture { stream += [0, 0, 0, 1] + unit }
             let seen = encoder.reconstructedPicture(width: canvas.evenWidth, height: canvas.evenHeight)
@@ -126,13 +126,13 @@ struct ScreenEncoderTests {
     }
 
     @Test("a coarser quantizer saves bytes, up to the coarsest")
-    func coarsestQuantizers() throws {
+    func highestQPs() throws {
         let canvas = TestCanvas(width: 320, height: 272, chroma: .yuv420, seed: 11)
         let encoder = try makeEncoder(canvas)
         var sizes: [Int] = []
-        for (index, quantizer) in [4, 10, 20, 30, 40, 43, 46, 49, 51].enumerated() {
+        for (index, qp) in [4, 10, 20, 30, 40, 43, 46, 49, 51].enumerated() {
             let picture = try encoder.encode(
-                canvas.planes, canvas.all, quantizer: quantizer, isRandomAccess: true,
+                canvas.planes, canvas.all, qp: qp, isRandomAccess: true,
                 time: MediaTime(ticks: Int64(index) * 3000))
             sizes.append(picture.byteCount)
         }
@@ -144,9 +144,9 @@ struct ScreenEncoderTests {
         let canvas = TestCanvas(width: 640, height: 368, chroma: .yuv420, seed: 1)
         let encoder = try makeEncoder(canvas)
         _ = try encoder.encode(
-            canvas.planes, canvas.all, quantizer: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
+            canvas.planes, canvas.all, qp: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
         let picture = try encoder.encode(
-            canvas.planes, canvas.none, quantizer: 20, isRandomAccess: false, time: MediaTime(ticks: 3000))
+            canvas.planes, canvas.none, qp: 20, isRandomAccess: false, time: MediaTime(ticks: 3000))
         #expect(picture.count == 1)
         #expect(picture.byteCount < 12)
     }
@@ -161,7 +161,7 @@ struct ScreenEncoderTests {
             var activity = index == 0 ? canvas.all : canvas.paintBars(index)
             activity.prefersBands = true
             let picture = try encoder.encode(
-                canvas.planes, activity, quantizer: 14, isRandomAccess: index == 0,
+                canvas.planes, activity, qp: 14, isRandomAccess: index == 0,
                 time: MediaTime(ticks: Int64(index) * 3000))
             for unit in picture { stream += [0, 0, 0, 1] + unit }
             last = encoder.reconstructedPicture(width: 640, height: 482)
@@ -196,7 +196,7 @@ struct ScreenEncoderTests {
     private func makeEncoder(_ canvas: TestCanvas, inStrips: Bool = false) throws -> ScreenEncoder {
         var configuration = X264Configuration(
             size: PictureSize(width: canvas.width, height: canvas.height), framesPerSecond: 30,
-            rate: .quantizerEachPicture, chroma: canvas.chroma)
+            rate: .qpEachPicture, chroma: canvas.chroma)
         configuration.mostMacroblocksAtOnce = inStrips ? 0 : .max
         return try ScreenEncoder(configuration)
     }
@@ -239,10 +239,10 @@ private final class TestCanvas {
 
     var evenWidth: Int { width + width & 1 }
     var evenHeight: Int { height + height & 1 }
-    var all: PictureActivity {
+    var all: CodingMask {
         .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
     }
-    var none: PictureActivity {
+    var none: CodingMask {
         .init(isActive: [UInt8](repeating: 0, count: columns * rows), count: 0, protectsRest: false)
     }
 
@@ -253,7 +253,7 @@ private final class TestCanvas {
     }
 
     /// Paints `count` blocks and says which macroblocks they touch.
-    func change(_ count: Int, _ random: inout SeededRandom) -> PictureActivity {
+    func change(_ count: Int, _ random: inout SeededRandom) -> CodingMask {
         var active = none
         for _ in 0..<count {
             let (x, y, width, height) = paint(&random)
@@ -268,7 +268,7 @@ private final class TestCanvas {
     func sample(_ x: Int, _ y: Int) -> UInt8 { luma[y * columns * 16 + x] }
 
     /// Bars that are black or white by the bits of `index`, above others that are the opposite.
-    func paintBars(_ index: Int) -> PictureActivity {
+    func paintBars(_ index: Int) -> CodingMask {
         for bar in 0..<16 {
             for y in 314..<466 {
                 for x in 18 + bar * 37..<55 + bar * 37 {

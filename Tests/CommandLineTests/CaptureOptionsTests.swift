@@ -40,7 +40,7 @@ struct CaptureOptionsTests {
         #expect(options.keyFrames == nil)
         #expect(options.chroma == .yuv420)
         #expect(!options.pausesWhenLocked)
-        #expect(options.quantizer == nil)
+        #expect(options.qp == nil)
         #expect(options.refines)
     }
 

@@ -12,16 +12,16 @@ struct CodedSliceTests {
     }
 
     @Test("a slice tells its kind and its quantizer")
-    func quantizer() throws {
+    func qp() throws {
         let sets = try Self.sets([Samples.baselineSPS, Samples.baselinePPS])
         let idr = try CodedSlice(nalUnit: Samples.baselineIDR[...], parameterSets: sets)
         #expect(idr.header.kind == .i)
-        #expect((0...51).contains(idr.quantizer))
+        #expect((0...51).contains(idr.qp))
         #expect(!idr.clearsReferences)
         for slice in Samples.baselineP {
             let coded = try CodedSlice(nalUnit: slice[...], parameterSets: sets)
             #expect(coded.header.kind == .p)
-            #expect((0...51).contains(coded.quantizer))
+            #expect((0...51).contains(coded.qp))
         }
     }
 

@@ -57,7 +57,7 @@ struct MadeStream {
         let notice = PictureNotice(
             sequenceNumber: UInt64(units.count),
             damage: PixelRectangle(x: 0, y: 0, width: size.width, height: size.height / 2),
-            quantizer: 22)
+            qp: 22)
         messages.append(message(.picture(notice), at: arrival))
         let encoder = MessageEncoder(epoch: Self.epoch)
         for outgoing in (try? encoder.headers(for: unit)) ?? [] {

@@ -21,7 +21,7 @@ struct MessageInspectionTests {
         #expect(pictures.map(\.size) == stream.units.map { UInt64($0.bytes.count) })
         #expect(pictures.map(\.sequenceNumber) == [0, 1, 2, 3, 4, 5])
         #expect(pictures.allSatisfy { $0.damage == PixelRectangle(x: 0, y: 0, width: 64, height: 24) })
-        #expect(pictures.allSatisfy { $0.quantizers != nil })
+        #expect(pictures.allSatisfy { $0.qps != nil })
         #expect(found.rows.notes.map(\.code) == [.connection, .end])
     }
 

@@ -10,14 +10,14 @@ struct StreamInspectionTests {
         let summary = try #require(inspect(try stream.bytes())).summary
         #expect(summary.pictures == stream.pictures.map(UInt64.init))
         #expect(summary.faultCount == 0, "\(summary.faults)")
-        #expect(summary.quantizerRange != nil)
+        #expect(summary.qpRange != nil)
     }
 
     @Test("a slice's quantizer is the one that FFmpeg reads", arguments: TestStreams.intact)
-    func quantizers(_ stream: TestStream) throws {
+    func qps(_ stream: TestStream) throws {
         let rows = try #require(inspect(try stream.bytes())).rows
-        let own = rows.messages.compactMap(\.quantizer)
-        let traced = try tracedQuantizers(stream.path)
+        let own = rows.messages.compactMap(\.qp)
+        let traced = try tracedQPs(stream.path)
         #expect(!own.isEmpty)
         #expect(own == traced)
     }
@@ -32,12 +32,12 @@ struct StreamInspectionTests {
 }
 
 /// SliceQPY of each slice, as FFmpeg's reader of headers tells its parts.
-private func tracedQuantizers(_ path: String) throws -> [Int] {
+private func tracedQPs(_ path: String) throws -> [Int] {
     let result = try FFmpeg.run(
         ["-v", "info", "-f", "h264", "-i", path, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-"])
     var base: [Int: Int] = [:]
     var picture = 0
-    var quantizers: [Int] = []
+    var qps: [Int] = []
     for line in result.messages.split(separator: "\n") {
         guard let text = line.split(separator: "=").last, let value = Int(text.filter { $0 != " " }) else { continue }
         if line.contains(" pic_parameter_set_id ") {
@@ -45,8 +45,8 @@ private func tracedQuantizers(_ path: String) throws -> [Int] {
         } else if line.contains(" pic_init_qp_minus26 ") {
             base[picture] = 26 + value
         } else if line.contains(" slice_qp_delta ") {
-            quantizers.append((base[picture] ?? 0) + value)
+            qps.append((base[picture] ?? 0) + value)
         }
     }
-    return quantizers
+    return qps
 }

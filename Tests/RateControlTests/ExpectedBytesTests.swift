@@ -12,7 +12,7 @@ struct ExpectedBytesTests {
             let isMoved = number % 2 == 0
             _ = rate.start(.change, now: now)
             let decision = rate.decide(.change, macroblocks: 1000, isMoved: isMoved, now: now)
-            rate.coded(decision, quantizer: 26, byteCount: 1000 * (isMoved ? moved : others), now: now)
+            rate.coded(decision, qp: 26, byteCount: 1000 * (isMoved ? moved : others), now: now)
         }
         return rate
     }
@@ -21,8 +21,8 @@ struct ExpectedBytesTests {
     func moving() {
         for (moved, others) in [(60, 12), (20, 80)] {
             let rate = rate(moved: moved, others: others)
-            let rest = rate.expectedBytes(macroblocks: 500, quantizer: 26, isMoved: true)
-            let whole = rate.expectedBytes(macroblocks: 1500, quantizer: 26, isMoved: false)
+            let rest = rate.expectedBytes(macroblocks: 500, qp: 26, isMoved: true)
+            let whole = rate.expectedBytes(macroblocks: 1500, qp: 26, isMoved: false)
             #expect(abs(rest - Double(500 * moved)) < Double(500 * moved) / 5)
             #expect(abs(whole - Double(1500 * others)) < Double(1500 * others) / 5)
             #expect((rest < whole) == (moved == 20))

@@ -10,12 +10,12 @@ struct MotionTests {
     func forgetting() {
         var controller = RateController(
             bitRate: BitRate(bitsPerSecond: 4_000_000), period: .microseconds(33_333))
-        func expected() -> Double { controller.expectedBytes(macroblocks: 1_500, quantizer: 20, isMoved: false) }
+        func expected() -> Double { controller.expectedBytes(macroblocks: 1_500, qp: 20, isMoved: false) }
         var now = MonotonicTime.zero
         func code(_ macroblocks: Int, bytes: Int, isMoved: Bool) {
             now = now + .milliseconds(80)
             let decision = controller.decide(.change, macroblocks: macroblocks, isMoved: isMoved, now: now)
-            controller.coded(decision, quantizer: 20, byteCount: bytes, now: now)
+            controller.coded(decision, qp: 20, byteCount: bytes, now: now)
         }
         for _ in 0..<5 { code(280, bytes: 37_800, isMoved: false) }
         let dear = expected()
@@ -28,11 +28,11 @@ struct MotionTests {
 
     @Test("where a slow link would leave few frames, a lowest frame rate keeps more of them, coarser")
     func lowestFrameRate() {
-        func run(longestStep: Interval?) -> (framesPerSecond: Int, quantizer: Int) {
+        func run(longestStep: Interval?) -> (framesPerSecond: Int, qp: Int) {
             var controller = RateController(
                 bitRate: BitRate(bitsPerSecond: 500_000), period: .microseconds(33_333))
             controller.longestStep = longestStep
-            var (now, count, quantizer) = (MonotonicTime.zero, 0, 0)
+            var (now, count, qp) = (MonotonicTime.zero, 0, 0)
             while now < .zero + .seconds(20) {
                 let start = controller.start(.change, now: now)
                 guard start <= now else {
@@ -40,15 +40,15 @@ struct MotionTests {
                     continue
                 }
                 let decision = controller.decide(.change, macroblocks: 3_600, isMoved: false, now: now)
-                let bytes = 60_000 * exp2(Double(20 - decision.quantizer) / 6)
-                controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
-                (count, quantizer) = (now < .zero + .seconds(10) ? 0 : count + 1, decision.quantizer)
+                let bytes = 60_000 * exp2(Double(20 - decision.qp) / 6)
+                controller.coded(decision, qp: decision.qp, byteCount: Int(bytes), now: now)
+                (count, qp) = (now < .zero + .seconds(10) ? 0 : count + 1, decision.qp)
                 now = now + .microseconds(33_333)
             }
-            return (count / 10, quantizer)
+            return (count / 10, qp)
         }
         let (free, kept) = (run(longestStep: nil), run(longestStep: .milliseconds(40)))
         #expect(free.framesPerSecond < 20 && kept.framesPerSecond >= 24, "\(free), \(kept)")
-        #expect(kept.quantizer > free.quantizer)
+        #expect(kept.qp > free.qp)
     }
 }

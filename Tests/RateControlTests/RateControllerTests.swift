@@ -11,7 +11,7 @@ struct RateControllerTests {
 
     private static func controller(_ bitsPerSecond: Int, constant: Int? = nil) -> RateController {
         RateController(
-            bitRate: BitRate(bitsPerSecond: bitsPerSecond), period: period, constantQuantizer: constant)
+            bitRate: BitRate(bitsPerSecond: bitsPerSecond), period: period, constantQP: constant)
     }
 
     private static func at(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
@@ -24,8 +24,8 @@ struct RateControllerTests {
                 Issue.record("held back")
                 return
             }
-            #expect(decision.quantizer == 23)
-            controller.coded(decision, quantizer: 23, byteCount: 1_000_000, now: .zero)
+            #expect(decision.qp == 23)
+            controller.coded(decision, qp: 23, byteCount: 1_000_000, now: .zero)
         }
         let allowance = controller.refinementAllowance(now: Self.at(100_000))
         #expect(allowance.macroblocks == 0)
@@ -35,27 +35,27 @@ struct RateControllerTests {
     @Test("the debt of a burst delays the next picture, and is gone after a rest")
     func debt() throws {
         var controller = Self.controller(1_000_000)
-        controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 75_000, now: .zero)
+        controller.code(.change, macroblocks: Self.screen, qp: 30, byteCount: 75_000, now: .zero)
         // After so long a rest it is no part of a motion.
         let until = controller.start(.change, now: Self.at(300))
         #expect(until >= Self.at(560))
         #expect(until <= Self.at(600))
         let decision = try controller.requiredDecision(.change, macroblocks: Self.screen, now: Self.at(5_000))
-        #expect(decision.quantizer <= 36)
+        #expect(decision.qp <= 36)
     }
 
     @Test("a small change is coded at QP 14 at once, one in motion that takes its share of the link at 20 or coarser")
     func range() throws {
         var controller = Self.controller(4_000_000)
         let small = try controller.requiredDecision(.change, macroblocks: 4, now: .zero)
-        #expect(small.quantizer == 14)
-        controller.coded(small, quantizer: 14, byteCount: 200, now: .zero)
+        #expect(small.qp == 14)
+        controller.coded(small, qp: 14, byteCount: 200, now: .zero)
         var now = MonotonicTime.zero
         for picture in 0..<20 {
             now = now + Self.period
             let decision = try controller.requiredDecision(.change, macroblocks: Self.screen, now: now)
-            #expect(picture < 12 ? decision.quantizer >= 20 : decision.quantizer == 20)
-            controller.coded(decision, quantizer: decision.quantizer, byteCount: 14_000, now: now)
+            #expect(picture < 12 ? decision.qp >= 20 : decision.qp == 20)
+            controller.coded(decision, qp: decision.qp, byteCount: 14_000, now: now)
         }
     }
 
@@ -71,25 +71,25 @@ struct RateControllerTests {
                 let decision = controller.startedDecision(
                     .change, macroblocks: isPage ? 900 : 60, now: now)
             else { continue }
-            let bytes = isPage ? 900 * 15.0 * pow(1.06, Double(28 - decision.quantizer)) : 900
-            controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
-            if number > 60, !isPage { coarsest = max(coarsest, decision.quantizer) }
+            let bytes = isPage ? 900 * 15.0 * pow(1.06, Double(28 - decision.qp)) : 900
+            controller.coded(decision, qp: decision.qp, byteCount: Int(bytes), now: now)
+            if number > 60, !isPage { coarsest = max(coarsest, decision.qp) }
         }
         #expect(coarsest <= 22)
     }
 
     @Test("what is not due but would be coded as well is paid for")
     func rest() {
-        func quantizer(_ rest: [Int]) -> Int {
+        func qp(_ rest: [Int]) -> Int {
             var controller = Self.controller(1_000_000)
-            controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 28, byteCount: 20_000, now: .zero)
-            controller.code(.change, macroblocks: 400, quantizer: 28, byteCount: 4_000, now: Self.at(500))
+            controller.code(.keyFrame, macroblocks: Self.screen, qp: 28, byteCount: 20_000, now: .zero)
+            controller.code(.change, macroblocks: 400, qp: 28, byteCount: 4_000, now: Self.at(500))
             #expect(controller.start(.change, now: Self.at(533)) == Self.at(533))
-            return controller.decide(.change, macroblocks: 400, rest: rest, now: Self.at(533)).quantizer
+            return controller.decide(.change, macroblocks: 400, rest: rest, now: Self.at(533)).qp
         }
-        let alone = quantizer([])
+        let alone = qp([])
         // Five thousand others have QP 28.
-        let coarse = quantizer([Int](repeating: 5_000, count: 28) + [Int](repeating: 0, count: 24))
+        let coarse = qp([Int](repeating: 5_000, count: 28) + [Int](repeating: 0, count: 24))
         #expect(alone < 28 && coarse == 28)
     }
 
@@ -103,7 +103,7 @@ struct RateControllerTests {
                 now = now + .milliseconds(1)
                 continue
             }
-            controller.coded(decision, quantizer: decision.quantizer, byteCount: 16_000, now: now)
+            controller.coded(decision, qp: decision.qp, byteCount: 16_000, now: now)
             now = now + Self.period
             last = decision
         }
@@ -111,7 +111,7 @@ struct RateControllerTests {
         #expect(good == nil)
         let coarser = controller.coarser(than: last, byteCount: 160_000)
         let again = try #require(coarser)
-        #expect(again >= last.quantizer + 8)
+        #expect(again >= last.qp + 8)
     }
 
     @Test("a picture that differs far more than usual from the one before is coded coarsely at once")
@@ -123,21 +123,21 @@ struct RateControllerTests {
                 now = now + .milliseconds(40)
                 let decision = try controller.requiredDecision(
                     .change, macroblocks: 4_000, difference: 8, now: now)
-                controller.coded(decision, quantizer: decision.quantizer, byteCount: 16_000, now: now)
+                controller.coded(decision, qp: decision.qp, byteCount: 16_000, now: now)
             }
             now = now + .milliseconds(40)
             return try controller.requiredDecision(.change, macroblocks: 4_000, difference: difference, now: now)
         }
         let usual = try decision(8)
-        #expect(try decision(15).quantizer == usual.quantizer)
-        #expect(try decision(2).quantizer == usual.quantizer)
+        #expect(try decision(15).qp == usual.qp)
+        #expect(try decision(2).qp == usual.qp)
         // Four times the bytes need far more than two of the steps that divide them by 1.4 at most.
-        #expect(try decision(32).quantizer >= usual.quantizer + 4)
+        #expect(try decision(32).qp >= usual.qp + 4)
     }
 
     @Test("a clock beside a film doesn't make it coarser")
     func clockBesideFilm() throws {
-        func quantizer(hasClock: Bool) throws -> Int {
+        func qp(hasClock: Bool) throws -> Int {
             var controller = Self.controller(4_000_000)
             var now = MonotonicTime.zero
             var last = 0
@@ -147,13 +147,13 @@ struct RateControllerTests {
                 if !isFilm, !hasClock { continue }
                 guard let decision = controller.startedDecision(.change, macroblocks: isFilm ? 8_000 : 4, now: now)
                 else { continue }
-                let bytes = isFilm ? 16_000 * pow(1.1, Double(28 - decision.quantizer)) : 160
-                controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
-                if isFilm { last = decision.quantizer }
+                let bytes = isFilm ? 16_000 * pow(1.1, Double(28 - decision.qp)) : 160
+                controller.coded(decision, qp: decision.qp, byteCount: Int(bytes), now: now)
+                if isFilm { last = decision.qp }
             }
             return last
         }
-        #expect(try quantizer(hasClock: true) <= quantizer(hasClock: false) + 2)
+        #expect(try qp(hasClock: true) <= qp(hasClock: false) + 2)
     }
 
     @Test("the estimate follows a change of the cost by the factor 5 within five pictures, in both directions")
@@ -165,8 +165,8 @@ struct RateControllerTests {
                 now = max(now + Self.period, controller.start(.change, now: now))
                 while case let start = controller.start(.change, now: now), start > now { now = start }
                 let decision = controller.decide(.change, macroblocks: Self.screen, now: now)
-                let bytes = bytesAt28 * pow(1.07, Double(28 - decision.quantizer))
-                controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
+                let bytes = bytesAt28 * pow(1.07, Double(28 - decision.qp))
+                controller.coded(decision, qp: decision.qp, byteCount: Int(bytes), now: now)
                 let expected = try #require(Self.expected(controller.lastDecisionDescription))
                 return max(expected / bytes, bytes / expected)
             }
@@ -185,8 +185,8 @@ struct RateControllerTests {
             let isWhole = number % 6 == 0
             let decision = controller.decide(.change, macroblocks: isWhole ? 1_000 : 15, now: now)
             // What a few cost says nothing about their quantizer.
-            let bytes = isWhole ? 44_000 * pow(1.06, Double(35 - decision.quantizer)) : number % 2 == 0 ? 300 : 2_000
-            controller.coded(decision, quantizer: decision.quantizer, byteCount: Int(bytes), now: now)
+            let bytes = isWhole ? 44_000 * pow(1.06, Double(35 - decision.qp)) : number % 2 == 0 ? 300 : 2_000
+            controller.coded(decision, qp: decision.qp, byteCount: Int(bytes), now: now)
             let expected = try #require(Self.expected(controller.lastDecisionDescription))
             if isWhole, number > 24 { worst = max(worst, bytes / expected) }
         }
@@ -201,7 +201,7 @@ struct RateControllerTests {
     @Test("after four seconds of waiting a coarse picture comes, also where the rate fell and the debt is large")
     func timeout() {
         var controller = Self.controller(4_000_000)
-        controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 30, byteCount: 50_000, now: .zero)
+        controller.code(.keyFrame, macroblocks: Self.screen, qp: 30, byteCount: 50_000, now: .zero)
         controller.bitRate = BitRate(bitsPerSecond: 100_000)
         var now = Self.at(33)
         for _ in 0..<100 {
@@ -211,13 +211,13 @@ struct RateControllerTests {
             now = until
         }
         #expect(now > Self.at(3_900) && now <= Self.at(4_033))
-        #expect(controller.decide(.change, macroblocks: 4_000, now: now).quantizer >= 34)
+        #expect(controller.decide(.change, macroblocks: 4_000, now: now).qp >= 34)
     }
 
     @Test("the picture never stops for good at 10 kbit/s")
     func tinyRate() {
         var controller = Self.controller(10_000)
-        controller.code(.keyFrame, macroblocks: Self.screen, quantizer: 51, byteCount: 60_000, now: .zero)
+        controller.code(.keyFrame, macroblocks: Self.screen, qp: 51, byteCount: 60_000, now: .zero)
         var now = Self.at(33)
         var times: [MonotonicTime] = [.zero]
         while now < Self.at(120_000) {
@@ -228,7 +228,7 @@ struct RateControllerTests {
             }
             times.append(now)
             let decision = controller.decide(.change, macroblocks: Self.screen, now: now)
-            controller.coded(decision, quantizer: decision.quantizer, byteCount: 3_000, now: now)
+            controller.coded(decision, qp: decision.qp, byteCount: 3_000, now: now)
             now = now + Self.period
         }
         let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .seconds(100)
@@ -248,7 +248,7 @@ struct RateControllerTests {
                 continue
             }
             controller.code(
-                .refinement, macroblocks: macroblocks, quantizer: 14, byteCount: macroblocks * 25, now: now)
+                .refinement, macroblocks: macroblocks, qp: 14, byteCount: macroblocks * 25, now: now)
             now = now + Self.period
         }
         let start = controller.start(.change, now: now)
@@ -258,10 +258,10 @@ struct RateControllerTests {
     @Test("refinement that had to wait doesn't make the next change coarse")
     func changeAfterHeldRefinement() throws {
         var controller = Self.controller(1_000_000)
-        controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 100_000, now: .zero)
+        controller.code(.change, macroblocks: Self.screen, qp: 30, byteCount: 100_000, now: .zero)
         #expect(controller.refinementAllowance(now: Self.at(100)).macroblocks == 0)
         let decision = try controller.requiredDecision(.change, macroblocks: 4, now: Self.at(60_000))
-        #expect(decision.quantizer == 14)
+        #expect(decision.qp == 14)
     }
 
     @Test("absurd values neither trap nor stop the picture for good")
@@ -273,7 +273,7 @@ struct RateControllerTests {
             var controller = RateController(
                 bitRate: BitRate(bitsPerSecond: numbers.randomElement(using: &random) ?? 0),
                 period: Interval(nanoseconds: times.randomElement(using: &random) ?? 0),
-                finest: numbers.randomElement(using: &random) ?? 0)
+                minQP: numbers.randomElement(using: &random) ?? 0)
             var now = MonotonicTime.zero
             for _ in 0..<100 {
                 let kind = [PictureKind.keyFrame, .change, .refinement].randomElement(using: &random) ?? .keyFrame
@@ -281,14 +281,14 @@ struct RateControllerTests {
                 if random.next() % 2 == 0 { _ = controller.start(kind, now: now) }
                 let decision = controller.decide(
                     kind, macroblocks: macroblocks, rest: [numbers.randomElement(using: &random) ?? 0], now: now)
-                #expect((0...51).contains(decision.quantizer))
+                #expect((0...51).contains(decision.qp))
                 if let again = controller.coarser(
                     than: decision, byteCount: numbers.randomElement(using: &random) ?? 0)
                 {
                     #expect((0...51).contains(again))
                 }
                 controller.coded(
-                    decision, quantizer: numbers.randomElement(using: &random) ?? 0,
+                    decision, qp: numbers.randomElement(using: &random) ?? 0,
                     byteCount: numbers.randomElement(using: &random) ?? 0, now: now)
                 #expect(controller.refinementAllowance(now: now).macroblocks >= 0)
                 #expect(!controller.lastDecisionDescription.isEmpty)
@@ -299,7 +299,7 @@ struct RateControllerTests {
             }
         }
         var controller = Self.controller(1_000_000)
-        controller.code(.change, macroblocks: 1, quantizer: 14, byteCount: .max, now: .zero)
+        controller.code(.change, macroblocks: 1, qp: 14, byteCount: .max, now: .zero)
         #expect(controller.start(.change, now: Self.at(15_000)) == Self.at(15_000), "it doesn't stop for good")
     }
 
@@ -309,12 +309,12 @@ struct RateControllerTests {
         for _ in 0..<1_000 {
             let start = controller.start(.change, now: .zero)
             #expect(start >= .zero)
-            controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 1_000, now: .zero)
+            controller.code(.change, macroblocks: Self.screen, qp: 30, byteCount: 1_000, now: .zero)
         }
         let later = MonotonicTime.zero + .seconds(3600)
         let start = controller.start(.change, now: later)
         #expect(start == later, "an hour later")
-        controller.code(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 1_000, now: .zero)
+        controller.code(.change, macroblocks: Self.screen, qp: 30, byteCount: 1_000, now: .zero)
         let back = controller.start(.change, now: later)
         #expect(back == later, "with a clock that ran back")
     }
@@ -324,11 +324,11 @@ struct RateControllerTests {
         var controller = Self.controller(4_000_000)
         #expect(controller.lastDecisionDescription == "no picture yet")
         let decision = controller.decide(.change, macroblocks: 4, now: .zero)
-        controller.coded(decision, quantizer: 14, byteCount: 135, now: .zero)
+        controller.coded(decision, qp: 14, byteCount: 135, now: .zero)
         let text = controller.lastDecisionDescription
         #expect(text.hasPrefix("change, 4 macroblocks (first): QP 14, expected "))
         #expect(text.hasSuffix(" bytes, got 135, debt 0 ms"))
-        controller.code(.change, macroblocks: 4, quantizer: 14, byteCount: 100_000, now: .zero)
+        controller.code(.change, macroblocks: 4, qp: 14, byteCount: 100_000, now: .zero)
         _ = controller.start(.change, now: Self.at(100))
         #expect(controller.lastDecisionDescription == "change: wait until 166 ms, debt 100 ms")
     }
@@ -352,11 +352,11 @@ extension RateController {
 
     /// Codes a picture whose quantizer is given.
     fileprivate mutating func code(
-        _ kind: PictureKind, macroblocks: Int, quantizer: Int, byteCount: Int, now: MonotonicTime
+        _ kind: PictureKind, macroblocks: Int, qp: Int, byteCount: Int, now: MonotonicTime
     ) {
         if kind != .refinement { _ = start(kind, now: now) }
         coded(
-            given(kind, macroblocks: macroblocks, quantizer: quantizer), quantizer: quantizer, byteCount: byteCount,
+            given(kind, macroblocks: macroblocks, qp: qp), qp: qp, byteCount: byteCount,
             now: now)
     }
 }

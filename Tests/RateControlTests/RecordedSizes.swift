@@ -8,8 +8,8 @@ import Foundation
 /// to another page (`jump`), and `mandelbrot=start_scale=0.5:end_scale=0.005:end_pts=60` (`motion`: hard, all of it
 /// changes).
 struct RecordedSizes {
-    /// Bytes at `quantizers[n]` are row n.
-    static let quantizers = [14, 20, 26, 32, 38, 44, 51]
+    /// Bytes at `qps[n]` are row n.
+    static let qps = [14, 20, 26, 32, 38, 44, 51]
     /// The IDR of the page of text.
     static let idr = [284971, 232343, 186524, 146543, 109421, 73271, 37480]
     /// A character typed at the end of a line, on average.
@@ -117,14 +117,14 @@ struct RecordedSizes {
         ],
     ]
 
-    /// Bytes at `quantizer` of the row that a list for each of `quantizers` gives; geometric between them.
-    static func bytes(_ quantizer: Int, _ sizes: (Int) -> Int) -> Double {
+    /// Bytes at `qp` of the row that a list for each of `qps` gives; geometric between them.
+    static func bytes(_ qp: Int, _ sizes: (Int) -> Int) -> Double {
         var upper = 1
-        while upper < quantizers.count - 1, quantizers[upper] < quantizer { upper += 1 }
+        while upper < qps.count - 1, qps[upper] < qp { upper += 1 }
         let low = Double(sizes(upper - 1))
         let high = Double(sizes(upper))
-        let steps = quantizers[upper] - quantizers[upper - 1]
-        let way = Double(quantizer - quantizers[upper - 1]) / Double(steps)
+        let steps = qps[upper] - qps[upper - 1]
+        let way = Double(qp - qps[upper - 1]) / Double(steps)
         return low * pow(high / low, way)
     }
 }

@@ -24,12 +24,12 @@ struct SimulatedScreen {
         var time: MonotonicTime
         var kind: PictureKind
         var macroblocks: Int
-        var quantizer: Int
+        var qp: Int
         var byteCount: Int
     }
 
     var controller: RateController
-    var quality = QualityMap(grid: Self.grid)
+    var quality = QPMap(grid: Self.grid)
     private(set) var sent: [Sent] = []
     /// Since when all has been coded at QP 18 or finer.
     private(set) var fineSince: MonotonicTime?
@@ -57,7 +57,7 @@ struct SimulatedScreen {
 
     /// The picture that starts it all.
     mutating func start() {
-        quality.activateAll()
+        quality.selectAll()
         code(.keyFrame) { Self.pageFactor * RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
     }
 
@@ -138,8 +138,8 @@ struct SimulatedScreen {
         var macroblocks = Self.grid.count
         if case .typing = activity {
             settleMap()
-            quality.activate([Self.typed])
-            macroblocks = quality.activeCount
+            quality.select([Self.typed])
+            macroblocks = quality.selectedCount
         }
         let start = controller.start(.change, now: now)
         if start > now {
@@ -157,7 +157,7 @@ struct SimulatedScreen {
             macroblocks = isMoved ? rows * Self.grid.columns : Self.grid.count
         }
         let decision = controller.decide(.change, macroblocks: macroblocks, isMoved: isMoved, now: now)
-        finish(decision, decision.quantizer, size(activity, decision.quantizer, macroblocks))
+        finish(decision, decision.qp, size(activity, decision.qp, macroblocks))
         lastShown = now
         isWaiting = false
         now = now + Self.period
@@ -182,16 +182,16 @@ struct SimulatedScreen {
                 continue
             }
             // As the capture process does it: where it takes long until all is fine, all becomes good first.
-            let isSlow = controller.refinementTime(macroblocks: quality.coarserCount(than: 18)) > .milliseconds(700)
+            let isSlow = controller.refinementTime(macroblocks: quality.count(above: 18)) > .milliseconds(700)
             let target = isSlow ? 18 : 14
-            let count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
+            let count = quality.selectForRefinement(atMost: macroblocks, to: target, now: now)
             guard count > 0 else {
                 now = now + .milliseconds(1)
                 continue
             }
             // Of text, from QP 25 to 36 on.
             code(.refinement, target) { _ in Double(count) * (target == 18 ? 20 : 30) }
-            if quality.coarserCount(than: 18) == 0 { fineSince = fineSince ?? now } else { fineSince = nil }
+            if quality.count(above: 18) == 0 { fineSince = fineSince ?? now } else { fineSince = nil }
             now = now + Self.period
         }
         now = max(now, end)
@@ -202,49 +202,49 @@ struct SimulatedScreen {
             while case let start = controller.start(kind, now: now), start > now { now = start }
         }
         let decision =
-            target.map { controller.given(kind, macroblocks: quality.activeCount, quantizer: $0) }
-            ?? controller.decide(kind, macroblocks: quality.activeCount, now: now)
-        finish(decision, decision.quantizer, bytes(decision.quantizer))
+            target.map { controller.given(kind, macroblocks: quality.selectedCount, qp: $0) }
+            ?? controller.decide(kind, macroblocks: quality.selectedCount, now: now)
+        finish(decision, decision.qp, bytes(decision.qp))
     }
 
-    private mutating func finish(_ decision: RateController.Decision, _ quantizer: Int, _ bytes: Double) {
+    private mutating func finish(_ decision: RateController.Decision, _ qp: Int, _ bytes: Double) {
         let byteCount = Int(bytes * Double.random(in: 0.7...1.3, using: &random))
-        controller.coded(decision, quantizer: quantizer, byteCount: byteCount, now: now)
+        controller.coded(decision, qp: qp, byteCount: byteCount, now: now)
         let picture = Sent(
-            time: now, kind: decision.kind, macroblocks: decision.macroblocks, quantizer: quantizer,
+            time: now, kind: decision.kind, macroblocks: decision.macroblocks, qp: qp,
             byteCount: byteCount)
         sent.append(picture)
         if decision.kind == .change, decision.macroblocks > 100 {
             wholeScreen = picture
         } else {
-            quality.coded(quantizer: quantizer, isChange: decision.kind == .change, now: now)
+            quality.coded(qp: qp, isChange: decision.kind == .change, now: now)
         }
     }
 
     private mutating func settleMap() {
         guard let picture = wholeScreen else { return }
-        quality.activateAll()
-        quality.coded(quantizer: picture.quantizer, isChange: picture.kind == .change, now: picture.time)
+        quality.selectAll()
+        quality.coded(qp: picture.qp, isChange: picture.kind == .change, now: picture.time)
         wholeScreen = nil
     }
 
     /// What is coded of each activity.
-    private func size(_ activity: Activity, _ quantizer: Int, _ macroblocks: Int) -> Double {
+    private func size(_ activity: Activity, _ qp: Int, _ macroblocks: Int) -> Double {
         let picture = Int(now.nanoseconds / Self.period.nanoseconds)
         switch activity {
         case .stillness: return 0
-        case .typing: return RecordedSizes.bytes(quantizer) { RecordedSizes.typing[$0] }
-        case .pageJump, .pages: return page(quantizer, picture)
+        case .typing: return RecordedSizes.bytes(qp) { RecordedSizes.typing[$0] }
+        case .pageJump, .pages: return page(qp, picture)
         case .motion:
             // All of it is new, whatever was shown before.
-            return RecordedSizes.bytes(quantizer) { RecordedSizes.motion[$0][picture % RecordedSizes.motion[$0].count] }
+            return RecordedSizes.bytes(qp) { RecordedSizes.motion[$0][picture % RecordedSizes.motion[$0].count] }
         case .scroll:
-            return page(quantizer, picture) * Double(macroblocks) / Double(Self.grid.count)
+            return page(qp, picture) * Double(macroblocks) / Double(Self.grid.count)
         }
     }
 
-    private func page(_ quantizer: Int, _ picture: Int) -> Double {
+    private func page(_ qp: Int, _ picture: Int) -> Double {
         Self.pageFactor
-            * RecordedSizes.bytes(quantizer) { RecordedSizes.jump[$0][picture % RecordedSizes.jump[$0].count] }
+            * RecordedSizes.bytes(qp) { RecordedSizes.jump[$0][picture % RecordedSizes.jump[$0].count] }
     }
 }

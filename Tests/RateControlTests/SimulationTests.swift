@@ -28,9 +28,9 @@ struct SimulationTests {
                 let used = late.reduce(0) { $0 + $1.byteCount }
                 let seconds = ((late.last?.time ?? .zero) - (late.first?.time ?? .zero)).seconds
                 #expect(Double(used) * 8 / Double(bitsPerSecond) >= 0.85 * seconds, "the rate is used, seed \(seed)")
-                let quantizers = late.map(\.quantizer).sorted()
+                let qps = late.map(\.qp).sorted()
                 #expect(
-                    quantizers[quantizers.count / 2]
+                    qps[qps.count / 2]
                         <= (bitsPerSecond < 1_000_000 ? 51 : bitsPerSecond < 8_000_000 ? 50 : 42))
             }
         }
@@ -47,7 +47,7 @@ struct SimulationTests {
         #expect(late.count >= 25 * 8)
         let gaps = zip(late, late.dropFirst()).map { $1.time - $0.time }
         #expect(gaps.max() ?? .seconds(1) <= .milliseconds(67))
-        #expect(zip(late, late.dropFirst()).allSatisfy { $0.quantizer - $1.quantizer <= 4 })
+        #expect(zip(late, late.dropFirst()).allSatisfy { $0.qp - $1.qp <= 4 })
         // It stops, and is sharpened at once.
         let end = screen.now
         screen.run(.stillness, for: .seconds(1))
@@ -63,7 +63,7 @@ struct SimulationTests {
             screen.run(.stillness, for: .seconds(3))
             let begin = screen.now
             screen.run(.motion, for: .milliseconds(500))
-            #expect(screen.pictures(.change, from: begin).allSatisfy { $0.quantizer <= 42 })
+            #expect(screen.pictures(.change, from: begin).allSatisfy { $0.qp <= 42 })
         }
     }
 
@@ -86,8 +86,8 @@ struct SimulationTests {
             let late = screen.pictures(.change, from: begin + .milliseconds(1500))
             let each = Double(late.count) / (screen.now - begin - .milliseconds(1500)).seconds
             #expect(each >= scroll.picturesPerSecond)
-            let quantizers = late.map(\.quantizer).sorted()
-            #expect(quantizers[quantizers.count / 2] <= scroll.quantizer)
+            let qps = late.map(\.qp).sorted()
+            #expect(qps[qps.count / 2] <= scroll.qp)
         }
     }
 
@@ -95,15 +95,15 @@ struct SimulationTests {
     struct Scroll {
         var bitsPerSecond: Int
         var picturesPerSecond: Double
-        var quantizer: Int
+        var qp: Int
     }
 
     static let scrolls = [
-        Scroll(bitsPerSecond: 500_000, picturesPerSecond: 20, quantizer: 44),
-        Scroll(bitsPerSecond: 1_000_000, picturesPerSecond: 25, quantizer: 40),
-        Scroll(bitsPerSecond: 2_000_000, picturesPerSecond: 25, quantizer: 28),
-        Scroll(bitsPerSecond: 4_000_000, picturesPerSecond: 25, quantizer: 24),
-        Scroll(bitsPerSecond: 8_000_000, picturesPerSecond: 25, quantizer: 22),
+        Scroll(bitsPerSecond: 500_000, picturesPerSecond: 20, qp: 44),
+        Scroll(bitsPerSecond: 1_000_000, picturesPerSecond: 25, qp: 40),
+        Scroll(bitsPerSecond: 2_000_000, picturesPerSecond: 25, qp: 28),
+        Scroll(bitsPerSecond: 4_000_000, picturesPerSecond: 25, qp: 24),
+        Scroll(bitsPerSecond: 8_000_000, picturesPerSecond: 25, qp: 22),
     ]
 
     @Test("the debt that a scroll begins with falls while it flows", arguments: [1_000_000, 2_000_000, 4_000_000])
@@ -141,7 +141,7 @@ struct SimulationTests {
         screen.run(.pages, for: .seconds(20))
         let pictures = screen.pictures(.change, from: begin)
         #expect(pictures.count >= 20)
-        let late = pictures.filter { $0.time >= begin + .seconds(5) }.map(\.quantizer)
+        let late = pictures.filter { $0.time >= begin + .seconds(5) }.map(\.qp)
         #expect(late.sorted()[late.count / 2] <= 50)
         let total = pictures.reduce(0) { $0 + $1.byteCount }
         #expect(Double(total) * 8 <= 2_000_000 * 21)
@@ -158,7 +158,7 @@ struct SimulationTests {
         screen.run(.pageJump, for: .milliseconds(10))
         let jump = try #require(screen.pictures(.change, from: begin).first)
         #expect((jump.time - begin) <= .milliseconds(120), "at once, but for refinement")
-        #expect(jump.quantizer <= 36)
+        #expect(jump.qp <= 36)
         screen.run(.stillness, for: .milliseconds(400))
         screen.run(.pages, for: .seconds(3))
         let next = try #require(screen.pictures(.change, from: jump.time + .milliseconds(1)).first)
@@ -174,7 +174,7 @@ struct SimulationTests {
         screen.run(.typing, for: .seconds(10))
         let pictures = screen.pictures(.change, from: begin)
         #expect(pictures.count >= 300)
-        #expect(pictures.allSatisfy { $0.quantizer == 14 })
+        #expect(pictures.allSatisfy { $0.qp == 14 })
         #expect(screen.waits == waits)
     }
 
@@ -216,13 +216,13 @@ struct SimulationTests {
         screen.start()
         screen.run(.stillness, for: .seconds(10))
         var counts: [Int] = []
-        var quantizers: [Int] = []
+        var qps: [Int] = []
         for _ in 0..<60 {
             let begin = screen.now
             screen.run(.scroll, for: .seconds(3))
             let scroll = screen.pictures(.change, from: begin)
             counts.append(scroll.count)
-            quantizers.append(scroll.map(\.quantizer).sorted()[scroll.count / 2])
+            qps.append(scroll.map(\.qp).sorted()[scroll.count / 2])
             screen.run(.stillness, for: .seconds(27))
             #expect(screen.quality.refinementDue(to: 14) == nil)
             screen.run(.typing, for: .seconds(1))
@@ -234,7 +234,7 @@ struct SimulationTests {
             #expect(seconds.max() ?? 2 <= 1.134)
         }
         #expect(counts.dropFirst().min() ?? 0 >= counts[1] * 3 / 4)
-        #expect((quantizers.dropFirst().max() ?? 51) - quantizers[1] <= 3)
+        #expect((qps.dropFirst().max() ?? 51) - qps[1] <= 3)
         #expect(screen.debt(bitsPerSecond: 2_000_000) == .zero)
         #expect(screen.now - .zero >= .seconds(3600))
     }

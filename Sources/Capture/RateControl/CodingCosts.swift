@@ -20,13 +20,13 @@ struct CodingCosts: Sendable {
     /// Bytes and differences are logarithms (base 2), and so is the slope: by what each coarser quantizer divides the
     /// bytes.
     private struct Cost: Sendable {
-        var quantizer = 28
+        var qp = 28
         var bytes: Double
         var difference: Double?
         /// How many macroblocks it was seen at, roughly.
         var macroblocks = 0.0
         var slope = CodingCosts.usualSlope
-        /// What the last picture had at `quantizer`.
+        /// What the last picture had at `qp`.
         var seen: Double?
 
         /// By what the bytes are multiplied because the picture shows another scene, which it does if it differs far
@@ -36,26 +36,26 @@ struct CodingCosts: Sendable {
             return difference - usual > CodingCosts.cut ? difference - usual : 0
         }
 
-        func bytes(at quantizer: Int) -> Double { bytes - slope * Double(quantizer - self.quantizer) }
+        func bytes(at qp: Int) -> Double { bytes - slope * Double(qp - self.qp) }
 
         /// Becomes a sixteenth more like `estimate`, because a picture taught nothing about it.
         mutating func fade(to estimate: Cost) {
-            bytes += (estimate.bytes(at: quantizer) - bytes) / (CodingCosts.caution * CodingCosts.caution)
+            bytes += (estimate.bytes(at: qp) - bytes) / (CodingCosts.caution * CodingCosts.caution)
         }
 
-        mutating func learn(_ new: Double, _ macroblocks: Double, at quantizer: Int, _ difference: Double?) {
+        mutating func update(_ new: Double, _ macroblocks: Double, at qp: Int, _ difference: Double?) {
             // A clock says little about the film beside it.
             let weight = macroblocks / (macroblocks + self.macroblocks)
             let new = new - cut(difference)
-            let steps = Double(quantizer - self.quantizer)
+            let steps = Double(qp - self.qp)
             if let seen, steps != 0 {
                 let slopes = CodingCosts.slopes
                 slope += (min(max((seen - new) / steps, slopes.lowerBound), slopes.upperBound) - slope) * weight / 2
             }
-            let known = bytes(at: quantizer)
+            let known = bytes(at: qp)
             bytes = known + (new - known) * weight
             self.macroblocks = (self.macroblocks + macroblocks) / 2
-            self.quantizer = quantizer
+            self.qp = qp
             if let difference { self.difference = ((self.difference ?? difference) + difference) / 2 }
             seen = new
         }
@@ -76,20 +76,20 @@ struct CodingCosts: Sendable {
 
     /// The bytes that a picture of `sort` with so many macroblocks to code is expected to have, which differ from the
     /// previous picture by `difference`.
-    func expected(_ sort: Sort, _ macroblocks: Int, _ difference: Double? = nil, at quantizer: Int) -> Double {
+    func expected(_ sort: Sort, _ macroblocks: Int, _ difference: Double? = nil, at qp: Int) -> Double {
         let cost = costs[sort.rawValue]
-        let each = cost.bytes(at: quantizer) + cost.cut(difference.map(Self.logarithm))
+        let each = cost.bytes(at: qp) + cost.cut(difference.map(Self.logarithm))
         return Double(max(macroblocks, 0)) * Self.power(each)
     }
 
-    /// Learns that a picture of `sort` with so many macroblocks had `bytes` at `quantizer`.
-    mutating func learn(_ sort: Sort, _ macroblocks: Int, _ difference: Double?, at quantizer: Int, bytes: Double) {
+    /// Learns that a picture of `sort` with so many macroblocks had `bytes` at `qp`.
+    mutating func update(_ sort: Sort, _ macroblocks: Int, _ difference: Double?, at qp: Int, bytes: Double) {
         let macroblocks = Double(max(macroblocks, 1))
         let new = Self.logarithm(max(bytes, 1) / macroblocks)
         // Refinement must not hold up a change: it is taken to cost at least what text does.
-        let text = Cost(bytes: Self.logarithm(Self.estimates[sort.rawValue])).bytes(at: quantizer)
-        costs[sort.rawValue].learn(
-            sort == .refinement ? max(new, text) : new, macroblocks, at: quantizer, difference.map(Self.logarithm))
+        let text = Cost(bytes: Self.logarithm(Self.estimates[sort.rawValue])).bytes(at: qp)
+        costs[sort.rawValue].update(
+            sort == .refinement ? max(new, text) : new, macroblocks, at: qp, difference.map(Self.logarithm))
         // Meanwhile nothing shows what a change costs that isn't moved. A few dear ones would keep x264 from all later.
         let change = Sort.change.rawValue
         if sort == .restOfMoved { costs[change].fade(to: Cost(bytes: Self.logarithm(Self.estimates[change]))) }

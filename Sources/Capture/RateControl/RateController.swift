@@ -26,10 +26,10 @@ public struct RateController: Sendable {
     public var bitRate: BitRate {
         didSet {
             if bitRate == oldValue { return }
-            debt.pay(until: latest)
-            debt.change(to: bitRate)
+            bucket.drain(until: latest)
+            bucket.change(to: bitRate)
             // The quantizer that suited the old rate says nothing about the new one.
-            lastQuantizer = nil
+            lastQP = nil
         }
     }
     /// The minimum time between two pictures.
@@ -39,9 +39,9 @@ public struct RateController: Sendable {
     public var longestStep: Interval?
 
     /// The finest quantizer that is worth its bytes: visually lossless.
-    private let finest: Int
-    private let constantQuantizer: Int?
-    private var debt: LinkDebt
+    private let minQP: Int
+    private let constantQP: Int?
+    private var bucket: LeakyBucket
     private var costs = CodingCosts()
     private var latest = MonotonicTime.zero
     /// When the first change came that is in no picture yet. Time that a picture waits is thus no rest.
@@ -52,7 +52,7 @@ public struct RateController: Sendable {
     /// How far apart changes usually are in the motion that goes on; newer ones count more.
     private var usualInterval = Interval.zero
     /// The quantizer of the last picture of the motion that goes on.
-    private var lastQuantizer: Int?
+    private var lastQP: Int?
     private var lastEvent = Event.nothing
 
     /// A motion is over after this long without a change.
@@ -69,7 +69,7 @@ public struct RateController: Sendable {
     private static let longestTurn = Interval.milliseconds(100)
     /// In motion, a quantizer finer than this gains nothing visible, and one that is finer than the last picture's by
     /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
-    private static let finestInMotion = 20
+    private static let minQPInMotion = 20
     private static let finerStep = 2
     /// How many others a picture may make late, in periods, before it is coded again.
     private static let mostLate: Int64 = 2
@@ -80,22 +80,22 @@ public struct RateController: Sendable {
     ///   - finest: The quantizer, 0...51, that refinement ends with and that small changes get at once.
     ///   - constantQuantizer: A quantizer that every picture gets at once, whatever the rate (a key frame gets one
     ///     that is finer by 3); nothing is refined.
-    public init(bitRate: BitRate, period: Interval, finest: Int = 14, constantQuantizer: Int? = nil) {
+    public init(bitRate: BitRate, period: Interval, minQP: Int = 14, constantQP: Int? = nil) {
         self.bitRate = bitRate
         self.period = period
-        self.finest = Quantizer.clamped(finest)
-        self.constantQuantizer = constantQuantizer.map(Quantizer.clamped)
-        debt = LinkDebt(bitRate)
+        self.minQP = QP.clamped(minQP)
+        self.constantQP = constantQP.map(QP.clamped)
+        bucket = LeakyBucket(bitRate)
     }
 
     /// When a key frame or a change that is due at `now` may start: `now`, or the time at which to ask again. Changes
     /// that come meanwhile are part of the same picture.
     public mutating func start(_ kind: PictureKind, now: MonotonicTime) -> MonotonicTime {
         let now = advance(to: now)
-        if constantQuantizer != nil { return now }
+        if constantQP != nil { return now }
         started = now
         changedSince = changedSince ?? now
-        let owed = debt.time(at: now)
+        let owed = bucket.time(at: now)
         if owed <= turn { return now }
         let until = free(of: owed, now)
         lastEvent = .waited(kind, until: until, debt: owed)
@@ -119,14 +119,14 @@ public struct RateController: Sendable {
             case .change: isMoved ? .restOfMoved : isFirst ? .first : .change
             case .refinement: .refinement
             }
-        var decision = Decision(kind: kind, macroblocks: macroblocks, quantizer: finest, sort: sort)
+        var decision = Decision(kind: kind, macroblocks: macroblocks, qp: minQP, sort: sort)
         decision.difference = difference.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
         decision.isApart = isApart
-        decision.debt = debt.time(at: now)
-        if let constantQuantizer {
+        decision.debt = bucket.time(at: now)
+        if let constantQP {
             // All later pictures are predicted from a key frame, so it is coded finer: 3 quantizers make the step size
             // smaller by the factor 1.4 that encoders commonly use.
-            decision.quantizer = kind == .keyFrame ? max(0, constantQuantizer - 3) : constantQuantizer
+            decision.qp = kind == .keyFrame ? max(0, constantQP - 3) : constantQP
         } else if macroblocks > 0 {
             if kind == .change, !isFirst { decision.budget = budget(now) }
             choose(for: &decision, rest)
@@ -135,109 +135,109 @@ public struct RateController: Sendable {
     }
 
     /// A picture whose quantizer is given, for `coded`.
-    public func given(_ kind: PictureKind, macroblocks: Int, quantizer: Int) -> Decision {
+    public func given(_ kind: PictureKind, macroblocks: Int, qp: Int) -> Decision {
         Decision(
-            kind: kind, macroblocks: macroblocks, quantizer: Quantizer.clamped(quantizer),
+            kind: kind, macroblocks: macroblocks, qp: QP.clamped(qp),
             sort: kind == .keyFrame ? .keyFrame : kind == .refinement ? .refinement : .change)
     }
 
     /// Chooses the finest quantizer at which the picture fits.
     private func choose(for decision: inout Decision, _ rest: [Int]) {
         let macroblocks = decision.macroblocks
-        let bold = decision.budget == nil ? finest : boldQuantizer
-        for quantizer in finest...Quantizer.coarsest {
-            let more = rest.indices.contains(quantizer) ? rest[quantizer] : 0
+        let bold = decision.budget == nil ? minQP : boldQP
+        for qp in minQP...QP.maximum {
+            let more = rest.indices.contains(qp) ? rest[qp] : 0
             decision.macroblocks = macroblocks.addingReportingOverflow(more).partialValue
-            decision.quantizer = quantizer
-            let bytes = costs.expected(decision.sort, decision.macroblocks, decision.difference, at: quantizer)
+            decision.qp = qp
+            let bytes = costs.expected(decision.sort, decision.macroblocks, decision.difference, at: qp)
             decision.expected = bytes
-            let factor = quantizer < bold ? CodingCosts.caution : 1
-            if debt.time(toCarry: bytes * factor) <= limit(quantizer, decision.budget) { return }
+            let factor = qp < bold ? CodingCosts.caution : 1
+            if bucket.time(toCarry: bytes * factor) <= limit(qp, decision.budget) { return }
         }
     }
 
     /// Finer than this, a picture of a motion has to fit several times over.
-    private var boldQuantizer: Int { max(Self.finestInMotion, (lastQuantizer ?? 0) - Self.finerStep) }
+    private var boldQP: Int { max(Self.minQPInMotion, (lastQP ?? 0) - Self.finerStep) }
 
     /// How long a picture of a motion may occupy the link: until the next one usually comes, and a part of the time
     /// that the last second left unused. A single large change among small ones is thus sharp, and a film uses all of
     /// the link. What is owed is paid back, but at most by half a period, so that no single picture has to pay it.
     private func budget(_ now: MonotonicTime) -> Interval {
-        let time = max(usualInterval, period) + debt.unused(at: now) / Self.partsOfUnused
-        return max(min(time, Self.longestTurn) - debt.time(at: now), turn / 2)
+        let time = max(usualInterval, period) + bucket.unused(at: now) / Self.partsOfUnused
+        return max(min(time, Self.longestTurn) - bucket.time(at: now), turn / 2)
     }
 
-    /// How long a picture of `quantizer` may occupy the link. In a motion with `budget`, the frame rate stays as long
+    /// How long a picture of `qp` may occupy the link. In a motion with `budget`, the frame rate stays as long
     /// as text is readable; coarser pictures save little, so it falls as well. A change after a rest is usually
     /// a new page, which is better sharp than immediate.
-    private func limit(_ quantizer: Int, _ budget: Interval?) -> Interval {
-        let (time, steps) = budget == nil ? (Self.page, finest) : (turn, Self.readable)
-        let beyond = max(0, quantizer - steps)
+    private func limit(_ qp: Int, _ budget: Interval?) -> Interval {
+        let (time, steps) = budget == nil ? (Self.page, minQP) : (turn, Self.readable)
+        let beyond = max(0, qp - steps)
         let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
         // What turns out twice as large as expected is still paid back.
-        guard let budget else { return min(longer, LinkDebt.longest / 2) }
+        guard let budget else { return min(longer, LeakyBucket.longest / 2) }
         return beyond == 0 ? budget : max(budget, min(longer, longestStep ?? longer))
     }
 
     /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of
     /// a motion that makes two others late shows another scene.
     public mutating func coarser(than decision: Decision, byteCount: Int) -> Int? {
-        guard let budget = decision.budget, decision.quantizer < Quantizer.coarsest else { return nil }
-        let time = debt.time(toCarry: Double(byteCount))
+        guard let budget = decision.budget, decision.qp < QP.maximum else { return nil }
+        let time = bucket.time(toCarry: Double(byteCount))
         // What was expected to be so large is the best that the link allows.
-        let planned = max(budget, debt.time(toCarry: decision.expected ?? 0))
+        let planned = max(budget, bucket.time(toCarry: decision.expected ?? 0))
         guard time > planned + turn * Self.mostLate else { return nil }
-        learn(decision, at: decision.quantizer, Double(byteCount))
+        update(decision, at: decision.qp, Double(byteCount))
         let factor = time.seconds / max(planned, turn * Self.mostLate).seconds
-        return Quantizer.clamped(decision.quantizer + CodingCosts.steps(toDivideBy: factor))
+        return QP.clamped(decision.qp + CodingCosts.steps(toDivideBy: factor))
     }
 
-    /// Records the result of a picture that was coded as `decision` says, or at another `quantizer`.
-    public mutating func coded(_ decision: Decision, quantizer: Int, byteCount: Int, now: MonotonicTime) {
+    /// Records the result of a picture that was coded as `decision` says, or at another `qp`.
+    public mutating func coded(_ decision: Decision, qp: Int, byteCount: Int, now: MonotonicTime) {
         let now = advance(to: now)
         let bytes = Double(min(max(byteCount, 0), 1 << 40))
-        let quantizer = Quantizer.clamped(quantizer)
-        lastEvent = .coded(decision, quantizer: quantizer, byteCount: byteCount)
-        debt.pay(until: now)
-        debt.add(bytes)
+        let qp = QP.clamped(qp)
+        lastEvent = .coded(decision, qp: qp, byteCount: byteCount)
+        bucket.drain(until: now)
+        bucket.add(bytes)
         guard decision.macroblocks > 0, !decision.isApart else { return }
-        learn(decision, at: quantizer, bytes)
+        update(decision, at: qp, bytes)
         if decision.kind == .refinement { return }
         if decision.kind == .change {
             let interval = lastChange.map { (changedSince ?? started) - $0 } ?? .zero
             usualInterval = decision.budget == nil ? .zero : (usualInterval + interval) / 2
             lastChange = started
         }
-        lastQuantizer = decision.kind == .change && decision.budget == nil ? nil : max(quantizer, boldQuantizer)
+        lastQP = decision.kind == .change && decision.budget == nil ? nil : max(qp, boldQP)
         changedSince = nil
     }
 
-    private mutating func learn(_ decision: Decision, at quantizer: Int, _ bytes: Double) {
-        costs.learn(decision.sort, decision.macroblocks, decision.difference, at: quantizer, bytes: bytes)
+    private mutating func update(_ decision: Decision, at qp: Int, _ bytes: Double) {
+        costs.update(decision.sort, decision.macroblocks, decision.difference, at: qp, bytes: bytes)
     }
 
     /// How many macroblocks one picture of refinement to the finest quantizer may code now; 0 if it may code none yet,
     /// and then the time to ask again.
     public func refinementAllowance(now: MonotonicTime) -> (macroblocks: Int, waitUntil: MonotonicTime) {
-        if constantQuantizer != nil { return (0, .distantFuture) }
+        if constantQP != nil { return (0, .distantFuture) }
         let now = max(now, latest)
-        let owed = debt.time(at: now)
+        let owed = bucket.time(at: now)
         if owed > turn { return (0, free(of: owed, now)) }
         // A change may come at any time, and soon in a motion.
-        let room = debt.bytes(in: budget(now))
-        let each = costs.expected(.refinement, 1, at: finest)
+        let room = bucket.bytes(in: budget(now))
+        let each = costs.expected(.refinement, 1, at: minQP)
         return (max(1, Int(min(room / each, 1e9))), now)
     }
 
-    /// How long the link needs to refine so many macroblocks to the finest quantizer; at most `LinkDebt.longest`.
+    /// How long the link needs to refine so many macroblocks to the finest quantizer; at most `LeakyBucket.longest`.
     public func refinementTime(macroblocks: Int) -> Interval {
-        debt.time(toCarry: costs.expected(.refinement, macroblocks, at: finest))
+        bucket.time(toCarry: costs.expected(.refinement, macroblocks, at: minQP))
     }
 
-    /// How many bytes so many macroblocks of a change are expected to have at `quantizer`; `isMoved` tells whether they
+    /// How many bytes so many macroblocks of a change are expected to have at `qp`; `isMoved` tells whether they
     /// are what moving the previous picture leaves.
-    public func expectedBytes(macroblocks: Int, quantizer: Int, isMoved: Bool) -> Double {
-        costs.expected(isMoved ? .restOfMoved : .change, macroblocks, at: quantizer)
+    public func expectedBytes(macroblocks: Int, qp: Int, isMoved: Bool) -> Double {
+        costs.expected(isMoved ? .restOfMoved : .change, macroblocks, at: qp)
     }
 
     /// One line of text about the last decision and its result; built on demand.

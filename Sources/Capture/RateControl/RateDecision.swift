@@ -8,7 +8,7 @@ extension RateController {
         /// The number of macroblocks left to code.
         public internal(set) var macroblocks: Int
         /// The quantizer, 0...51.
-        public internal(set) var quantizer: Int
+        public internal(set) var qp: Int
         let sort: CodingCosts.Sort
         /// By how much the macroblocks differ from the previous picture, if that is known.
         var difference: Double?
@@ -26,17 +26,18 @@ extension RateController {
     enum Event: Sendable, CustomStringConvertible {
         case nothing
         case waited(PictureKind, until: MonotonicTime, debt: Interval)
-        case coded(Decision, quantizer: Int, byteCount: Int)
+        case coded(Decision, qp: Int, byteCount: Int)
 
         var description: String {
             switch self {
             case .nothing: return "no picture yet"
             case .waited(let kind, let until, let debt):
-                return "\(kind.rawValue): wait until \(until.nanoseconds / 1_000_000) ms, debt \(debt.milliseconds) ms"
-            case .coded(let decision, let quantizer, let byteCount):
+                return
+                    "\(kind.rawValue): wait until \(until.nanoseconds / 1_000_000) ms, debt \(debt.milliseconds) ms"
+            case .coded(let decision, let qp, let byteCount):
                 var text = "\(decision.kind.rawValue), \(decision.macroblocks) macroblocks (\(decision.sort)): "
-                text += "QP \(decision.quantizer)"
-                if quantizer != decision.quantizer { text += " raised to \(quantizer)" }
+                text += "QP \(decision.qp)"
+                if qp != decision.qp { text += " raised to \(qp)" }
                 if let expected = decision.expected { text += ", expected \(Int(min(expected, 1e15))) bytes" }
                 text += ", got \(byteCount)"
                 if let budget = decision.budget { text += ", budget \(budget.milliseconds) ms" }

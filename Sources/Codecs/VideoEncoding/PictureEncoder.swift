@@ -14,7 +14,7 @@ public protocol PictureEncoder: AnyObject {
     ///
     /// - Throws: ``VideoEncodingError`` if the encoder gave no picture.
     func encode(
-        _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
+        _ planes: SourcePlanes, _ activity: borrowing CodingMask, qp: Int, isRandomAccess: Bool,
         time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture
 
@@ -22,7 +22,7 @@ public protocol PictureEncoder: AnyObject {
     var hasBands: Bool { get }
     /// Whether a picture with this activity is encoded in bands. If not, what is coarser than the quantizer must be
     /// active as well.
-    func usesBands(_ activity: borrowing PictureActivity) -> Bool
+    func usesBands(_ activity: borrowing CodingMask) -> Bool
 
     /// The number of pictures besides the previous one that viewers can keep, to be predicted from later.
     var keptPictures: Int { get }
@@ -36,20 +36,20 @@ public protocol PictureEncoder: AnyObject {
     func turn(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
 
     /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
-    var farthestMotion: Int { get }
+    var maxVector: Int { get }
     /// Whether a picture with this motion can be encoded by moving. If not, it is encoded without the motion.
-    func moves(_ motion: borrowing PictureMotion) -> Bool
-    /// Encodes a picture, for which `moves` is true, from the macroblock states in `motion`, and marks those whose
+    func canEncode(_ motion: borrowing GlobalMotion) -> Bool
+    /// Encodes a picture, for which `canEncode` is true, from the macroblock states in `motion`, and marks those whose
     /// chroma came out coarser. In all other respects it works like the method above.
     ///
-    /// - Throws: ``VideoEncodingError`` if `moves` is false for it, or if the encoder gave no picture.
+    /// - Throws: ``VideoEncodingError`` if `canEncode` is false for it, or if the encoder gave no picture.
     func encode(
-        _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
+        _ planes: SourcePlanes, _ motion: inout GlobalMotion, qp: Int
     ) throws(VideoEncodingError) -> EncodedPicture
 }
 
 /// The macroblocks to encode.
-public struct PictureActivity {
+public struct CodingMask {
     /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
     public var isActive: [UInt8]
     /// The number of macroblocks to encode.

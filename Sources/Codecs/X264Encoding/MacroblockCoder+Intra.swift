@@ -6,7 +6,7 @@ import MediaTypes
 extension MacroblockCoder {
     /// Predicts the macroblock from its neighbours (sections 8.3.3 and 8.3.4). Returns false if the mode needs a
     /// missing neighbour.
-    func predictWithin(
+    func predictIntra(
         _ mode: PredictedSliceWriter.IntraMode, _ column: Int, _ row: Int, into target: UnsafeMutablePointer<UInt8>
     ) -> Bool {
         guard let reference else { return false }
@@ -28,11 +28,11 @@ extension MacroblockCoder {
             let mean = hasAbove && hasLeft ? (sum + 16) >> 5 : hasAbove || hasLeft ? (sum + 8) >> 4 : 128
             memset(target, Int32(mean), 256)
         }
-        predictChromaWithin(column, row, into: target)
+        predictChromaIntra(column, row, into: target)
         return true
     }
 
-    private func predictChromaWithin(_ column: Int, _ row: Int, into target: UnsafeMutablePointer<UInt8>) {
+    private func predictChromaIntra(_ column: Int, _ row: Int, into target: UnsafeMutablePointer<UInt8>) {
         guard let reference else { return }
         let plane = reference.plane(1)
         let corner = plane.base + row * 8 * plane.stride + column * 16

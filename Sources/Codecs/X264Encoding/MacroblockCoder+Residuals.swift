@@ -20,7 +20,7 @@ extension MacroblockCoder {
         }
     }
 
-    func codeLumaWithin(_ planes: SourcePlanes, _ column: Int, _ row: Int) {
+    func encodeIntraLuma(_ planes: SourcePlanes, _ column: Int, _ row: Int) {
         let source = planes.luma + row * 16 * planes.lumaStride + column * 16
         var dc = SIMD16<Int32>()
         var hasLevels = false

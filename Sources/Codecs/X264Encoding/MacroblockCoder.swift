@@ -7,21 +7,21 @@ import VideoEncoding
 ///
 /// A macroblock is predicted from a place that the motion gives, from the same place in the previous picture, or from
 /// its neighbours, whichever is closest to the source. The reconstruction is written into the reference picture. Used
-/// only within one call of `MovedPictureCoder`.
+/// only within one call of `GlobalMotionEncoder`.
 final class MacroblockCoder {
     private let width: Int
     private let height: Int
     var planes: SourcePlanes?
     var reference: ReconstructedPicture?
-    private var kept: KeptRows?
+    private var kept: ReferenceRowCache?
     private var x = 0
     private var y = 0
     private var second: (x: Int, y: Int)?
-    private var quantizer: Int?
-    var inter = BlockTransform(quantizer: 26, isPredictedWithin: false)
-    var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
-    private var interChroma = BlockTransform(quantizer: 26, isPredictedWithin: false)
-    private var intraChroma = BlockTransform(quantizer: 26, isPredictedWithin: true)
+    private var qp: Int?
+    var inter = BlockTransform(qp: 26, isIntra: false)
+    var intra = BlockTransform(qp: 26, isIntra: true)
+    private var interChroma = BlockTransform(qp: 26, isIntra: false)
+    private var intraChroma = BlockTransform(qp: 26, isIntra: true)
     // The cost of signalling an intra macroblock, and of signalling another motion vector.
     private var intraBias = 0
     private var vectorBias = 0
@@ -50,23 +50,23 @@ final class MacroblockCoder {
 
     /// Begins a picture. Its pointers are used until its last macroblock.
     func begin(
-        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: KeptRows, x: Int, y: Int,
-        second: (x: Int, y: Int)?, quantizer: Int, chromaOffset: Int
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: ReferenceRowCache, x: Int, y: Int,
+        second: (x: Int, y: Int)?, qp: Int, chromaOffset: Int
     ) {
         self.planes = planes
         self.reference = reference
         self.kept = kept
         (self.x, self.y, self.second) = (x, y, second)
-        if self.quantizer == quantizer { return }
-        self.quantizer = quantizer
-        let chroma = BlockTransform.chromaQuantizer(quantizer, offset: chromaOffset)
-        inter = BlockTransform(quantizer: quantizer, isPredictedWithin: false)
-        intra = BlockTransform(quantizer: quantizer, isPredictedWithin: true)
-        interChroma = BlockTransform(quantizer: chroma, isPredictedWithin: false)
-        intraChroma = BlockTransform(quantizer: chroma, isPredictedWithin: true)
+        if self.qp == qp { return }
+        self.qp = qp
+        let chroma = BlockTransform.chromaQP(qp, offset: chromaOffset)
+        inter = BlockTransform(qp: qp, isIntra: false)
+        intra = BlockTransform(qp: qp, isIntra: true)
+        interChroma = BlockTransform(qp: chroma, isIntra: false)
+        intraChroma = BlockTransform(qp: chroma, isIntra: true)
         // A bit is weighted as 2^((QP - 12) / 6) of difference.
-        intraBias = 8 << max(0, (quantizer - 12) / 6)
-        vectorBias = 12 << max(0, (quantizer - 12) / 6)
+        intraBias = 8 << max(0, (qp - 12) / 6)
+        vectorBias = 12 << max(0, (qp - 12) / 6)
     }
 
     /// Whether the macroblock displaced by (`x`, `y`) lies inside the picture, including the extra samples for
@@ -117,10 +117,10 @@ final class MacroblockCoder {
         var best = upper.difference + lower.difference
         var mode: PredictedSliceWriter.IntraMode?
         // With a finer quantizer, the largest DC levels don't fit.
-        if best > 2 * intraBias, intra.quantizer >= Self.finestWithin {
+        if best > 2 * intraBias, intra.qp >= Self.minIntraQP {
             best += chromaDifference(planes, column, row, block)
             for candidate in [PredictedSliceWriter.IntraMode.dc, .vertical, .horizontal] {
-                guard predictWithin(candidate, column, row, into: trial) else { continue }
+                guard predictIntra(candidate, column, row, into: trial) else { continue }
                 let difference =
                     lumaDifference(planes, column, row, trial) + chromaDifference(planes, column, row, trial)
                     + intraBias
@@ -132,7 +132,7 @@ final class MacroblockCoder {
             }
         }
         if let mode {
-            codeLumaWithin(planes, column, row)
+            encodeIntraLuma(planes, column, row)
             codeChroma(column, row, intraChroma)
             writer.intra(mode, residual)
         } else {
@@ -143,7 +143,7 @@ final class MacroblockCoder {
         store(column, row)
     }
 
-    private static let finestWithin = 12
+    private static let minIntraQP = 12
 
     private struct Source {
         var x: Int

@@ -8,13 +8,13 @@ public import VideoEncoding
 /// x264 takes about 190 ns for each macroblock of a picture even if it is told that nothing has changed: 1.55 ms at
 /// 1920x1080. To avoid this, a picture is assembled from slices. If little changes, only bands of a few macroblock rows
 /// are encoded by x264, with an encoder that is one band high, and the rest is covered by skipped slices that
-/// `SliceEditing` writes. If much changes, one encoder for the whole picture encodes it as one slice, or a large one as
-/// strips, which take less memory (`StripEncoder`). A picture without changes needs no encoder, and neither does one
-/// that is the previous picture moved: `MovedPictureCoder` writes that.
+/// `SliceRewriter` writes. If much changes, one encoder for the whole picture encodes it as one slice, or a large one
+/// as strips, which take less memory (`StripEncoder`). A picture without changes needs no encoder, and neither does one
+/// that is the previous picture moved: `GlobalMotionEncoder` writes that.
 ///
 /// All of them share one reference picture, which belongs to what encodes whole pictures. Before a band is encoded, its
 /// surroundings are copied from there into the band encoder's reference, and afterwards its reconstruction is copied
-/// back. `MovedPictureCoder` moves samples within it, and `KeptPictures` replaces it when the screen shows again what
+/// back. `GlobalMotionEncoder` moves samples within it, and `KeptPictures` replaces it when the screen shows again what
 /// it showed before.
 ///
 /// Not thread-safe: use it from one thread at a time.
@@ -29,8 +29,8 @@ public final class ScreenEncoder: PictureEncoder {
     private let pictureParameterSet: [UInt8]
     private let band: BandEncoder?
     private let covered: CoveredRows
-    private let editing: SliceEditing?
-    private let moving: MovedPictureCoder?
+    private let editing: SliceRewriter?
+    private let moving: GlobalMotionEncoder?
     private let kept: KeptPictures
     // The turn that the next picture follows: the place in which the previous one is kept, and the one to go on from.
     private var pendingTurn: (kept: Int?, recalled: Int?)?
@@ -46,7 +46,7 @@ public final class ScreenEncoder: PictureEncoder {
     private var range = SearchRange()
     private var searched = SearchRange.far
 
-    /// Opens the encoders. `configuration` must use `quantizerEachPicture`.
+    /// Opens the encoders. `configuration` must use `qpEachPicture`.
     ///
     /// `onWarning` receives x264's warnings and errors, one line each, on the calling thread.
     ///
@@ -69,7 +69,7 @@ public final class ScreenEncoder: PictureEncoder {
             SequenceParameterSet(nalUnit: sequenceParameterSet[...]),
             PictureParameterSet(nalUnit: pictureParameterSet[...])
         )
-        editing = sets.flatMap { SliceEditing($0.0, $0.1) }
+        editing = sets.flatMap { SliceRewriter($0.0, $0.1) }
         kept = KeptPictures(first.configuration)
         covered = CoveredRows(width: columns * 16)
         let hasBands = rows >= 2 * BandEncoder.rows && editing != nil
@@ -84,7 +84,7 @@ public final class ScreenEncoder: PictureEncoder {
                 onWarning: onWarning) : nil
         whole = strips == nil ? first : nil
         let (columns, rows) = (columns, rows)
-        moving = sets.flatMap { MovedPictureCoder($0.0, $0.1, columns: columns, rows: rows) }
+        moving = sets.flatMap { GlobalMotionEncoder($0.0, $0.1, columns: columns, rows: rows) }
         try band?.makeReference()
     }
 
@@ -98,14 +98,14 @@ public final class ScreenEncoder: PictureEncoder {
     /// False for a screen that is only a few bands high.
     public var hasBands: Bool { band != nil }
 
-    public func usesBands(_ activity: borrowing PictureActivity) -> Bool {
+    public func usesBands(_ activity: borrowing CodingMask) -> Bool {
         guard band != nil, hasIDR, activity.isActive.count >= columns * rows else { return false }
         return bandUse.suits(activity)
     }
 
-    public var farthestMotion: Int { moving?.farthest ?? 0 }
+    public var maxVector: Int { moving?.farthest ?? 0 }
 
-    public func moves(_ motion: borrowing PictureMotion) -> Bool {
+    public func canEncode(_ motion: borrowing GlobalMotion) -> Bool {
         guard let moving, hasIDR, pendingTurn == nil, motion.states.count == columns * rows else { return false }
         return moving.reaches(motion)
     }
@@ -121,23 +121,23 @@ public final class ScreenEncoder: PictureEncoder {
     }
 
     /// Begins a P picture in the stream that decoders get.
-    private func beginPicture(_ editing: SliceEditing) {
+    private func beginPicture(_ editing: SliceRewriter) {
         frameNumber = editing.frameNumber(after: frameNumber)
         editing.references = kept.next(keeping: pendingTurn?.kept, recalling: pendingTurn?.recalled)
         pendingTurn = nil
         assembly.removeAll()
     }
 
-    /// The result is a P picture of one slice. Throws ``VideoEncodingError`` if `moves` is false for `motion`.
+    /// The result is a P picture of one slice. Throws ``VideoEncodingError`` if `canEncode` is false for `motion`.
     public func encode(
-        _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
+        _ planes: SourcePlanes, _ motion: inout GlobalMotion, qp: Int
     ) throws(VideoEncodingError) -> EncodedPicture {
-        guard moves(motion), !planes.isInterleaved, let moving, let editing, let reference else {
+        guard canEncode(motion), !planes.isInterleaved, let moving, let editing, let reference else {
             throw .notEncoded(reason: "a picture that can't be made by moving")
         }
         beginPicture(editing)
         moving.encode(
-            planes, reference: reference, motion: &motion, quantizer: quantizer, frameNumber: frameNumber,
+            planes, reference: reference, motion: &motion, qp: qp, frameNumber: frameNumber,
             to: &assembly.bytes)
         assembly.endSlice()
         return try assembly.picture()
@@ -145,20 +145,20 @@ public final class ScreenEncoder: PictureEncoder {
 
     /// A key frame is an IDR picture. Throws ``VideoEncodingError`` if libx264 gives no picture.
     public func encode(
-        _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
+        _ planes: SourcePlanes, _ activity: borrowing CodingMask, qp: Int, isRandomAccess: Bool,
         time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
         if isRandomAccess || !hasIDR || activity.isActive.count < columns * rows {
-            return try encodeWhole(planes, nil, quantizer: quantizer, isIDR: isRandomAccess || !hasIDR, time: time)
+            return try encodeWhole(planes, nil, qp: qp, isIDR: isRandomAccess || !hasIDR, time: time)
         }
         guard usesBands(activity), let band, let editing, let reference else {
             markSkipped(activity.isActive)
             let isText = SearchRange.isText(planes, activity.isActive, columns: columns, rows: rows)
             try search(isText ? SearchRange.ofText : range.samples)
-            let picture = try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
+            let picture = try encodeWhole(planes, skipped, qp: qp, isIDR: false, time: time)
             if band != nil { bandUse.coded(activity, byteCount: picture.byteCount) }
             if !isText {
-                range.coded(macroblocks: activity.count, byteCount: picture.byteCount, quantizer: quantizer)
+                range.coded(macroblocks: activity.count, byteCount: picture.byteCount, qp: qp)
             }
             return picture
         }
@@ -172,7 +172,7 @@ public final class ScreenEncoder: PictureEncoder {
                 try band.encode(
                     planes, reference: reference, firstRow: start, pictureRows: rows,
                     skipped: skipped + start * columns,
-                    protectsSkipped: activity.protectsRest, quantizer: quantizer, time: time)
+                    protectsSkipped: activity.protectsRest, qp: qp, time: time)
                 try append(band.nalUnit, from: band.editing, firstRow: start, editing)
                 next = start + BandEncoder.rows
             }
@@ -194,7 +194,7 @@ public final class ScreenEncoder: PictureEncoder {
         for index in 0..<columns * rows { skipped[index] = 1 &- min(1, isActive[index]) }
     }
 
-    private func appendSkipped(from start: Int, to end: Int, _ editing: SliceEditing) {
+    private func appendSkipped(from start: Int, to end: Int, _ editing: SliceRewriter) {
         if end <= start { return }
         editing.appendSkipped(
             firstMacroblock: start * columns, count: (end - start) * columns, frameNumber: frameNumber,
@@ -204,10 +204,10 @@ public final class ScreenEncoder: PictureEncoder {
 
     /// Appends one of x264's slices, moved to macroblock row `firstRow` and with this encoder's frame number.
     private func append(
-        _ nalUnit: [UInt8], from origin: SliceEditing, firstRow: Int, isIDR: Bool = false, _ editing: SliceEditing
+        _ nalUnit: [UInt8], from origin: SliceRewriter, firstRow: Int, isIDR: Bool = false, _ editing: SliceRewriter
     ) throws(VideoEncodingError) {
         do {
-            try editing.appendMoved(
+            try editing.appendRelocated(
                 nalUnit, from: origin, firstMacroblock: firstRow * columns, frameNumber: frameNumber,
                 idrPictureID: isIDR ? idrPictureID : nil, to: &assembly.bytes)
         } catch {
@@ -217,13 +217,13 @@ public final class ScreenEncoder: PictureEncoder {
     }
 
     private func encodeWhole(
-        _ planes: SourcePlanes, _ skipped: UnsafeMutablePointer<UInt8>?, quantizer: Int, isIDR: Bool, time: MediaTime
+        _ planes: SourcePlanes, _ skipped: UnsafeMutablePointer<UInt8>?, qp: Int, isIDR: Bool, time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
         if let strips, let editing {
-            return try encode(planes, skipped, in: strips, editing, quantizer: quantizer, isIDR: isIDR, time: time)
+            return try encode(planes, skipped, in: strips, editing, qp: qp, isIDR: isIDR, time: time)
         }
         guard let whole else { throw .notEncoded(reason: "no encoder") }
-        let request = X264Encoder.Request(isIDR: isIDR, quantizer: quantizer, skipped: skipped)
+        let request = X264Encoder.Request(isIDR: isIDR, qp: qp, skipped: skipped)
         let picture = try whole.encode(planes, request, time: time)
         if picture.isRandomAccess {
             beginIDRPicture()
@@ -248,7 +248,7 @@ public final class ScreenEncoder: PictureEncoder {
 
     private func encode(
         _ planes: SourcePlanes, _ skipped: UnsafeMutablePointer<UInt8>?, in strips: StripEncoder,
-        _ editing: SliceEditing, quantizer: Int, isIDR: Bool, time: MediaTime
+        _ editing: SliceRewriter, qp: Int, isIDR: Bool, time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
         if isIDR {
             beginIDRPicture()
@@ -259,7 +259,7 @@ public final class ScreenEncoder: PictureEncoder {
         } else {
             beginPicture(editing)
         }
-        try strips.encode(planes, skipped: isIDR ? nil : skipped, columns: columns, quantizer: quantizer, time: time) {
+        try strips.encode(planes, skipped: isIDR ? nil : skipped, columns: columns, qp: qp, time: time) {
             first, rows, encoder throws(VideoEncodingError) in
             if let encoder {
                 try append(encoder.nalUnit, from: encoder.editing, firstRow: first, isIDR: isIDR, editing)
@@ -272,11 +272,11 @@ public final class ScreenEncoder: PictureEncoder {
 
     /// The picture with this encoder's frame number, which differs from x264's after pictures in bands or by moving,
     /// and with what it refers to.
-    private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(VideoEncodingError)
+    private func renumber(_ picture: EncodedPicture, _ editing: SliceRewriter) throws(VideoEncodingError)
         -> EncodedPicture
     {
         for unit in picture {
-            let prefix = Array(unit.prefix(SliceEditing.prefixCount))
+            let prefix = Array(unit.prefix(SliceRewriter.prefixCount))
             if let edited = editing.prefix(prefix, withFrameNumber: frameNumber) {
                 // This writes into x264's own buffer, which is ours until the next call.
                 let target = UnsafeMutableBufferPointer(mutating: unit)

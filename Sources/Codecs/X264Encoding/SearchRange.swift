@@ -26,9 +26,9 @@ public struct SearchRange {
     private static let coarse = 40
 
     /// Records a picture without text that was encoded as a whole.
-    mutating func coded(macroblocks: Int, byteCount: Int, quantizer: Int) {
+    mutating func coded(macroblocks: Int, byteCount: Int, qp: Int) {
         guard macroblocks >= Self.fewest else { return }
-        let new = quantizer > Self.coarse ? .infinity : Double(byteCount) / Double(macroblocks)
+        let new = qp > Self.coarse ? .infinity : Double(byteCount) / Double(macroblocks)
         // A page change is expensive once, so the average over several pictures decides.
         cost += (min(new, 2 * Self.film) - cost) * 0.06
         samples = cost >= Self.film ? Self.near : cost <= Self.text ? Self.far : samples

@@ -67,7 +67,7 @@ final class StripEncoder {
     ///
     /// - Parameter skipped: 1 for each macroblock that is to be left unchanged; nil for an IDR picture.
     func encode(
-        _ planes: SourcePlanes, skipped: UnsafeMutablePointer<UInt8>?, columns: Int, quantizer: Int, time: MediaTime,
+        _ planes: SourcePlanes, skipped: UnsafeMutablePointer<UInt8>?, columns: Int, qp: Int, time: MediaTime,
         append: (_ firstRow: Int, _ rows: Int, BandEncoder?) throws(VideoEncodingError) -> Void
     ) throws(VideoEncodingError) {
         covered.removeAll()
@@ -79,7 +79,7 @@ final class StripEncoder {
             }
             try encoder.encode(
                 planes, reference: memory.picture, firstRow: first, pictureRows: rows, skipped: own,
-                protectsSkipped: false, quantizer: quantizer, time: time)
+                protectsSkipped: false, qp: qp, time: time)
             try append(first, encoder.rows, encoder)
         }
     }

@@ -73,7 +73,7 @@ public struct X264Configuration: Sendable {
             throw .failed("can't encode \(framesPerSecond) fps: must be 1 to 240")
         }
         var parameters = x264_param_t()
-        // `MovedPictureCoder` and `BandEncoder` rely on the fastest preset: it is the only one without sub-sample
+        // `GlobalMotionEncoder` and `BandEncoder` rely on the fastest preset: it is the only one without sub-sample
         // motion, for which x264 makes interpolated planes of the reference picture for itself.
         let preset = rate.isThorough ? "veryfast" : "ultrafast"
         guard x264_param_default_preset(&parameters, preset, "zerolatency") == 0 else {
@@ -140,7 +140,7 @@ public enum RateMode: Sendable, Hashable {
     ///
     /// The deblocking filter is off, because it would change the skipped neighbours of encoded macroblocks a little
     /// with each picture.
-    case quantizerEachPicture
+    case qpEachPicture
     /// The caller sets each picture's quantizer. libx264 takes several times as long, and finds motion far away, for
     /// much smaller pictures: for slow network paths.
     case fewestBits
@@ -149,7 +149,7 @@ public enum RateMode: Sendable, Hashable {
     fileprivate var isThorough: Bool {
         switch self {
         case .average, .fewestBits: true
-        case .ceiling, .quantizerEachPicture: false
+        case .ceiling, .qpEachPicture: false
         }
     }
 
@@ -169,14 +169,14 @@ public enum RateMode: Sendable, Hashable {
             parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
             parameters.rc.i_vbv_buffer_size = Int32(clamping: kilobits)
         case .fewestBits:
-            setQuantizerEachPicture(&parameters)
+            setQPEachPicture(&parameters)
             // Between two pictures of a slow path a page is scrolled far. Where the motion isn't found, a picture is as
             // large as a key frame, and the next one shows a motion that is larger still.
             parameters.analyse.i_me_method = X264_ME_UMH
             parameters.analyse.i_me_range = Int32(SearchRange.farthest)
             parameters.analyse.i_subpel_refine = X264Configuration.fullRefinement
-        case .quantizerEachPicture:
-            setQuantizerEachPicture(&parameters)
+        case .qpEachPicture:
+            setQPEachPicture(&parameters)
             parameters.b_deblocking_filter = 0
             parameters.analyse.b_mb_info = 1
             parameters.analyse.i_weighted_pred = 0
@@ -185,7 +185,7 @@ public enum RateMode: Sendable, Hashable {
         }
     }
 
-    private func setQuantizerEachPicture(_ parameters: inout x264_param_t) {
+    private func setQPEachPicture(_ parameters: inout x264_param_t) {
         parameters.rc.i_rc_method = X264_RC_CQP
         parameters.rc.i_qp_constant = 23
         // x264 clips a picture's quantizer to the range of the constant ones for I, P and B pictures, which differ by

@@ -92,7 +92,7 @@ public final class X264Encoder {
 
     /// Changes the range of the motion search in samples, starting with the next picture, and whether
     /// `RateMode.fewestBits` refines less what it finds, which takes less time and costs a tenth more bytes.
-    /// `RateMode.quantizerEachPicture` searches thoroughly beyond 16 samples, and else downhill only.
+    /// `RateMode.qpEachPicture` searches thoroughly beyond 16 samples, and else downhill only.
     ///
     /// - Throws: ``VideoEncodingError`` if libx264 refuses the range.
     public func reconfigure(searchRange samples: Int, isQuick: Bool = false) throws(VideoEncodingError) {
@@ -113,15 +113,15 @@ public final class X264Encoder {
         /// Whether to encode an IDR picture.
         public var isIDR = false
         /// The quantizer of the whole picture, 0...51; nil leaves it to libx264.
-        public var quantizer: Int?
+        public var qp: Int?
         /// For each macroblock, 1 if it hasn't changed and is to be skipped, otherwise 0. It is read during the call,
-        /// and only if the rate mode is `quantizerEachPicture`.
+        /// and only if the rate mode is `qpEachPicture`.
         public var skipped: UnsafeMutablePointer<UInt8>?
 
         /// Creates a request; by default libx264 decides.
-        public init(isIDR: Bool = false, quantizer: Int? = nil, skipped: UnsafeMutablePointer<UInt8>? = nil) {
+        public init(isIDR: Bool = false, qp: Int? = nil, skipped: UnsafeMutablePointer<UInt8>? = nil) {
             self.isIDR = isIDR
-            self.quantizer = quantizer
+            self.qp = qp
             self.skipped = skipped
         }
     }
@@ -143,7 +143,7 @@ public final class X264Encoder {
         input.i_type = request.isIDR ? X264_TYPE_IDR : X264_TYPE_AUTO
         lastTicks = max(lastTicks &+ 1, time.ticks)
         input.i_pts = lastTicks
-        if let quantizer = request.quantizer { input.i_qpplus1 = Int32(clamping: max(0, min(51, quantizer)) + 1) }
+        if let qp = request.qp { input.i_qpplus1 = Int32(clamping: max(0, min(51, qp)) + 1) }
         // The value 1 is X264_MBINFO_CONSTANT.
         input.prop.mb_info = request.skipped
         let chromaWidth = planes.isInterleaved || !is420 ? size.width : size.width / 2
@@ -175,12 +175,12 @@ public final class X264Encoder {
     }
 
     /// Encodes `picture`, whose size must be `configuration.size`, to an access unit that owns its memory. SPS and PPS
-    /// precede an IDR picture. If `quantizer` is nil, libx264 chooses it.
+    /// precede an IDR picture. If `qp` is nil, libx264 chooses it.
     ///
     /// - Throws: ``VideoEncodingError`` if `picture` has another size or the chroma isn't 4:2:0, or if libx264 gives no
     ///   picture.
     public func accessUnit(
-        of picture: I420Picture, forceIDR: Bool, quantizer: Int? = nil, time: MediaTime
+        of picture: I420Picture, forceIDR: Bool, qp: Int? = nil, time: MediaTime
     ) throws(VideoEncodingError) -> CodedFrame {
         guard picture.size == configuration.size, configuration.chroma == .yuv420,
             picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
@@ -196,7 +196,7 @@ public final class X264Encoder {
             let planes = SourcePlanes(
                 luma: base, blueDifference: base + luma, redDifference: base + luma + luma / 4,
                 lumaStride: size.width, chromaStride: size.width / 2)
-            return try encode(planes, Request(isIDR: forceIDR, quantizer: quantizer), time: time)
+            return try encode(planes, Request(isIDR: forceIDR, qp: qp), time: time)
         }
         return copy(encoded, captureTime: picture.captureTime)
     }

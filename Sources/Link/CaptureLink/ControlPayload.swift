@@ -54,7 +54,7 @@ enum ControlPayload {
                 writer.uint16LittleEndian(UInt16(clamping: value))
             }
             writer.uint8((notice.isPointerDrawn ? 1 : 0) | (notice.isToBeRefined ? 2 : 0) | (notice.isStale ? 4 : 0))
-            writer.uint8(notice.quantizer)
+            writer.uint8(notice.qp)
             writer.uint16LittleEndian(0)
             writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))
             for time in [notice.waited, notice.worked] {

@@ -164,7 +164,7 @@ public struct PictureNotice: Hashable, Sendable {
     /// this isn't known.
     public var isStale = false
     /// The quantizer of the picture, 0...51; 0 if it isn't known.
-    public var quantizer: UInt8
+    public var qp: UInt8
     /// How long the sender waited after the first change for the rest of the same repaint.
     public var settling: Interval
     /// How long before the capture time the first change in the picture was noticed; nil if that isn't known. Longer
@@ -180,13 +180,13 @@ public struct PictureNotice: Hashable, Sendable {
     /// Creates the notice of picture `sequenceNumber`.
     public init(
         sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, isToBeRefined: Bool = false,
-        quantizer: UInt8 = 0, settling: Interval = .zero, waited: Interval? = nil, worked: Interval? = nil
+        qp: UInt8 = 0, settling: Interval = .zero, waited: Interval? = nil, worked: Interval? = nil
     ) {
         self.sequenceNumber = sequenceNumber
         self.damage = damage
         self.isPointerDrawn = isPointerDrawn
         self.isToBeRefined = isToBeRefined
-        self.quantizer = quantizer
+        self.qp = qp
         self.settling = settling
         self.waited = waited
         self.worked = worked

@@ -80,7 +80,7 @@ public struct InspectedMessage: Sendable {
     /// For a slice, its header if it can be read.
     public var slice: SliceHeader?
     /// For a slice, SliceQPY.
-    public var quantizer: Int?
+    public var qp: Int?
     /// For a slice, the number of its picture, counted from 0.
     public var picture: UInt64?
     /// Further information for people.
@@ -119,7 +119,7 @@ public struct InspectedPicture: Sendable {
     /// PicOrderCnt: its place in output order among the pictures since the last IDR picture.
     public var orderCount: Int64?
     /// The smallest and largest SliceQPY of its slices.
-    public var quantizers: ClosedRange<Int>?
+    public var qps: ClosedRange<Int>?
     /// The area that changed since the previous picture, if the sender gave it.
     public var damage: PixelRectangle?
     /// Its number in the sender's count, if the sender gave it.

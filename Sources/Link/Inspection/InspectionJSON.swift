@@ -43,9 +43,9 @@ public enum InspectionJSON {
             "longestGap",
             extreme(summary.longestGap) { $0.add("seconds", Interval(nanoseconds: $1).seconds, digits: 9) })
         object.add("idrDistance", spread(summary.idrDistance))
-        object.add("qpMean", summary.meanQuantizer, digits: 2)
-        object.add("qpMin", summary.quantizerRange?.lowerBound)
-        object.add("qpMax", summary.quantizerRange?.upperBound)
+        object.add("qpMean", summary.meanQP, digits: 2)
+        object.add("qpMin", summary.qpRange?.lowerBound)
+        object.add("qpMax", summary.qpRange?.upperBound)
         object.add("damageShare", summary.meanDamage, digits: 6)
         object.add("sequences", summary.sequences.map(sequence))
         object.add("sound", sound(summary.sound))
@@ -82,7 +82,7 @@ public enum InspectionJSON {
             object.add("frameNum", slice.frameNumber)
             object.add("pps", slice.pictureParameterSetID)
         }
-        object.add("qp", message.quantizer)
+        object.add("qp", message.qp)
         object.add("duration", message.duration?.seconds, digits: 9)
         object.add("picture", message.picture)
         object.add("damage", message.damage.map(rectangle))
@@ -104,8 +104,8 @@ public enum InspectionJSON {
         object.add("slices", picture.slices)
         object.add("frameNum", picture.frameNumber)
         object.add("orderCount", picture.orderCount)
-        object.add("qpMin", picture.quantizers?.lowerBound)
-        object.add("qpMax", picture.quantizers?.upperBound)
+        object.add("qpMin", picture.qps?.lowerBound)
+        object.add("qpMax", picture.qps?.upperBound)
         object.add("damage", picture.damage.map(rectangle))
         object.add("sequenceNumber", picture.sequenceNumber)
         return object

@@ -78,20 +78,20 @@ public struct InspectionTable: Sendable {
         return [
             "\(message.offset)", message.time.map { DecimalText.seconds($0) } ?? "", name, "\(message.size)",
             message.picture.map { "\($0)" } ?? "", message.slice?.kind.description ?? "",
-            message.quantizer.map { "\($0)" } ?? "",
+            message.qp.map { "\($0)" } ?? "",
         ]
     }
 
     private func cells(_ picture: InspectedPicture) -> [String] {
         [
             "\(picture.number)", "\(picture.offset)", picture.time.map { DecimalText.seconds($0) } ?? "",
-            picture.kindName, "\(picture.size)", "\(picture.slices)", picture.quantizers.map(Self.words) ?? "",
+            picture.kindName, "\(picture.size)", "\(picture.slices)", picture.qps.map(Self.words) ?? "",
             picture.frameNumber.map { "\($0)" } ?? "", picture.orderCount.map { "\($0)" } ?? "",
         ]
     }
 
-    static func words(_ quantizers: ClosedRange<Int>) -> String {
-        quantizers.count == 1 ? "\(quantizers.lowerBound)" : "\(quantizers.lowerBound)-\(quantizers.upperBound)"
+    static func words(_ qps: ClosedRange<Int>) -> String {
+        qps.count == 1 ? "\(qps.lowerBound)" : "\(qps.lowerBound)-\(qps.upperBound)"
     }
 
     /// Formats cells in columns, followed by `text`, which wraps in a column of its own.

@@ -59,7 +59,7 @@ enum MessageWords {
         let damage = notice.damage
         var text = "#\(notice.sequenceNumber), damage "
         text += damage.width == 0 || damage.height == 0 ? "none" : damage.words
-        if notice.quantizer != 0 { text += ", qp \(notice.quantizer)" }
+        if notice.qp != 0 { text += ", qp \(notice.qp)" }
         if notice.settling.nanoseconds > 0 {
             text += ", settled \(DecimalText.fixed(notice.settling.seconds * 1000, digits: 1)) ms"
         }

@@ -21,7 +21,7 @@ struct PendingPicture: Sendable {
     var orderCount: Int64?
     private var time: Interval?
     private var kinds: Set<SliceKind> = []
-    private var quantizers: ClosedRange<Int>?
+    private var qps: ClosedRange<Int>?
 
     var isOversized: Bool {
         size > UInt64(AccessUnitBuilder.byteLimit) || nalUnits > AccessUnitBuilder.nalUnitLimit
@@ -44,20 +44,20 @@ struct PendingPicture: Sendable {
         hasSlice = true
     }
 
-    mutating func add(_ slice: SliceHeader, _ quantizer: Int?) {
+    mutating func add(_ slice: SliceHeader, _ qp: Int?) {
         slices += 1
         kinds.insert(slice.kind)
         if slice.firstMacroblock == 0 { hasFirstMacroblock = true }
-        guard let quantizer else { return }
-        let old = quantizers ?? quantizer...quantizer
-        quantizers = min(old.lowerBound, quantizer)...max(old.upperBound, quantizer)
+        guard let qp else { return }
+        let old = qps ?? qp...qp
+        qps = min(old.lowerBound, qp)...max(old.upperBound, qp)
     }
 
     var picture: InspectedPicture {
         InspectedPicture(
             number: number, offset: offset, size: size, time: time, captureTime: captureTime, slices: slices,
             kinds: kinds, isIDR: slice?.isIDR ?? false, referenceIDC: slice?.referenceIDC ?? 0,
-            frameNumber: slice?.frameNumber, orderCount: orderCount, quantizers: quantizers, damage: notice?.damage,
+            frameNumber: slice?.frameNumber, orderCount: orderCount, qps: qps, damage: notice?.damage,
             sequenceNumber: notice?.sequenceNumber)
     }
 }

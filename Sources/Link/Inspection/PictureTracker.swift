@@ -191,10 +191,10 @@ struct PictureTracker: Sendable {
         }
         lastSlice = slice
         let coded = readWhole(nalUnit, at: row.offset)
-        row.quantizer = coded?.quantizer
+        row.qp = coded?.qp
         if current.slices == 0 { beginPicture(slice, coded, row) }
         row.picture = current.number
-        current.add(slice, coded?.quantizer)
+        current.add(slice, coded?.qp)
         return true
     }
 

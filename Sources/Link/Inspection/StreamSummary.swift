@@ -102,9 +102,9 @@ public struct StreamSummary: Sendable {
     /// The nanoseconds from one IDR picture to the next.
     public private(set) var idrInterval = Spread()
     /// For each picture, the sum of its smallest and largest quantizer.
-    private var quantizerSum = Spread()
+    private var qpSum = Spread()
     /// The smallest and the largest quantizer of a slice.
-    public private(set) var quantizerRange: ClosedRange<Int>?
+    public private(set) var qpRange: ClosedRange<Int>?
     /// The damaged share of each picture, in millionths.
     private var damage = Spread()
 
@@ -143,7 +143,7 @@ public struct StreamSummary: Sendable {
     /// The bit rate of the pictures in bits per second.
     public var bitRate: Double? { duration.map { Double(pictureBytes) * 8 / $0.seconds } }
     /// The mean quantizer of the pictures.
-    public var meanQuantizer: Double? { quantizerSum.count == 0 ? nil : quantizerSum.mean / 2 }
+    public var meanQP: Double? { qpSum.count == 0 ? nil : qpSum.mean / 2 }
     /// The mean damaged share of a picture, 0...1, if the sender gave the damage.
     public var meanDamage: Double? { damage.count == 0 ? nil : damage.mean / 1e6 }
     /// The number of faults.
@@ -193,11 +193,11 @@ public struct StreamSummary: Sendable {
         if Int64(clamping: picture.size) > largest?.value ?? -1 {
             largest = extreme(Int64(clamping: picture.size), picture)
         }
-        if let quantizers = picture.quantizers {
-            quantizerSum.add(Int64(quantizers.lowerBound + quantizers.upperBound))
-            let old = quantizerRange ?? quantizers
-            quantizerRange =
-                min(old.lowerBound, quantizers.lowerBound)...max(old.upperBound, quantizers.upperBound)
+        if let qps = picture.qps {
+            qpSum.add(Int64(qps.lowerBound + qps.upperBound))
+            let old = qpRange ?? qps
+            qpRange =
+                min(old.lowerBound, qps.lowerBound)...max(old.upperBound, qps.upperBound)
         }
         if let area = picture.damage, let size = sequences.last?.sequence.size {
             let share = Double(area.width) * Double(area.height) / (Double(size.width) * Double(size.height))

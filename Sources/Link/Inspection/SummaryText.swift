@@ -18,9 +18,9 @@ extension StreamSummary {
         lines.append(("pictures", pictureWords))
         if let duration { lines.append(("time", timeWords(duration))) }
         if pictures > 0 { lines.append(("size", sizeWords)) }
-        if let quantizerRange, let meanQuantizer {
-            let range = quantizerRange.count == 1 ? "" : ", \(InspectionTable.words(quantizerRange))"
-            lines.append(("quantizer", DecimalText.fixed(meanQuantizer, digits: 1) + " on average" + range))
+        if let qpRange, let meanQP {
+            let range = qpRange.count == 1 ? "" : ", \(InspectionTable.words(qpRange))"
+            lines.append(("quantizer", DecimalText.fixed(meanQP, digits: 1) + " on average" + range))
         }
         if let meanDamage {
             lines.append(("damage", "\(DecimalText.fixed(meanDamage * 100, digits: 1)) % of the picture on average"))

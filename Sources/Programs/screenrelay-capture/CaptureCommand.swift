@@ -30,7 +30,7 @@ enum CaptureCommand {
         configuration.scale = capture.scale
         configuration.keyFrames = capture.keyFrames
         configuration.chroma = capture.chroma
-        configuration.quantizer = capture.quantizer
+        configuration.qp = capture.qp
         configuration.refines = capture.refines
         configuration.logsRate = try options.required("log", as: ValueFormat<CaptureVerbosity>.choice) == .rate
         return configuration

@@ -88,7 +88,7 @@ struct CaptureRecordingTests {
         let (capture, host) = try RunningCapture.pair(display: screen.name, recordingLimit: 300_000) {
             $0.recording = file.path
             // What stands still would be made finer otherwise: pictures come only where the noise has changed.
-            $0.quantizer = 30
+            $0.qp = 30
         }
         try host.sendHello()
         try host.wait(for: "the first picture") { host.count > 0 }

@@ -20,7 +20,7 @@ struct ScheduledKeyFramesTests {
             $0.keyFrames = .frames(4)
             $0.isLegacy = isLegacy
             // The number of frames doesn't depend on what is refined.
-            $0.quantizer = 20
+            $0.qp = 20
         }
         if !isLegacy { try host.sendHello() }
         try host.wait(for: "the first picture") { host.counter == 0 }
@@ -48,7 +48,7 @@ struct ScheduledKeyFramesTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let (capture, host) = try RunningCapture.pair(display: screen.name) {
             $0.keyFrames = .time(.milliseconds(200))
-            $0.quantizer = 20
+            $0.qp = 20
         }
         try host.sendHello()
         try host.wait(for: "five key frames") { host.units.count { $0.frame.isRandomAccess } == 5 }

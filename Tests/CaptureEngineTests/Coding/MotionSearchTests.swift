@@ -88,8 +88,8 @@ struct MotionSearchTests {
         let encoder = try TrackFormat.Codec.h264.makeEncoder(
             size: PictureSize(width: Self.columns * 16, height: Self.rows * 16), chroma: .yuv420,
             framesPerSecond: 30, onWarning: { Issue.record("\($0)") })
-        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: encoder.farthestMotion)
-        let all = PictureActivity(isActive: Self.allActive, count: Self.allActive.count, protectsRest: false)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: encoder.maxVector)
+        let all = CodingMask(isActive: Self.allActive, count: Self.allActive.count, protectsRest: false)
         var page = Page(seed: 5)
         var (stream, painted): ([UInt8], [[UInt8]]) = ([], [])
         var (first, others) = (0, 0)
@@ -97,14 +97,14 @@ struct MotionSearchTests {
             let time = MediaTime(ticks: Int64(number) * 3000)
             let encoded: EncodedPicture
             if number == 0 {
-                encoded = try encoder.encode(page.planes, all, quantizer: 18, isRandomAccess: true, time: time)
+                encoded = try encoder.encode(page.planes, all, qp: 18, isRandomAccess: true, time: time)
                 first = encoded.byteCount
             } else {
                 let next = page.scrolled(
                     left: 6 + 7 * number, right: number % 2 == 0 ? -13 : 26, seed: UInt64(100 + number))
                 var motion = search.find(in: next, from: page)
-                #expect(motion.second != nil && encoder.moves(motion))
-                encoded = try encoder.encode(next.planes, &motion, quantizer: 18)
+                #expect(motion.second != nil && encoder.canEncode(motion))
+                encoded = try encoder.encode(next.planes, &motion, qp: 18)
                 others += encoded.byteCount
                 page = next
             }
@@ -289,7 +289,7 @@ extension MotionSearch {
     fileprivate mutating func find(
         in current: MotionSearchTests.Page, from previous: MotionSearchTests.Page,
         area: PixelRectangle = MotionSearchTests.whole, active: [UInt8] = MotionSearchTests.allActive
-    ) -> PictureMotion {
+    ) -> GlobalMotion {
         find(in: current.planes, from: previous.planes, area: area, active: active) { $0 * 2 <= $1 }
     }
 }

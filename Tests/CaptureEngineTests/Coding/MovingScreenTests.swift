@@ -17,7 +17,7 @@ struct MovingScreenTests {
         let screen = try VirtualScreen(size)
         let window = try SceneWindow(display: screen.name, kind: kind)
         let (capture, host) = try RunningCapture.pair(display: screen.name) {
-            $0.quantizer = 22
+            $0.qp = 22
             $0.framesPerSecond = 120
         }
         try host.wait(for: "the first picture") { host.picture != nil }
@@ -58,7 +58,7 @@ struct MovingScreenTests {
         let client = try DisplayClient(screen.name)
         let (capture, host) = try RunningCapture.pair(display: screen.name) {
             $0.scale = scale
-            $0.quantizer = 24
+            $0.qp = 24
             $0.framesPerSecond = 120
         }
         // One shade of grey covers the screen, and then another.

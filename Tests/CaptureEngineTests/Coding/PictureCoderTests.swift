@@ -21,14 +21,14 @@ struct PictureCoderTests {
             canvas, CaptureConfiguration(link: .descriptor(-1)), mostBytes: bytes, onWarning: { _ in })
         var rate = RateController(bitRate: BitRate(bitsPerSecond: 100_000_000), period: .milliseconds(33))
         var statistics = CaptureStatistics()
-        coder.quality.activateAll()
-        func given(_ kind: PictureKind, _ quantizer: Int) -> RateController.Decision {
-            rate.given(kind, macroblocks: coder.quality.activeCount, quantizer: quantizer)
+        coder.quality.selectAll()
+        func given(_ kind: PictureKind, _ qp: Int) -> RateController.Decision {
+            rate.given(kind, macroblocks: coder.quality.selectedCount, qp: qp)
         }
         _ = try coder.encode(given(.keyFrame, 30), now(), &rate, &statistics)
         var random = SeededRandom(seed: 20_261_124)
         for index in 0..<320 * 240 { canvas.destination().luma[index] = UInt8.random(in: 0...255, using: &random) }
-        coder.quality.activateAll()
+        coder.quality.selectAll()
         return try coder.encode(given(.change, 10), now(), &rate, &statistics)
     }
 
@@ -36,12 +36,12 @@ struct PictureCoderTests {
     func tooLarge() throws {
         let fine = try noise(atMost: .max)
         let count = fine.encoded.byteCount
-        #expect(!fine.encoded.isRandomAccess && fine.quantizer == 10)
+        #expect(!fine.encoded.isRandomAccess && fine.qp == 10)
         let coarse = try noise(atMost: count / 3)
-        #expect(coarse.encoded.isRandomAccess && coarse.quantizer > 10)
+        #expect(coarse.encoded.isRandomAccess && coarse.qp > 10)
         #expect(coarse.encoded.byteCount <= count / 3)
         // No quantizer makes it that small: it is sent as small as can be.
-        #expect(try noise(atMost: 100).quantizer == Quantizer.coarsest)
+        #expect(try noise(atMost: 100).qp == QP.maximum)
     }
 
     /// The quantizers of the frames that refine 640x480 of noise, coded at QP 40, over a link of so many bits per
@@ -55,16 +55,16 @@ struct PictureCoderTests {
         var statistics = CaptureStatistics()
         var random = SeededRandom(seed: 20_261_125)
         for index in 0..<640 * 480 { canvas.destination().luma[index] = UInt8.random(in: 0...255, using: &random) }
-        coder.quality.activateAll()
+        coder.quality.selectAll()
         var time = MonotonicTime.now()
-        let key = rate.given(.keyFrame, macroblocks: coder.quality.activeCount, quantizer: 40)
+        let key = rate.given(.keyFrame, macroblocks: coder.quality.selectedCount, qp: 40)
         _ = try coder.encode(key, time, &rate, &statistics)
         var found: [Int] = []
         while found.count < 500 {
             guard let due = coder.refinementDue else { return found }
             time = max(time, max(due, .now())) + .milliseconds(1)
             switch try coder.refine(at: time, rate: &rate, statistics: &statistics) {
-            case .picture(let picture): found.append(picture.quantizer)
+            case .picture(let picture): found.append(picture.qp)
             case .later(let until): time = max(time, until)
             case .nothing: time = time + .milliseconds(33)
             }
@@ -105,14 +105,14 @@ struct PictureCoderTests {
             try decoder.decode(CodedFrame(annexB: bytes), copying: false)
         }
         paint(0..<side.0, seed: 1)
-        coder.quality.activateAll()
-        try encode(rate.given(.keyFrame, macroblocks: coder.quality.activeCount, quantizer: 40))
+        coder.quality.selectAll()
+        try encode(rate.given(.keyFrame, macroblocks: coder.quality.selectedCount, qp: 40))
         // On the right, something changes in every row.
         let changed = PixelRectangle(x: side.0 / 2, y: 0, width: side.0 / 2, height: side.1)
         paint(changed.x..<side.0, seed: 2)
-        coder.quality.activate([changed])
-        try encode(rate.given(.change, macroblocks: coder.quality.activeCount, quantizer: 20))
-        #expect(coder.quality.coarserCount(than: 20) == 0)
+        coder.quality.select([changed])
+        try encode(rate.given(.change, macroblocks: coder.quality.selectedCount, qp: 20))
+        #expect(coder.quality.count(above: 20) == 0)
         let seen = try #require(try decoder.lastPicture())
         var worst = 0
         for index in 0..<side.0 * side.1 {
@@ -125,8 +125,8 @@ struct PictureCoderTests {
     func difference() {
         let canvas = PictureCanvas(PictureSize(width: 320, height: 240), chroma: .yuv420)
         let whole = PixelRectangle(x: 0, y: 0, width: 320, height: 240)
-        var motion = PictureMotion(x: 0, y: 0, macroblocks: 20 * 15)
-        motion.states = [UInt8](repeating: PictureMotion.State.coded.rawValue, count: 20 * 15)
+        var motion = GlobalMotion(x: 0, y: 0, macroblocks: 20 * 15)
+        motion.states = [UInt8](repeating: GlobalMotion.State.coded.rawValue, count: 20 * 15)
         motion.codedCount = 20 * 15
         #expect(canvas.difference(of: motion) == nil)
         for index in 0..<320 * 240 { canvas.destination().luma[index] = 100 }
@@ -137,7 +137,7 @@ struct PictureCoderTests {
         }
         #expect(canvas.difference(of: motion) == 25.0)
         for index in motion.states.indices where index % 20 >= 10 {
-            motion.states[index] = PictureMotion.State.still.rawValue
+            motion.states[index] = GlobalMotion.State.still.rawValue
         }
         motion.codedCount = 150
         #expect(canvas.difference(of: motion) == 40.0)

@@ -33,7 +33,7 @@ struct TextBesideVideoTests {
             let pictures = host.units.compactMap(\.notice)
             guard let apart = pictures.lastIndex(where: { $0.damage == text }) else { return false }
             let video = pictures[..<apart].last { $0.damage != text }
-            return pictures[apart].quantizer <= 18 && (video?.quantizer ?? 0) > 24
+            return pictures[apart].qp <= 18 && (video?.qp ?? 0) > 24
         }
         // What was shown last comes completely, and becomes sharp.
         let wanted = VideoScreen.luma(shade)

@@ -164,19 +164,19 @@ struct FlowControlTests {
         try host.sendHello()
         try window.show(tick: 1)
         try host.wait(for: "tick 1") { host.counter == 1 }
-        func quantizers(from first: Int) -> [UInt8] { host.units[first...].compactMap { $0.notice?.quantizer } }
+        func qps(from first: Int) -> [UInt8] { host.units[first...].compactMap { $0.notice?.qp } }
         try host.waitForSilence(of: .milliseconds(600))
-        #expect(quantizers(from: 0).allSatisfy { $0 >= 14 })
+        #expect(qps(from: 0).allSatisfy { $0 >= 14 })
         let first = host.count
         try host.send(.sharpen)
-        try host.wait(for: "a sharper picture") { quantizers(from: first).last == 10 }
+        try host.wait(for: "a sharper picture") { qps(from: first).last == 10 }
         try host.waitForSilence(of: .milliseconds(600))
-        #expect(quantizers(from: first).allSatisfy { $0 == 10 })
+        #expect(qps(from: first).allSatisfy { $0 == 10 })
         let second = host.count
         try window.show(tick: 2)
         try host.wait(for: "tick 2") { host.counter == 2 }
         try host.waitForSilence(of: .milliseconds(600))
-        #expect(quantizers(from: second).allSatisfy { $0 >= 14 })
+        #expect(qps(from: second).allSatisfy { $0 >= 14 })
         #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
     }

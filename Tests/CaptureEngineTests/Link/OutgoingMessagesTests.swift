@@ -11,7 +11,7 @@ import Testing
 struct OutgoingMessagesTests {
     private let time = MonotonicTime(nanoseconds: 5_000_000_000)
     private let notice = PictureNotice(
-        sequenceNumber: 7, damage: PixelRectangle(x: 0, y: 0, width: 16, height: 16), quantizer: 20)
+        sequenceNumber: 7, damage: PixelRectangle(x: 0, y: 0, width: 16, height: 16), qp: 20)
 
     @Test("a small picture is sent as its notice and its units, the last of which is marked as last")
     func smallPicture() throws {

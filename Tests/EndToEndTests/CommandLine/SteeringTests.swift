@@ -121,7 +121,7 @@ extension EndToEnd {
             try capture.send(.sharpen)
             try capture.wait(for: "the first part") { capture.taken.count > first }
             try capture.settle(within: .seconds(30))
-            let parts = capture.taken[first...].filter { $0.notice.quantizer == 10 }
+            let parts = capture.taken[first...].filter { $0.notice.qp == 10 }
             let bytes = parts.map(\.byteCount).reduce(0, +)
             let time = try #require(parts.last).arrival - begin
             print("sharpened in \(parts.count) parts of \(bytes) bytes in all, within \(time.milliseconds) ms")

@@ -41,7 +41,7 @@ struct CheckedPictureTests {
                 size: size, bytes: luma + [UInt8](repeating: 128, count: luma.count / 2), isFullRange: false,
                 matrix: .bt601, captureTime: now())
             let frame = try encoder.accessUnit(
-                of: picture, forceIDR: isKeyFrame, quantizer: 30, time: MediaTime(ticks: Int64(count) * 3000))
+                of: picture, forceIDR: isKeyFrame, qp: 30, time: MediaTime(ticks: Int64(count) * 3000))
             return (frame, try #require(try decoder.decode(frame).first))
         }
     }

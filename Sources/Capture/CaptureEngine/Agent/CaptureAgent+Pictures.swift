@@ -19,7 +19,7 @@ extension CaptureAgent {
     }
 
     /// With a constant quantizer, nothing is refined; looking for something to refine would cost time at each turn.
-    private var refines: Bool { (configuration.refines || sharpensUntil != nil) && configuration.quantizer == nil }
+    private var refines: Bool { (configuration.refines || sharpensUntil != nil) && configuration.qp == nil }
 
     private var wantsAny: Bool { wantsKeyFrame || wantsPicture }
 
@@ -146,7 +146,7 @@ extension CaptureAgent {
         var notice = PictureNotice(
             sequenceNumber: sequenceNumber, damage: picture.damage,
             isPointerDrawn: showsPointer && sharing == .live,
-            isToBeRefined: refines && pipeline.refinementDue != nil, quantizer: UInt8(clamping: picture.quantizer),
+            isToBeRefined: refines && pipeline.refinementDue != nil, qp: UInt8(clamping: picture.qp),
             settling: settling, waited: waited, worked: MonotonicTime.now() - picture.captureTime)
         notice.isStale = isStale
         try link.send(picture, notice)
@@ -162,7 +162,7 @@ extension CaptureAgent {
         let log = log
         let new = try PicturePipeline(
             screen, configuration: configuration, chroma: chroma, onWarning: { log.debug($0) })
-        if sharpensUntil != nil { new.coder.finestQuantizer = Self.sharpQuantizer }
+        if sharpensUntil != nil { new.coder.minQP = Self.sharpQP }
         pipeline = new
         return new
     }

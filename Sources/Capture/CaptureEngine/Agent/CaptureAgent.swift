@@ -98,8 +98,8 @@ public final class CaptureAgent {
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
         bitRate = BitRateChoice(given: configuration.bitRate, first: configuration.firstBitRate)
         rate = RateController(
-            bitRate: bitRate.beginning, period: period, finest: PictureCoder.finestQuantizer,
-            constantQuantizer: configuration.quantizer)
+            bitRate: bitRate.beginning, period: period, minQP: PictureCoder.minQP,
+            constantQP: configuration.qp)
         rate.longestStep = configuration.lowestFramesPerSecond.map { .seconds(1) / Int64(max(1, $0)) }
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
         scheduledKeyFrames = ScheduledKeyFrames(configuration.keyFrames)

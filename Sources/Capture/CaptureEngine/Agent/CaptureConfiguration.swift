@@ -34,7 +34,7 @@ public struct CaptureConfiguration: Sendable {
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference = .yuv420
     /// A constant quantizer for all pictures, 0...51 (key frames are finer by 3); nil if the rate control chooses.
-    public var quantizer: Int?
+    public var qp: Int?
     /// Whether parts that were sent coarsely are sent again, finer, once the screen stands still.
     public var refines = true
     /// Whether every decision of the rate control is logged.

@@ -80,7 +80,7 @@ struct MotionSearch {
     mutating func find(
         in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, active: borrowing [UInt8],
         saves: (_ left: Int, _ changed: Int) -> Bool
-    ) -> PictureMotion {
+    ) -> GlobalMotion {
         // While nothing is found in an area that keeps changing (a film), only some pictures are searched.
         if !Self.isAlike(area, lastArea) { pause.searched(found: true) }
         lastArea = area
@@ -108,10 +108,10 @@ struct MotionSearch {
 
     /// Searches what `motion` has left to code for a second offset.
     private mutating func findSecond(
-        in current: SourcePlanes, _ previous: SourcePlanes, _ area: PixelRectangle, _ motion: inout PictureMotion
+        in current: SourcePlanes, _ previous: SourcePlanes, _ area: PixelRectangle, _ motion: inout GlobalMotion
     ) {
         guard motion.codedCount >= Self.fewestMacroblocks, !secondPause.skips() else { return }
-        let coded = PictureMotion.State.coded.rawValue
+        let coded = GlobalMotion.State.coded.rawValue
         let (states, columns) = (motion.states, columns)
         let second = offset(in: current, previous, area, last: last) { x, y in
             states[(y + Self.probeHeight / 2) / 16 * columns + (x + Self.probeWidth / 2) / 16] == coded
@@ -123,7 +123,7 @@ struct MotionSearch {
         for index in 0..<states.count where states[index] == coded {
             let (x, y) = (index % columns * 16, index / columns * 16)
             guard isMoved(current, x, y, previous, second) else { continue }
-            motion.states[index] = PictureMotion.State.movedApart.rawValue
+            motion.states[index] = GlobalMotion.State.movedApart.rawValue
             motion.movedCount += 1
             motion.codedCount -= 1
         }
@@ -133,17 +133,17 @@ struct MotionSearch {
 
     private func survey(
         _ current: SourcePlanes, _ previous: SourcePlanes, _ offset: Offset, _ active: borrowing [UInt8]
-    ) -> PictureMotion {
-        var motion = PictureMotion(x: offset.x, y: offset.y, macroblocks: columns * rows)
+    ) -> GlobalMotion {
+        var motion = GlobalMotion(x: offset.x, y: offset.y, macroblocks: columns * rows)
         let isMotion = offset != (0, 0)
         for row in 0..<rows {
             for column in 0..<columns where active[row * columns + column] != 0 {
                 let index = row * columns + column
                 if isMotion, isMoved(current, column * 16, row * 16, previous, offset) {
-                    motion.states[index] = PictureMotion.State.moved.rawValue
+                    motion.states[index] = GlobalMotion.State.moved.rawValue
                     motion.movedCount += 1
                 } else if !isSame(current, column * 16, row * 16, previous, column * 16, row * 16) {
-                    motion.states[index] = PictureMotion.State.coded.rawValue
+                    motion.states[index] = GlobalMotion.State.coded.rawValue
                     motion.codedCount += 1
                 }
             }

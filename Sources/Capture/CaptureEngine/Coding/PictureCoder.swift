@@ -8,9 +8,9 @@ import VideoEncoding
 /// screen has come to rest.
 final class PictureCoder {
     let encoder: any PictureEncoder
-    var quality: QualityMap
+    var quality: QPMap
     /// The quantizer that refinement currently ends with.
-    var finestQuantizer = PictureCoder.finestQuantizer
+    var minQP = PictureCoder.minQP
     /// Whether viewers have a picture of this size and format.
     private(set) var hasPicture = false
     /// Whether everything has to be good before anything becomes fine, until something changes.
@@ -21,7 +21,7 @@ final class PictureCoder {
     private let mostBytes: Int
 
     /// The quantizer that refinement usually ends with: visually lossless.
-    static let finestQuantizer = 14
+    static let minQP = 14
 
     init(
         _ canvas: PictureCanvas, _ configuration: CaptureConfiguration, mostBytes: Int = LinkLimits().unit - 1024,
@@ -36,7 +36,7 @@ final class PictureCoder {
         } catch {
             throw .encoder(error)
         }
-        quality = QualityMap(grid: MacroblockGrid(size: canvas.size))
+        quality = QPMap(grid: MacroblockGrid(size: canvas.size))
     }
 
     /// A picture on its way to the host.
@@ -46,7 +46,7 @@ final class PictureCoder {
         let captureTime: MonotonicTime
         /// The area that changed; empty if the picture only became finer, or if nothing changed.
         let damage: PixelRectangle
-        let quantizer: Int
+        let qp: Int
     }
 
     /// The result of an attempt to take a picture.
@@ -63,16 +63,16 @@ final class PictureCoder {
     /// it did.
     func separateFromVideo(_ rectangles: [PixelRectangle], at now: MonotonicTime) -> Bool {
         guard encoder.hasBands,
-            quality.deactivateVideo(coarserThan: Self.readableQuantizer, leaving: Self.mostApart, now: now)
+            quality.deselectVideo(above: Self.readableQP, leaving: Self.mostApart, now: now)
         else { return false }
         // The video is left out only where bands can be placed.
-        if encoder.usesBands(activity(prefersBands: true, finestQuantizer)) { return true }
-        quality.activate(rectangles)
+        if encoder.usesBands(activity(prefersBands: true, minQP)) { return true }
+        quality.select(rectangles)
         return false
     }
 
     /// The time at which a part of the picture may be refined; nil if all of it is fine.
-    var refinementDue: MonotonicTime? { quality.refinementDue(to: finestQuantizer) }
+    var refinementDue: MonotonicTime? { quality.refinementDue(to: minQP) }
 
     /// Refines a part of the picture, as much as the rate limit has room for.
     func refine(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
@@ -80,64 +80,64 @@ final class PictureCoder {
     {
         let (macroblocks, until) = rate.refinementAllowance(now: now)
         if macroblocks == 0 { return .later(until) }
-        let target = refinementQuantizer(rate)
-        var count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
+        let target = refinementQP(rate)
+        var count = quality.selectForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
         // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
         while encoder.hasBands, count > 1, !encoder.usesBands(activity(prefersBands: true, target)) {
             count = quality.dropHalf()
         }
-        let decision = rate.given(.refinement, macroblocks: count, quantizer: target)
+        let decision = rate.given(.refinement, macroblocks: count, qp: target)
         return .picture(try encode(decision, now, &rate, &statistics))
     }
 
     /// The quantizer to refine to. If it takes long until everything is fine, everything becomes good first.
-    private func refinementQuantizer(_ rate: RateController) -> Int {
-        let coarse = quality.coarserCount(than: Self.goodQuantizer)
+    private func refinementQP(_ rate: RateController) -> Int {
+        let coarse = quality.count(above: Self.goodQP)
         isGoodFirst = coarse > 0 && (isGoodFirst || rate.refinementTime(macroblocks: coarse) > Self.longRefinement)
-        return isGoodFirst ? Self.goodQuantizer : finestQuantizer
+        return isGoodFirst ? Self.goodQP : minQP
     }
 
     /// Hardly distinguishable from the finest, with a third fewer bytes.
-    private static let goodQuantizer = 18
+    private static let goodQP = 18
     /// With the 200 ms that changes settle, more would not be sharp within a second.
     private static let longRefinement = Interval.milliseconds(700)
     /// Text beside a video that isn't coarser than this gains little from a picture of its own.
-    private static let readableQuantizer = 24
+    private static let readableQP = 24
     /// The most macroblocks that are coded apart from a video: two lines of text across the screen.
     private static let mostApart = 256
 
     /// Marks moving macroblocks that are too coarse to read as `coded`, up to what the link has room for. Refinement
     /// waits until a macroblock is at rest, so text that keeps scrolling would stay as coarse as its key frame.
-    func sharpen(_ motion: inout PictureMotion, at now: MonotonicTime, _ rate: RateController) {
-        guard encoder.moves(motion) else { return }
+    func sharpen(_ motion: inout GlobalMotion, at now: MonotonicTime, _ rate: RateController) {
+        guard encoder.canEncode(motion) else { return }
         let coarse = quality.coarselyMoved(
             states: motion.states, x: motion.x, y: motion.y, second: motion.second, than: RateController.readable,
             atMost: rate.refinementAllowance(now: now).macroblocks / 2)
-        for index in coarse { motion.states[index] = PictureMotion.State.coded.rawValue }
+        for index in coarse { motion.states[index] = GlobalMotion.State.coded.rawValue }
         motion.codedCount += coarse.count
         motion.movedCount -= coarse.count
     }
 
     /// Decides how finely to code what is active, of which `motion` tells what is unchanged and what has moved.
     func decide(
-        _ kind: PictureKind, _ motion: PictureMotion?, isApart: Bool = false, at now: MonotonicTime,
+        _ kind: PictureKind, _ motion: GlobalMotion?, isApart: Bool = false, at now: MonotonicTime,
         _ rate: inout RateController
     ) -> RateController.Decision {
         let difference = motion.flatMap { canvas.difference(of: $0) }
         if let motion {
-            if encoder.moves(motion) {
+            if encoder.canEncode(motion) {
                 return rate.decide(
                     kind, macroblocks: motion.codedCount, difference: difference, isMoved: true, now: now)
             }
-            quality.deactivateUnchanged(motion.states)
+            quality.deselectUnchanged(motion.states)
         }
-        let count = quality.activeCount
+        let count = quality.selectedCount
         // Most small changes find everything fine.
-        let codesOnlyActive = kind == .keyFrame || isApart || quality.coarserCount(than: finestQuantizer) == 0
-        var rest = codesOnlyActive ? [] : quality.coarserOutsideActive
-        if !rest.isEmpty, encoder.usesBands(activity(prefersBands: true, finestQuantizer)) {
-            for quantizer in rest.indices where prefersBands(rest[quantizer]) { rest[quantizer] = 0 }
+        let codesOnlyActive = kind == .keyFrame || isApart || quality.count(above: minQP) == 0
+        var rest = codesOnlyActive ? [] : quality.aboveOutsideSelected
+        if !rest.isEmpty, encoder.usesBands(activity(prefersBands: true, minQP)) {
+            for qp in rest.indices where prefersBands(rest[qp]) { rest[qp] = 0 }
         }
         return rate.decide(
             kind, macroblocks: count, difference: difference, rest: rest, isApart: isApart, now: now)
@@ -145,28 +145,28 @@ final class PictureCoder {
 
     /// Has viewers keep the previous picture, and go on from an earlier one. Returns what differs from that; nil if
     /// they go on from the previous picture.
-    func turn(_ turn: PictureMemory.Turn, at now: MonotonicTime) throws(CaptureError) -> PictureMotion? {
+    func turn(_ turn: PictureMemory.Turn, at now: MonotonicTime) throws(CaptureError) -> GlobalMotion? {
         do { try encoder.turn(keeping: turn.kept, recalling: turn.recalled) } catch { throw .encoder(error) }
         guard let motion = turn.motion else { return nil }
-        quality.recall(turn.quantizers, now: now)
-        quality.activateAll()
+        quality.recall(turn.qps, now: now)
+        quality.selectAll()
         return motion
     }
 
     /// Whether to leave out the rest of the picture by coding bands, because more macroblocks of it would be coded
     /// again than have changed.
-    private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.activeCount }
+    private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.selectedCount }
 
     /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart`
     /// demands that only the active macroblocks are coded.
     func encode(
         _ decision: RateController.Decision,
-        damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: PictureMotion? = nil,
+        damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: GlobalMotion? = nil,
         isApart: Bool = false, _ captureTime: MonotonicTime, _ rate: inout RateController,
         _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         let begin = MonotonicTime.now()
-        if let motion, encoder.moves(motion) {
+        if let motion, encoder.canEncode(motion) {
             return try move(motion, decision, damage: damage, captureTime, begin, &rate, &statistics)
         }
         let isRefinement = decision.kind == .refinement
@@ -175,21 +175,21 @@ final class PictureCoder {
         var decision = decision
         do throws(VideoEncodingError) {
             var encoded = try encodeCanvas(activity, decision, time)
-            while let coarser = coarserQuantizer(for: encoded, decision, &rate) {
+            while let coarser = higherQP(for: encoded, decision, &rate) {
                 // The encoder has gone on from what viewers have, so only a key frame will do.
-                quality.activateAll()
-                decision = rate.given(.keyFrame, macroblocks: quality.activeCount, quantizer: coarser)
+                quality.selectAll()
+                decision = rate.given(.keyFrame, macroblocks: quality.selectedCount, qp: coarser)
                 encoded = try encodeCanvas(self.activity(prefersBands: false, coarser), decision, time)
             }
-            let (quantizer, now) = (decision.quantizer, MonotonicTime.now())
-            rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
-            if encoded.isRandomAccess { quality.activateAll() }
+            let (qp, now) = (decision.qp, MonotonicTime.now())
+            rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
+            if encoded.isRandomAccess { quality.selectAll() }
             hasPicture = true
             if !isRefinement { isGoodFirst = false }
-            quality.coded(quantizer: quantizer, isChange: !isRefinement, now: now)
-            if codesRest { quality.codedRest(quantizer: quantizer) }
+            quality.coded(qp: qp, isChange: !isRefinement, now: now)
+            if codesRest { quality.codedRest(qp: qp) }
             statistics.add(encoded, now - begin)
-            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
+            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, qp: qp)
         } catch {
             throw .encoder(error)
         }
@@ -224,12 +224,12 @@ final class PictureCoder {
     }
 
     /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is.
-    private func coarserQuantizer(
+    private func higherQP(
         for encoded: EncodedPicture, _ decision: RateController.Decision, _ rate: inout RateController
     ) -> Int? {
-        // A host takes no longer unit. Six quantizers coarser doubles the step size.
-        if encoded.byteCount > mostBytes, decision.quantizer < Quantizer.coarsest {
-            return min(decision.quantizer + 6, Quantizer.coarsest)
+        // A host takes no longer unit. Six qps coarser doubles the step size.
+        if encoded.byteCount > mostBytes, decision.qp < QP.coarsest {
+            return min(decision.qp + 6, QP.coarsest)
         }
         // A key frame codes all of the picture, which must not be more than what changed.
         guard decision.macroblocks * 2 >= quality.grid.count else { return nil }
@@ -238,29 +238,29 @@ final class PictureCoder {
 
     /// Encodes the picture as the previous one, moved.
     private func move(
-        _ motion: PictureMotion, _ decision: RateController.Decision, damage: PixelRectangle,
+        _ motion: GlobalMotion, _ decision: RateController.Decision, damage: PixelRectangle,
         _ captureTime: MonotonicTime,
         _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         var motion = motion
-        let quantizer = decision.quantizer
+        let qp = decision.qp
         do throws(VideoEncodingError) {
-            let encoded = try encoder.encode(canvas.planes, &motion, quantizer: quantizer)
+            let encoded = try encoder.encode(canvas.planes, &motion, qp: qp)
             let now = MonotonicTime.now()
-            rate.coded(decision, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
+            rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
             quality.moved(
-                states: motion.states, x: motion.x, y: motion.y, second: motion.second, quantizer: quantizer, now: now)
+                states: motion.states, x: motion.x, y: motion.y, second: motion.second, qp: qp, now: now)
             statistics.add(encoded, now - begin)
-            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
+            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, qp: qp)
         } catch {
             throw .encoder(error)
         }
     }
 
-    private func activity(prefersBands: Bool, _ quantizer: Int) -> PictureActivity {
-        PictureActivity(
-            isActive: quality.active, count: quality.activeCount,
-            protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: prefersBands)
+    private func activity(prefersBands: Bool, _ qp: Int) -> CodingMask {
+        CodingMask(
+            isActive: quality.selection, count: quality.selectedCount,
+            protectsRest: quality.hasAboveOutsideSelected(than: qp), prefersBands: prefersBands)
     }
 }
 

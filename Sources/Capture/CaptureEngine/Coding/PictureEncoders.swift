@@ -12,7 +12,7 @@ extension TrackFormat.Codec {
         case .h264:
             try ScreenEncoder(
                 X264Configuration(
-                    size: size, framesPerSecond: framesPerSecond, rate: .quantizerEachPicture, chroma: chroma),
+                    size: size, framesPerSecond: framesPerSecond, rate: .qpEachPicture, chroma: chroma),
                 onWarning: { onWarning("x264: \($0)") })
         case .opus: throw .failed("Opus has no pictures")
         }

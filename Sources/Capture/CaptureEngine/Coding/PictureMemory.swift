@@ -12,7 +12,7 @@ import VideoEncoding
 struct PictureMemory {
     private struct Kept {
         var hashes: [UInt64]
-        var quantizers: [UInt8]
+        var qps: [UInt8]
         /// The number of the turn in which it was last kept or recalled.
         var lastUse: Int
     }
@@ -23,8 +23,8 @@ struct PictureMemory {
         var kept: Int?
         var recalled: Int?
         /// If a picture is recalled: how finely it was coded, and what differs from it.
-        var quantizers: [UInt8] = []
-        var motion: PictureMotion?
+        var qps: [UInt8] = []
+        var motion: GlobalMotion?
     }
 
     private let count: Int
@@ -60,14 +60,14 @@ struct PictureMemory {
     ///   - motion: What differs from it.
     ///   - quantizers: How finely the picture before was coded.
     mutating func turn(
-        to picture: SourcePlanes, from previous: SourcePlanes, _ motion: borrowing PictureMotion, _ quantizers: [UInt8],
+        to picture: SourcePlanes, from previous: SourcePlanes, _ motion: borrowing GlobalMotion, _ qps: [UInt8],
         at now: MonotonicTime
     ) -> Turn? {
         // Fewer changes cost little, and mustn't push out a page.
         guard !places.isEmpty, motion.codedCount + motion.movedCount >= count / 8 else { return nil }
         defer { lastLarge = now }
         guard motion.codedCount >= count / 8 else { return nil }
-        let found = recall(picture, motion, quantizers)
+        let found = recall(picture, motion, qps)
         // What has moved is coded from the previous picture, which is about as cheap.
         guard found != nil || motion.movedCount == 0 && now - lastLarge >= Self.rest else { return nil }
         turns += 1
@@ -75,11 +75,11 @@ struct PictureMemory {
         if let found {
             turn.recalled = found.place
             turn.motion = found.motion
-            turn.quantizers = places[found.place]?.quantizers ?? []
+            turn.qps = places[found.place]?.qps ?? []
             places[found.place]?.lastUse = turns
         }
         let place = current ?? places.firstIndex { $0 == nil } ?? found?.place ?? oldest
-        places[place] = Kept(hashes: hashes.all(of: previous), quantizers: quantizers, lastUse: turns)
+        places[place] = Kept(hashes: hashes.all(of: previous), qps: qps, lastUse: turns)
         turn.kept = place
         current = found?.place == place ? nil : found?.place
         return turn
@@ -91,20 +91,20 @@ struct PictureMemory {
 
     /// Finds the place whose picture differs least from `picture`, if less than half is left to code.
     private func recall(
-        _ picture: SourcePlanes, _ motion: borrowing PictureMotion, _ quantizers: [UInt8]
-    ) -> (place: Int, motion: PictureMotion)? {
+        _ picture: SourcePlanes, _ motion: borrowing GlobalMotion, _ qps: [UInt8]
+    ) -> (place: Int, motion: GlobalMotion)? {
         let candidates = places.indices.filter { isLikely($0, picture, motion) }
         if candidates.isEmpty { return nil }
         let now = hashes.all(of: picture)
-        var best: (place: Int, motion: PictureMotion)?
+        var best: (place: Int, motion: GlobalMotion)?
         for place in candidates {
             guard let kept = places[place] else { continue }
-            var left = PictureMotion(x: 0, y: 0, macroblocks: count)
+            var left = GlobalMotion(x: 0, y: 0, macroblocks: count)
             for index in 0..<count {
-                let isStill = motion.states[index] == PictureMotion.State.still.rawValue
-                let isCoarser = isStill && quantizers[index] < kept.quantizers[index]
+                let isStill = motion.states[index] == GlobalMotion.State.still.rawValue
+                let isCoarser = isStill && qps[index] < kept.qps[index]
                 guard now[index] != kept.hashes[index] || isCoarser else { continue }
-                left.states[index] = PictureMotion.State.coded.rawValue
+                left.states[index] = GlobalMotion.State.coded.rawValue
                 left.codedCount += 1
             }
             if left.codedCount < best?.motion.codedCount ?? (motion.codedCount / 2) { best = (place, left) }
@@ -113,11 +113,11 @@ struct PictureMemory {
     }
 
     /// Whether some of the macroblocks that have changed are as they were in a kept picture.
-    private func isLikely(_ place: Int, _ picture: SourcePlanes, _ motion: borrowing PictureMotion) -> Bool {
+    private func isLikely(_ place: Int, _ picture: SourcePlanes, _ motion: borrowing GlobalMotion) -> Bool {
         guard let kept = places[place] else { return false }
         let step = max(1, motion.codedCount / Self.samples)
         var (seen, same) = (0, 0)
-        for index in 0..<count where motion.states[index] == PictureMotion.State.coded.rawValue {
+        for index in 0..<count where motion.states[index] == GlobalMotion.State.coded.rawValue {
             seen += 1
             if seen % step == 0, hashes.hash(index, of: picture) == kept.hashes[index] { same += 1 }
         }

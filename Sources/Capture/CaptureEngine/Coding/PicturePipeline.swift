@@ -19,7 +19,7 @@ final class PicturePipeline {
     /// Changed parts of the picture that viewers don't have yet, and that the display won't report again.
     private var owed = DamagedArea()
     /// The quantizer of the last change.
-    private var lastQuantizer = 28
+    private var lastQP = 28
     /// The number of pixels that had changed in the last picture that showed a change.
     private(set) var damagedPixels = 0
 
@@ -48,7 +48,7 @@ final class PicturePipeline {
         reader = ScreenReader(screen, into: canvas, at: content)
         coder = try PictureCoder(canvas, configuration, onWarning: onWarning)
         let grid = coder.quality.grid
-        search = MotionSearch(columns: grid.columns, rows: grid.rows, reach: coder.encoder.farthestMotion)
+        search = MotionSearch(columns: grid.columns, rows: grid.rows, reach: coder.encoder.maxVector)
         memory = PictureMemory(columns: grid.columns, rows: grid.rows, places: coder.encoder.keptPictures)
     }
 
@@ -80,12 +80,12 @@ final class PicturePipeline {
             }
         if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
-        if isKeyFrame { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
+        if isKeyFrame { coder.quality.selectAll() } else { coder.quality.select(owed.rectangles) }
         if !isKeyFrame, content == .sent, coder.separateFromVideo(owed.rectangles, at: captureTime) {
             return try takeBesideVideo(at: captureTime, &rate, &statistics)
         }
         let kind = isKeyFrame ? PictureKind.keyFrame : .change
-        if coder.quality.activeCount > 0 {
+        if coder.quality.selectedCount > 0 {
             let start = rate.start(kind, now: captureTime)
             if start > captureTime { return .later(start) }
         }
@@ -100,14 +100,14 @@ final class PicturePipeline {
         if content == .slate, hasBars { canvas.drawBlack() }
         let compares =
             kind != .keyFrame && content == .sent && canvas.chroma == .yuv420
-            && coder.quality.activeCount >= MotionSearch.fewestMacroblocks
+            && coder.quality.selectedCount >= MotionSearch.fewestMacroblocks
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         // If the screen refuses its pixels half-way, the next picture starts from there.
         if content == .sent { content = .ahead }
         guard try readOwed(isKeyFrame: kind == .keyFrame, since: captureTime, &statistics) else { return .nothing }
         let motion = compares ? try findMotion(rate, at: captureTime, &statistics) : nil
         let decision = coder.decide(kind, motion, at: captureTime, &rate)
-        lastQuantizer = decision.quantizer
+        lastQP = decision.qp
         content = .sent
         damagedPixels = owed.rectangles.reduce(0) { $0 + $1.width * $1.height }
         let damage = owed.bounds
@@ -154,7 +154,7 @@ final class PicturePipeline {
             // What was painted is not in the captured area.
             if more.isEmpty { break }
             owe(more)
-            if !isKeyFrame { coder.quality.activate(owed.rectangles) }
+            if !isKeyFrame { coder.quality.select(owed.rectangles) }
             canvas.changed(more.rectangles)
         }
         return true
@@ -178,17 +178,17 @@ final class PicturePipeline {
     /// if there is none.
     private func findMotion(
         _ rate: RateController, at now: MonotonicTime, _ statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> PictureMotion? {
+    ) throws(CaptureError) -> GlobalMotion? {
         guard let previous = canvas.previous else { return nil }
         let begin = MonotonicTime.now()
         defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
         var motion = search.find(
-            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active
-        ) { [lastQuantizer] left, changed in
-            rate.expectedBytes(macroblocks: left, quantizer: lastQuantizer, isMoved: true)
-                < rate.expectedBytes(macroblocks: changed, quantizer: lastQuantizer, isMoved: false)
+            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.selection
+        ) { [lastQP] left, changed in
+            rate.expectedBytes(macroblocks: left, qp: lastQP, isMoved: true)
+                < rate.expectedBytes(macroblocks: changed, qp: lastQP, isMoved: false)
         }
-        if let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.quantizers, at: now),
+        if let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.qps, at: now),
             let recalled = try coder.turn(turn, at: now)
         {
             return recalled
@@ -202,8 +202,8 @@ final class PicturePipeline {
     func takeStill(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
         throws(CaptureError) -> PictureCoder.Picture
     {
-        coder.quality.activate([])
-        let decision = rate.given(.change, macroblocks: 0, quantizer: PictureCoder.finestQuantizer)
+        coder.quality.select([])
+        let decision = rate.given(.change, macroblocks: 0, qp: PictureCoder.minQP)
         return try coder.encode(decision, now, &rate, &statistics)
     }
 
@@ -216,15 +216,15 @@ final class PicturePipeline {
         owed = DamagedArea()
         let size = size
         canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
-        coder.quality.activateAll()
+        coder.quality.selectAll()
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         let decision = rate.given(
-            .keyFrame, macroblocks: coder.quality.activeCount, quantizer: Self.slateQuantizer)
+            .keyFrame, macroblocks: coder.quality.selectedCount, qp: Self.slateQP)
         return try encoded(coder.encode(decision, damage: whole, now, &rate, &statistics))
     }
 
     /// Fine enough for large letters on plain grey, while the picture still takes only a few kilobytes.
-    private static let slateQuantizer = 22
+    private static let slateQP = 22
 
     private func owe(_ area: DamagedArea) {
         owed = owed.isEmpty ? area : DamagedArea(owed.rectangles + area.rectangles, in: canvas.size)

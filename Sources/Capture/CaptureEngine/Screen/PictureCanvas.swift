@@ -63,11 +63,11 @@ final class PictureCanvas {
 
     /// The mean difference from the previous picture in the macroblocks that `motion` says are to be coded; nil if that
     /// is unknown. One row of samples of each says enough, because there are many.
-    func difference(of motion: PictureMotion) -> Double? {
+    func difference(of motion: GlobalMotion) -> Double? {
         guard let previous, motion.codedCount > 0 else { return nil }
         let (planes, row) = (current.source, 7)
         var sum = 0
-        for index in motion.states.indices where motion.states[index] == PictureMotion.State.coded.rawValue {
+        for index in motion.states.indices where motion.states[index] == GlobalMotion.State.coded.rawValue {
             let (line, column) = index.quotientAndRemainder(dividingBy: current.width / 16)
             let start = (line * 16 + row) * planes.lumaStride + column * 16
             // As a loop: with SIMD16<UInt8>, this takes ten times as long (1.7 ms for a 1920x1080 picture).

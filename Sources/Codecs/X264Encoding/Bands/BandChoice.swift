@@ -17,7 +17,7 @@ struct BandChoice {
     private var hasTried = false
 
     /// The bytes per coded macroblock above which few macroblocks are predicted well.
-    private static let dear = 6.0
+    private static let expensive = 6.0
     /// The factor by which bands may be more expensive.
     private static let tolerance = 1.03
     /// The number of pictures in a block and in a trial. The first few don't count, because their prediction starts
@@ -54,7 +54,7 @@ struct BandChoice {
         usual = mean
         blocks += 1
         // Moving text is predicted well as a whole, which bands can't do, so a trial is useless.
-        guard prefersBands || mean >= Self.dear else { return }
+        guard prefersBands || mean >= Self.expensive else { return }
         guard blocks >= (prefersBands ? Self.untilWhole : hasTried ? Self.untilBands : 1) else { return }
         isTrying = true
         hasTried = true

@@ -16,7 +16,7 @@ final class BandEncoder {
     /// The last band's slice: a NAL unit without its start code.
     private(set) var nalUnit: [UInt8] = []
     /// The editor that reads the band encoder's slices.
-    let editing: SliceEditing
+    let editing: SliceRewriter
 
     private let encoder: X264Encoder
     private let width: Int
@@ -44,7 +44,7 @@ final class BandEncoder {
         guard encoder.pictureParameterSet == pictureParameterSet,
             let sequence = try? SequenceParameterSet(nalUnit: encoder.sequenceParameterSet[...]),
             let picture = try? PictureParameterSet(nalUnit: encoder.pictureParameterSet[...]),
-            let editing = SliceEditing(sequence, picture)
+            let editing = SliceRewriter(sequence, picture)
         else { return nil }
         self.editing = editing
         nalUnit.reserveCapacity(1 << 14)
@@ -58,7 +58,7 @@ final class BandEncoder {
             guard let base = bytes.baseAddress else { return }
             let planes = SourcePlanes(
                 luma: base, blueDifference: base, redDifference: base, lumaStride: width, chromaStride: width)
-            _ = try encoder.encode(planes, X264Encoder.Request(isIDR: true, quantizer: 40), time: MediaTime(ticks: 0))
+            _ = try encoder.encode(planes, X264Encoder.Request(isIDR: true, qp: 40), time: MediaTime(ticks: 0))
         }
     }
 
@@ -70,11 +70,11 @@ final class BandEncoder {
     ///   - planes: The whole source picture.
     ///   - skipped: 1 for each macroblock of the band that is to be left unchanged; nil for a band of an IDR picture.
     ///   - protectsSkipped: Whether viewers have some of the whole picture's skipped macroblocks coarser than
-    ///     `quantizer`. If so, x264 gets what viewers see in the skipped macroblocks instead of the source, which it
+    ///     `qp`. If so, x264 gets what viewers see in the skipped macroblocks instead of the source, which it
     ///     would encode again.
     func encode(
         _ planes: SourcePlanes, reference: ReconstructedPicture, firstRow: Int, pictureRows: Int,
-        skipped: UnsafeMutablePointer<UInt8>?, protectsSkipped: Bool, quantizer: Int, time: MediaTime
+        skipped: UnsafeMutablePointer<UInt8>?, protectsSkipped: Bool, qp: Int, time: MediaTime
     ) throws(VideoEncodingError) {
         let margin = ReconstructedPicture.margin
         let top = firstRow * 16
@@ -84,7 +84,7 @@ final class BandEncoder {
             own.copyRows(-margin, count: height + 2 * margin, width: width, from: reference, at: top - margin)
             covered.restore(into: own, top: top)
         }
-        let request = X264Encoder.Request(isIDR: skipped == nil, quantizer: quantizer, skipped: skipped)
+        let request = X264Encoder.Request(isIDR: skipped == nil, qp: qp, skipped: skipped)
         if let skipped, protectsSkipped {
             protect(planes, reference, top: top, skipped: skipped)
             try protected.withUnsafeBufferPointer { bytes throws(VideoEncodingError) in

@@ -11,14 +11,14 @@ import X264Encoding
 /// Belongs to the decode tap's thread.
 struct LowLayerEncoder {
     /// The finest quantizer, at which text looks as it does on the screen.
-    static let finest = 22
+    static let minQP = 22
     /// The finest quantizer while the picture moves. A finer one would code again what has only moved, and would take
     /// half of the bytes of a scroll.
-    static let finestInMotion = 30
+    static let minQPInMotion = 30
     /// The coarsest quantizer of text that is still readable. Only key frames are coarser, and motion of the whole
     /// picture, which has no text to read.
-    static let coarsest = 38
-    static let coarsestInMotion = 46
+    static let maxQP = 38
+    static let maxQPInMotion = 46
     /// The frames per second that the quantizer is chosen for: those of a video, those of text, those for a quantizer
     /// coarser than text allows, and those of half the size.
     private static let framesPerSecond = (video: 25, readable: 20, coarse: 8, halved: 15)
@@ -41,8 +41,8 @@ struct LowLayerEncoder {
     private(set) var rate: BitRate?
     private var encoder: X264Encoder?
     /// The quantizer of the last picture, and the one for the next picture that differs from it.
-    private var lastQuantizer = coarsest
-    private var nextQuantizer = coarsest
+    private var lastQP = maxQP
+    private var nextQP = maxQP
     /// The number of macroblocks of a picture; 0 before the first one.
     private var macroblocks = 0
     /// The pictures in a row whose motion wasn't found: they have more than a byte for each macroblock.
@@ -110,7 +110,7 @@ struct LowLayerEncoder {
         guard rate != nil, !isHeldBack else { return nil }
         if needsKeyFrame || hasNew { return freeAt }
         if isHalved { return freeAt + Self.stillBeforeFull }
-        return lastQuantizer > Self.finest ? freeAt + Self.stillBeforeRefining : nil
+        return lastQP > Self.minQP ? freeAt + Self.stillBeforeRefining : nil
     }
 
     /// Encodes `picture`, the newest one.
@@ -120,8 +120,8 @@ struct LowLayerEncoder {
         let codedPicture = isHalved ? PictureScaling.halve(picture) ?? picture : picture
         let encoder = try currentEncoder(for: codedPicture)
         let isKeyFrame = needsKeyFrame
-        let quantizer =
-            isKeyFrame ? startQuantizer : hasNew ? nextQuantizer : max(Self.finest, lastQuantizer - 4)
+        let qp =
+            isKeyFrame ? startQP : hasNew ? nextQP : max(Self.minQP, lastQP - 4)
         lastTicks += 1
         macroblocks = picture.lumaCount / 256
         let rate = max(1, self.rate?.bitsPerSecond ?? 1)
@@ -130,21 +130,21 @@ struct LowLayerEncoder {
             searchRange: showsVideo || nearSearches > 0 ? SearchRange.far : SearchRange.farthest,
             isQuick: showsVideo && rate >= Self.quickFromRate)
         let frame = try encoder.accessUnit(
-            of: codedPicture, forceIDR: isKeyFrame, quantizer: quantizer, time: MediaTime(ticks: lastTicks))
+            of: codedPicture, forceIDR: isKeyFrame, qp: qp, time: MediaTime(ticks: lastTicks))
         let bits = frame.bytes.count * 8
         freeAt = max(now, freeAt) + Interval(nanoseconds: Int64(bits) * 1_000_000_000 / Int64(rate))
         if !isKeyFrame, hasNew {
             noteSearch(isVain: bits > codedPicture.lumaCount / 256 * 8)
-            adaptSize(to: bits, quantizer, rate: rate)
-            adaptQuantizer(to: bits, rate: rate)
+            adaptSize(to: bits, qp, rate: rate)
+            adaptQP(to: bits, rate: rate)
         }
-        lastQuantizer = quantizer
+        lastQP = qp
         (needsKeyFrame, hasNew) = (false, false)
         return frame
     }
 
     /// The quantizer of a key frame, which is many times as large as other pictures: coarse first, fine soon after.
-    private var startQuantizer: Int {
+    private var startQP: Int {
         switch rate?.bitsPerSecond ?? 0 {
         case ..<1_000_000: 46
         case ..<2_000_000: 38
@@ -165,29 +165,29 @@ struct LowLayerEncoder {
 
     /// Halves the size where the coarsest quantizer leaves too few frames per second, and goes back where the finest
     /// one leaves more than enough at half the size.
-    private mutating func adaptSize(to bits: Int, _ quantizer: Int, rate: Int) {
+    private mutating func adaptSize(to bits: Int, _ qp: Int, rate: Int) {
         let isMisfit =
             isHalved
-            ? quantizer <= Self.finestInMotion && bits < rate / Self.framesPerSecond.halved
-            : quantizer >= Self.coarsestInMotion && bits > rate / Self.framesPerSecond.coarse
+            ? qp <= Self.minQPInMotion && bits < rate / Self.framesPerSecond.halved
+            : qp >= Self.maxQPInMotion && bits > rate / Self.framesPerSecond.coarse
         misfits = isMisfit ? misfits + 1 : 0
         guard misfits >= (isHalved ? Self.framesUntil.full : Self.framesUntil.halved) else { return }
         isHalved.toggle()
-        nextQuantizer = isHalved ? Self.coarsest : Self.coarsestInMotion
+        nextQP = isHalved ? Self.maxQP : Self.maxQPInMotion
         misfits = 0
     }
 
     /// Chooses the next quantizer by the size of the last picture, which halves with about six steps of the quantizer.
-    private mutating func adaptQuantizer(to bits: Int, rate: Int) {
+    private mutating func adaptQP(to bits: Int, rate: Int) {
         let (frames, most) =
             if isHalved {
-                (Self.framesPerSecond.halved, Self.coarsestInMotion)
+                (Self.framesPerSecond.halved, Self.maxQPInMotion)
             } else if showsVideo {
-                (Self.framesPerSecond.video, Self.coarsestInMotion)
-            } else if nextQuantizer >= Self.coarsest {
-                (Self.framesPerSecond.coarse, Self.coarsestInMotion)
+                (Self.framesPerSecond.video, Self.maxQPInMotion)
+            } else if nextQP >= Self.maxQP {
+                (Self.framesPerSecond.coarse, Self.maxQPInMotion)
             } else {
-                (Self.framesPerSecond.readable, Self.coarsest)
+                (Self.framesPerSecond.readable, Self.maxQP)
             }
         let wanted = rate / frames
         let change =
@@ -197,7 +197,7 @@ struct LowLayerEncoder {
             case ..<(wanted * 4 / 5): -1
             default: 0
             }
-        nextQuantizer = min(most, max(Self.finestInMotion, nextQuantizer + change))
+        nextQP = min(most, max(Self.minQPInMotion, nextQP + change))
     }
 
     private mutating func currentEncoder(for picture: I420Picture) throws -> X264Encoder {

@@ -38,8 +38,8 @@ final class SnapshotFiles: Sendable {
         if let known { return known }
         let bytes =
             switch format {
-            case .png: try PictureFile.png(picture)
-            case .jpeg: try PictureFile.jpeg(picture)
+            case .png: try ImageFile.png(picture)
+            case .jpeg: try ImageFile.jpeg(picture)
             }
         let file = SnapshotFile(bytes)
         made.withLock { $0[format] = Made(file: file, digest: digest) }

@@ -3,7 +3,7 @@
 /// A block is sixteen numbers in row order; levels are in zig-zag order.
 public struct BlockTransform: Sendable {
     /// The quantizer of every block that this value transforms: QP'Y or QP'C, 0...51.
-    public let quantizer: Int
+    public let qp: Int
     private let forward: SIMD16<Int32>
     private let backward: SIMD16<Int32>
     private let shift: Int32
@@ -11,20 +11,20 @@ public struct BlockTransform: Sendable {
 
     /// Creates the transform for one quantizer.
     ///
-    /// The rounding offset is a third of a quantization step for intra prediction (`isPredictedWithin`), and a sixth of
+    /// The rounding offset is a third of a quantization step for intra prediction (`isIntra`), and a sixth of
     /// a step for inter prediction.
-    public init(quantizer: Int, isPredictedWithin: Bool) {
-        let clipped = max(0, min(51, quantizer))
-        self.quantizer = clipped
+    public init(qp: Int, isIntra: Bool) {
+        let clipped = max(0, min(51, qp))
+        self.qp = clipped
         let row = clipped % 6
         forward = Self.spread(Self.multipliers[row])
         backward = Self.spread(Self.scales[row])
         shift = Int32(truncatingIfNeeded: 15 + clipped / 6)
-        rounding = (1 << shift) / (isPredictedWithin ? 3 : 6)
+        rounding = (1 << shift) / (isIntra ? 3 : 6)
     }
 
     /// QP'C for a luma quantizer (table 8-15).
-    public static func chromaQuantizer(_ luma: Int, offset: Int) -> Int {
+    public static func chromaQP(_ luma: Int, offset: Int) -> Int {
         let index = max(0, min(51, luma + offset))
         return index < 30 ? index : Int(chroma[index - 30])
     }
@@ -69,7 +69,7 @@ public struct BlockTransform: Sendable {
     /// afterwards.
     @inline(__always)
     public func scaled(_ levels: SIMD16<Int16>) -> SIMD16<Int32> {
-        (SIMD16<Int32>(truncatingIfNeeded: Self.unzigzag(levels)) &* backward) &<< Int32(quantizer / 6)
+        (SIMD16<Int32>(truncatingIfNeeded: Self.unzigzag(levels)) &* backward) &<< Int32(qp / 6)
     }
 
     /// The differences that a block of scaled coefficients adds to the prediction (section 8.5.12.2).
@@ -102,7 +102,7 @@ public struct BlockTransform: Sendable {
     public func scaledLumaDC(_ levels: SIMD16<Int16>) -> SIMD16<Int32> {
         let coefficients = Self.secondTransform(SIMD16<Int32>(truncatingIfNeeded: Self.unzigzag(levels)))
         let scale = 16 * backward[0]
-        let octave = Int32(quantizer / 6)
+        let octave = Int32(qp / 6)
         if octave >= 6 { return (coefficients &* scale) &<< (octave - 6) }
         return (coefficients &* scale &+ (1 << (5 - octave))) &>> (6 - octave)
     }
@@ -110,7 +110,7 @@ public struct BlockTransform: Sendable {
     /// The scaled chroma DC coefficients of one component's four blocks, in row order (sections 8.5.11.1 and 8.5.11.2).
     public func scaledChromaDC(_ levels: SIMD4<Int16>) -> SIMD4<Int32> {
         let coefficients = Self.secondTransform(SIMD4<Int32>(truncatingIfNeeded: levels))
-        return ((coefficients &* (16 * backward[0])) &<< Int32(quantizer / 6)) &>> 5
+        return ((coefficients &* (16 * backward[0])) &<< Int32(qp / 6)) &>> 5
     }
 
     /// The second transform of four chroma DC coefficients.

@@ -15,22 +15,22 @@ struct MotionNeighbour {
     var isInter: Bool { kind == .inter }
     private var isStill: Bool { kind == .inter && vector == SIMD2() }
 
-    /// Predicts a vector from the macroblocks to the left, above, and above to the right. If the last isn't available,
-    /// `corner` is the one above to the left.
-    static func predict(_ left: Self, _ above: Self, _ corner: Self) -> SIMD2<Int16> {
-        if above.kind == .unavailable, corner.kind == .unavailable, left.kind != .unavailable { return left.vector }
-        switch (left.kind == .inter, above.kind == .inter, corner.kind == .inter) {
-        case (true, false, false): return left.vector
-        case (false, true, false): return above.vector
-        case (false, false, true): return corner.vector
-        default: return median(left.vector, above.vector, corner.vector)
+    /// Predicts a vector, mvp, from the macroblocks to the left (A), above (B), and above to the right (C). If the last
+    /// isn't available, `c` is the one above to the left.
+    static func predictedVector(_ a: Self, _ b: Self, _ c: Self) -> SIMD2<Int16> {
+        if b.kind == .unavailable, c.kind == .unavailable, a.kind != .unavailable { return a.vector }
+        switch (a.kind == .inter, b.kind == .inter, c.kind == .inter) {
+        case (true, false, false): return a.vector
+        case (false, true, false): return b.vector
+        case (false, false, true): return c.vector
+        default: return median(a.vector, b.vector, c.vector)
         }
     }
 
     /// The vector of a skipped macroblock (section 8.4.1.1).
-    static func skipped(_ left: Self, _ above: Self, _ corner: Self) -> SIMD2<Int16> {
-        if left.kind == .unavailable || above.kind == .unavailable || left.isStill || above.isStill { return SIMD2() }
-        return predict(left, above, corner)
+    static func skipped(_ a: Self, _ b: Self, _ c: Self) -> SIMD2<Int16> {
+        if a.kind == .unavailable || b.kind == .unavailable || a.isStill || b.isStill { return SIMD2() }
+        return predictedVector(a, b, c)
     }
 
     private static func median(_ a: SIMD2<Int16>, _ b: SIMD2<Int16>, _ c: SIMD2<Int16>) -> SIMD2<Int16> {

@@ -44,10 +44,10 @@ struct BitWriter {
     }
 
     /// Writes the header of a P slice of a reference picture, with the deblocking filter off (section 7.3.3), for a
-    /// stream that `SliceEditing` can edit. If `quantizer` is nil, the slice uses the stream's initial one.
+    /// stream that `SliceRewriter` can edit. If `qp` is nil, the slice uses the stream's initial one.
     mutating func predictedSliceHeader(
         _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, firstMacroblock: Int, frameNumber: UInt32,
-        quantizer: Int? = nil, references: SliceReferences = SliceReferences()
+        qp: Int? = nil, references: SliceReferences = SliceReferences()
     ) {
         unsignedExpGolomb(UInt32(clamping: firstMacroblock))
         // slice_type 5: P, like all slices of this picture.
@@ -58,7 +58,7 @@ struct BitWriter {
         flag(false)
         self.references(references)
         // slice_qp_delta, then disable_deblocking_filter_idc 1.
-        signedExpGolomb(Int32(clamping: (quantizer ?? picture.initialQuantizer) - picture.initialQuantizer))
+        signedExpGolomb(Int32(clamping: (qp ?? picture.initialQP) - picture.initialQP))
         unsignedExpGolomb(1)
     }
 

@@ -19,7 +19,7 @@ public struct PictureParameterSet: Hashable, Sendable {
     /// weighted_bipred_idc; if it is 1, B slices carry prediction weights.
     public let weightedBipredictionIDC: UInt8
     /// 26 + pic_init_qp_minus26: the quantizer to which slices add their slice_qp_delta.
-    public let initialQuantizer: Int
+    public let initialQP: Int
     /// deblocking_filter_control_present_flag: slice headers control the deblocking filter.
     public let hasDeblockingControl: Bool
     /// constrained_intra_pred_flag: intra macroblocks are not predicted from inter macroblocks.
@@ -27,7 +27,7 @@ public struct PictureParameterSet: Hashable, Sendable {
     /// redundant_pic_cnt_present_flag.
     public let hasRedundantPictures: Bool
     /// chroma_qp_index_offset, -12...12.
-    public let chromaQuantizerOffset: Int
+    public let chromaQPIndexOffset: Int
 
     /// Reads a PPS NAL unit, given without its start code. Throws ``H264Error`` if it is another NAL unit, is
     /// truncated, or has a value out of range.
@@ -50,10 +50,10 @@ public struct PictureParameterSet: Hashable, Sendable {
         weightedBipredictionIDC = UInt8(truncatingIfNeeded: try reader.bits(2))
         // Samples of more than 8 bits allow values below 0, by 6 for each extra bit; -62 is the lower bound (section
         // 7.4.2.2).
-        initialQuantizer = 26 + (try reader.signedExpGolomb("pic_init_qp_minus26", within: -62...25))
+        initialQP = 26 + (try reader.signedExpGolomb("pic_init_qp_minus26", within: -62...25))
         // pic_init_qs_minus26
         _ = try reader.signedExpGolomb()
-        chromaQuantizerOffset = try reader.signedExpGolomb("chroma_qp_index_offset", within: -12...12)
+        chromaQPIndexOffset = try reader.signedExpGolomb("chroma_qp_index_offset", within: -12...12)
         hasDeblockingControl = try reader.flag()
         hasConstrainedIntraPrediction = try reader.flag()
         hasRedundantPictures = try reader.flag()

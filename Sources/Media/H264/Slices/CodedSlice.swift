@@ -4,7 +4,7 @@ public struct CodedSlice: Hashable, Sendable {
     /// The part that tells one picture from the next.
     public let header: SliceHeader
     /// SliceQPY: 26 + pic_init_qp_minus26 + slice_qp_delta. Individual macroblocks may differ from it.
-    public let quantizer: Int
+    public let qp: Int
     /// Whether memory_management_control_operation 5 marks all reference pictures as unused, as an IDR picture does.
     public let clearsReferences: Bool
 
@@ -43,10 +43,10 @@ public struct CodedSlice: Hashable, Sendable {
         if picture.usesCABAC, kind != .i, kind != .si {
             _ = try reader.unsignedExpGolomb("cabac_init_idc", atMost: 2)
         }
-        let value = Int64(picture.initialQuantizer) + Int64(try reader.signedExpGolomb())
+        let value = Int64(picture.initialQP) + Int64(try reader.signedExpGolomb())
         // QpBdOffsetY is 6 for each bit above 8, and there are at most 6 such bits.
         guard (-36...51).contains(value) else { throw .outOfRange(element: "the quantizer", value: value) }
-        quantizer = Int(value)
+        qp = Int(value)
     }
 
     /// Skips the fields that `SliceHeader` has read.

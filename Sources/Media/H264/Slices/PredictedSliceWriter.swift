@@ -4,7 +4,7 @@
 /// a residual; or it is Intra_16x16. This is enough for a picture most of which has moved as a whole.
 ///
 /// The writer knows nothing of samples: the caller decides on vectors, prediction and residual. It serves 4:2:0 streams
-/// that `SliceEditing` can edit, with one reference picture and no weighted prediction. It reuses its memory for every
+/// that `SliceRewriter` can edit, with one reference picture and no weighted prediction. It reuses its memory for every
 /// slice.
 public struct PredictedSliceWriter {
     /// The Intra16x16PredMode of a macroblock (tables 8-4 and 8-5). Chroma always uses intra_chroma_pred_mode 0.
@@ -15,7 +15,7 @@ public struct PredictedSliceWriter {
     }
 
     /// chroma_qp_index_offset of the stream.
-    public let chromaQuantizerOffset: Int
+    public let chromaQPIndexOffset: Int
 
     private let sequence: SequenceParameterSet
     private let picture: PictureParameterSet
@@ -32,31 +32,32 @@ public struct PredictedSliceWriter {
     private var aboveLeft = MotionNeighbour.unavailable
     // Numbers of coefficients in the bottom blocks of each macroblock above and in the rightmost blocks of the
     // macroblock to the left: four for luma, and two each for Cb and Cr.
-    private var lumaAbove: [SIMD4<UInt8>]
-    private var chromaAbove: [SIMD4<UInt8>]
-    private var lumaLeft = SIMD4<UInt8>()
-    private var chromaLeft = SIMD4<UInt8>()
+    private var totalCoeffAbove: [SIMD4<UInt8>]
+    private var chromaTotalCoeffAbove: [SIMD4<UInt8>]
+    private var totalCoeffLeft = SIMD4<UInt8>()
+    private var chromaTotalCoeffLeft = SIMD4<UInt8>()
 
     /// Creates a writer for pictures with `columns` columns of macroblocks; nil if it can't write for this kind of
     /// stream.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int) {
-        guard SliceEditing.edits(sequence, picture), picture.defaultReferences0 == 1, !picture.usesWeightedPrediction,
+        guard SliceRewriter.supports(sequence, picture), picture.defaultReferences0 == 1,
+            !picture.usesWeightedPrediction,
             sequence.chromaFormatIDC == 1, !picture.hasConstrainedIntraPrediction, columns > 0
         else { return nil }
         self.sequence = sequence
         self.picture = picture
         self.columns = columns
-        chromaQuantizerOffset = picture.chromaQuantizerOffset
+        chromaQPIndexOffset = picture.chromaQPIndexOffset
         above = Array(repeating: .unavailable, count: columns)
-        lumaAbove = Array(repeating: SIMD4(), count: columns)
-        chromaAbove = Array(repeating: SIMD4(), count: columns)
+        totalCoeffAbove = Array(repeating: SIMD4(), count: columns)
+        chromaTotalCoeffAbove = Array(repeating: SIMD4(), count: columns)
     }
 
     /// Begins the slice of a whole picture. All its macroblocks must follow, from left to right and from top to bottom.
-    public mutating func begin(frameNumber: UInt32, quantizer: Int) {
+    public mutating func begin(frameNumber: UInt32, qp: Int) {
         writer.removeAll()
         writer.predictedSliceHeader(
-            sequence, picture, firstMacroblock: 0, frameNumber: frameNumber, quantizer: max(0, min(51, quantizer)))
+            sequence, picture, firstMacroblock: 0, frameNumber: frameNumber, qp: max(0, min(51, qp)))
         skipRun = 0
         column = 0
         isFirstRow = true
@@ -78,7 +79,7 @@ public struct PredictedSliceWriter {
         if MotionNeighbour.skipped(left, above, corner) == vector {
             skipRun += 1
         } else {
-            beginInter(vector, MotionNeighbour.predict(left, above, corner))
+            beginInter(vector, MotionNeighbour.predictedVector(left, above, corner))
             // coded_block_pattern 0 of an inter macroblock.
             writer.unsignedExpGolomb(0)
         }
@@ -89,8 +90,8 @@ public struct PredictedSliceWriter {
     public mutating func inter(_ vector: SIMD2<Int16>, _ residual: borrowing MacroblockResidual) {
         let pattern = residual.lumaPattern | residual.chromaPattern << 4
         if pattern == 0 { return copy(vector) }
-        beginInter(vector, MotionNeighbour.predict(left, above[column], corner))
-        writer.unsignedExpGolomb(UInt32(Self.interPatterns[pattern]))
+        beginInter(vector, MotionNeighbour.predictedVector(left, above[column], corner))
+        writer.unsignedExpGolomb(UInt32(Self.codeNumForInterCBP[pattern]))
         // mb_qp_delta
         writer.signedExpGolomb(0)
         write(residual, isIntra: false, .inter(vector), .inter(vector))
@@ -106,11 +107,12 @@ public struct PredictedSliceWriter {
         // the left (section 8.4.1.3).
         writer.unsignedExpGolomb(1)
         let above = above[column]
-        vectorDifference(upper, above.isInter ? above.vector : MotionNeighbour.predict(left, above, corner))
-        vectorDifference(
-            lower, leftBelow.isInter ? leftBelow.vector : MotionNeighbour.predict(leftBelow, .inter(upper), left))
+        writeMVD(upper, above.isInter ? above.vector : MotionNeighbour.predictedVector(left, above, corner))
+        writeMVD(
+            lower,
+            leftBelow.isInter ? leftBelow.vector : MotionNeighbour.predictedVector(leftBelow, .inter(upper), left))
         let pattern = residual.lumaPattern | residual.chromaPattern << 4
-        writer.unsignedExpGolomb(UInt32(Self.interPatterns[pattern]))
+        writer.unsignedExpGolomb(UInt32(Self.codeNumForInterCBP[pattern]))
         if pattern != 0 { writer.signedExpGolomb(0) }
         write(residual, isIntra: false, .inter(upper), .inter(lower))
     }
@@ -133,7 +135,7 @@ public struct PredictedSliceWriter {
         // 0.
         if skipRun > 0 { endSkipRun() }
         writer.trailingBits()
-        writer.append(header: SliceEditing.header, to: &target)
+        writer.append(header: SliceRewriter.header, to: &target)
     }
 
     private mutating func endSkipRun() {
@@ -145,11 +147,11 @@ public struct PredictedSliceWriter {
         endSkipRun()
         // mb_type P_L0_16x16; with one reference picture there is no ref_idx.
         writer.unsignedExpGolomb(0)
-        vectorDifference(vector, predicted)
+        writeMVD(vector, predicted)
     }
 
     /// mvd_l0
-    private mutating func vectorDifference(_ vector: SIMD2<Int16>, _ predicted: SIMD2<Int16>) {
+    private mutating func writeMVD(_ vector: SIMD2<Int16>, _ predicted: SIMD2<Int16>) {
         writer.signedExpGolomb(Int32(vector.x) - Int32(predicted.x))
         writer.signedExpGolomb(Int32(vector.y) - Int32(predicted.y))
     }
@@ -157,22 +159,22 @@ public struct PredictedSliceWriter {
     private mutating func write(
         _ residual: borrowing MacroblockResidual, isIntra: Bool, _ upper: MotionNeighbour, _ lower: MotionNeighbour
     ) {
-        var counts = SIMD16<UInt8>()
+        var totalCoeff = SIMD16<UInt8>()
         let hasLeft = left.kind != .unavailable
         let hasAbove = !isFirstRow
-        let lumaAbove = lumaAbove[column]
-        let chromaAbove = chromaAbove[column]
+        let totalCoeffAbove = totalCoeffAbove[column]
+        let chromaTotalCoeffAbove = chromaTotalCoeffAbove[column]
         func neighbours(_ column: Int, _ row: Int) -> Int {
-            let leftCount = column > 0 ? Int(counts[row * 4 + column - 1]) : Int(lumaLeft[row])
-            let aboveCount = row > 0 ? Int(counts[row * 4 + column - 4]) : Int(lumaAbove[column])
-            return Self.mean(leftCount, column > 0 || hasLeft, aboveCount, row > 0 || hasAbove)
+            let leftCount = column > 0 ? Int(totalCoeff[row * 4 + column - 1]) : Int(totalCoeffLeft[row])
+            let aboveCount = row > 0 ? Int(totalCoeff[row * 4 + column - 4]) : Int(totalCoeffAbove[column])
+            return Self.nC(leftCount, column > 0 || hasLeft, aboveCount, row > 0 || hasAbove)
         }
         if isIntra { writer.residualBlock(residual.lumaDC, .whole, neighbours: neighbours(0, 0)) }
         for index in 0..<16 where residual.lumaPattern >> (index / 4) & 1 == 1 {
             let (column, row) = MacroblockResidual.position(ofLuma: index)
             let count = writer.residualBlock(
                 residual.luma[index], isIntra ? .withoutDC : .whole, neighbours: neighbours(column, row))
-            counts[row * 4 + column] = UInt8(truncatingIfNeeded: count)
+            totalCoeff[row * 4 + column] = UInt8(truncatingIfNeeded: count)
         }
         // Cb's four blocks row by row, then Cr's.
         var chroma = SIMD8<UInt8>()
@@ -186,37 +188,38 @@ public struct PredictedSliceWriter {
         if residual.chromaPattern == 2 {
             for index in 0..<8 {
                 let (component, column, row) = (index >> 2, index & 1, index >> 1 & 1)
-                let leftCount = column > 0 ? Int(chroma[index - 1]) : Int(chromaLeft[2 * component + row])
-                let aboveCount = row > 0 ? Int(chroma[index - 2]) : Int(chromaAbove[2 * component + column])
-                let near = Self.mean(leftCount, column > 0 || hasLeft, aboveCount, row > 0 || hasAbove)
+                let leftCount = column > 0 ? Int(chroma[index - 1]) : Int(chromaTotalCoeffLeft[2 * component + row])
+                let aboveCount = row > 0 ? Int(chroma[index - 2]) : Int(chromaTotalCoeffAbove[2 * component + column])
+                let near = Self.nC(leftCount, column > 0 || hasLeft, aboveCount, row > 0 || hasAbove)
                 let count = writer.residualBlock(residual.chroma[index], .withoutDC, neighbours: near)
                 chroma[index] = UInt8(truncatingIfNeeded: count)
             }
         }
         advance(
-            upper, lower, SIMD4(counts[12], counts[13], counts[14], counts[15]),
-            SIMD4(counts[3], counts[7], counts[11], counts[15]),
+            upper, lower, SIMD4(totalCoeff[12], totalCoeff[13], totalCoeff[14], totalCoeff[15]),
+            SIMD4(totalCoeff[3], totalCoeff[7], totalCoeff[11], totalCoeff[15]),
             SIMD4(chroma[2], chroma[3], chroma[6], chroma[7]), SIMD4(chroma[1], chroma[3], chroma[5], chroma[7]))
     }
 
     /// nC (section 9.2.1).
-    private static func mean(_ left: Int, _ hasLeft: Bool, _ above: Int, _ hasAbove: Bool) -> Int {
+    private static func nC(_ left: Int, _ hasLeft: Bool, _ above: Int, _ hasAbove: Bool) -> Int {
         hasLeft && hasAbove ? (left + above + 1) >> 1 : hasLeft ? left : hasAbove ? above : 0
     }
 
     private mutating func advance(
-        _ upper: MotionNeighbour, _ lower: MotionNeighbour, _ lumaBelow: SIMD4<UInt8>, _ lumaRight: SIMD4<UInt8>,
-        _ chromaBelow: SIMD4<UInt8>,
-        _ chromaRight: SIMD4<UInt8>
+        _ upper: MotionNeighbour, _ lower: MotionNeighbour, _ totalCoeffBelow: SIMD4<UInt8>,
+        _ totalCoeffRight: SIMD4<UInt8>,
+        _ chromaTotalCoeffBelow: SIMD4<UInt8>,
+        _ chromaTotalCoeffRight: SIMD4<UInt8>
     ) {
         aboveLeft = above[column]
         above[column] = lower
         left = upper
         leftBelow = lower
-        lumaAbove[column] = lumaBelow
-        chromaAbove[column] = chromaBelow
-        lumaLeft = lumaRight
-        chromaLeft = chromaRight
+        totalCoeffAbove[column] = totalCoeffBelow
+        chromaTotalCoeffAbove[column] = chromaTotalCoeffBelow
+        totalCoeffLeft = totalCoeffRight
+        chromaTotalCoeffLeft = chromaTotalCoeffRight
         column += 1
         if column == columns {
             column = 0
@@ -228,7 +231,7 @@ public struct PredictedSliceWriter {
     }
 
     /// The codeNum of coded_block_pattern for inter macroblocks (table 9-4), indexed by the pattern.
-    private static let interPatterns: [UInt8] = {
+    private static let codeNumForInterCBP: [UInt8] = {
         let order = [
             0, 16, 1, 2, 4, 8, 32, 3, 5, 10, 12, 15, 47, 7, 11, 13, 14, 6, 9, 31, 35, 37, 42, 44, 33, 34, 36, 40, 39,
             43,

@@ -29,7 +29,7 @@ public struct CaptureOptions: Sendable, Equatable {
     /// The bit rate at the beginning, if it isn't the highest one.
     public var firstBitRate: BitRate?
     /// The quantizer of all pictures, 0...51, or nil if the rate control chooses it.
-    public var quantizer: Int?
+    public var qp: Int?
     /// Whether what was sent in low quality is sent again in better quality once the screen stands still.
     public var refines: Bool
 
@@ -49,7 +49,7 @@ public struct CaptureOptions: Sendable, Equatable {
         (lowestFramesPerSecond, framesPerSecond) = (frameRates.least, frameRates.most)
         let bitRates = try parsed.value("bitrate", as: .span(of: .bitRate))
         (firstBitRate, bitRate) = (bitRates?.least, bitRates?.most)
-        quantizer = try parsed.value("constant-qp", as: .integer(0...51, what: "quantizer"))
+        qp = try parsed.value("constant-qp", as: .integer(0...51, what: "quantizer"))
         refines = !parsed.has("no-refinement")
     }
 
@@ -81,7 +81,7 @@ public struct CaptureOptions: Sendable, Equatable {
         }
         words += ["--chroma", chroma.rawValue]
         if pausesWhenLocked { words.append("--pause-when-locked") }
-        if let quantizer { words += ["--constant-qp", "\(quantizer)"] }
+        if let qp { words += ["--constant-qp", "\(qp)"] }
         if !refines { words.append("--no-refinement") }
         return words
     }

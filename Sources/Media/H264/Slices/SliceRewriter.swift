@@ -7,7 +7,7 @@
 ///
 /// The stream must have progressive frames, CAVLC, one reference for each slice, output order equal to decoding order
 /// (pic_order_cnt_type 2) and no deblocking. Not thread-safe: it reuses its memory for every slice.
-public final class SliceEditing {
+public final class SliceRewriter {
     private let sequence: SequenceParameterSet
     private let picture: PictureParameterSet
     /// What the slices of the picture refer to, all of them alike.
@@ -20,12 +20,12 @@ public final class SliceEditing {
 
     /// Creates an editor for the stream with these parameter sets; nil if it can't edit this kind of stream.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) {
-        guard Self.edits(sequence, picture) else { return nil }
+        guard Self.supports(sequence, picture) else { return nil }
         self.sequence = sequence
         self.picture = picture
     }
 
-    static func edits(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) -> Bool {
+    static func supports(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) -> Bool {
         sequence.isFrameOnly && !sequence.hasSeparateColourPlanes && sequence.pictureOrderCountType == 2
             && picture.defaultReferences0 == 1 && !picture.usesCABAC && picture.sliceGroups == 1
             && !picture.hasRedundantPictures && picture.hasDeblockingControl
@@ -53,8 +53,8 @@ public final class SliceEditing {
     /// `firstMacroblock`: a P slice, or with `idrPictureID` (idr_pic_id, which must differ from that of the IDR picture
     /// before if no picture is between them) a slice of an IDR picture. Throws ``H264Error`` if `nalUnit` isn't such a
     /// slice, or if its header has what this stream's slices can't.
-    public func appendMoved(
-        _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, frameNumber: UInt32,
+    public func appendRelocated(
+        _ nalUnit: [UInt8], from origin: SliceRewriter, firstMacroblock: Int, frameNumber: UInt32,
         idrPictureID: UInt32? = nil, to target: inout [UInt8]
     ) throws(H264Error) {
         guard let header = nalUnit.first else { throw .truncated }

@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// The debt is kept in bytes: a change of the rate leaves them as they are and changes only the time that they need. It
 /// is never negative: what an idle link could have carried is lost, except for what `unused` gives back.
-struct LinkDebt: Sendable {
+struct LeakyBucket: Sendable {
     private var bytesPerSecond: Double
     private var bytes = 0.0
     private var asOf = MonotonicTime.zero
@@ -18,7 +18,7 @@ struct LinkDebt: Sendable {
     init(_ bitRate: BitRate) { bytesPerSecond = Self.bytesPerSecond(bitRate) }
 
     /// Subtracts what the link has carried until `now`.
-    mutating func pay(until now: MonotonicTime) {
+    mutating func drain(until now: MonotonicTime) {
         guard now > asOf else { return }
         let passed = (now - asOf).seconds
         bytes = max(0, bytes - passed * bytesPerSecond)

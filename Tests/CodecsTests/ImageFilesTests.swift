@@ -79,7 +79,7 @@ struct PictureFilesTests {
     func png(matrix: ColorMatrix, isFullRange: Bool) throws {
         let blocks = ColourBlocks(
             size: PictureSize(width: 97, height: 65), isFullRange: isFullRange, matrix: matrix)
-        let file = try PictureFile.png(blocks.picture)
+        let file = try ImageFile.png(blocks.picture)
         #expect(file.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         let folder = try TemporaryFolder()
         let path = try folder.write("picture.png", file)
@@ -93,7 +93,7 @@ struct PictureFilesTests {
     func jpeg(matrix: ColorMatrix, isFullRange: Bool) throws {
         let blocks = ColourBlocks(
             size: PictureSize(width: 97, height: 65), isFullRange: isFullRange, matrix: matrix)
-        let file = try PictureFile.jpeg(blocks.picture, quality: 100)
+        let file = try ImageFile.jpeg(blocks.picture, quality: 100)
         #expect(file.prefix(3) == [0xFF, 0xD8, 0xFF])
         #expect(file.suffix(2) == [0xFF, 0xD9])
         let folder = try TemporaryFolder()
@@ -109,11 +109,11 @@ struct PictureFilesTests {
         let noisy = I420Picture(
             size: blocks.size, bytes: blocks.picture.bytes.map { $0 ^ UInt8.random(in: 0..<16, using: &random) },
             isFullRange: false, matrix: .bt601, captureTime: nil)
-        let sizes = try [1, 50, 90, 100].map { try PictureFile.jpeg(noisy, quality: $0).count }
+        let sizes = try [1, 50, 90, 100].map { try ImageFile.jpeg(noisy, quality: $0).count }
         #expect(sizes == sizes.sorted())
         #expect(Set(sizes).count == sizes.count)
-        #expect(throws: PictureFileError.unusableQuality(0)) { try PictureFile.jpeg(noisy, quality: 0) }
-        #expect(throws: PictureFileError.unusableQuality(101)) { try PictureFile.jpeg(noisy, quality: 101) }
+        #expect(throws: ImageFileError.unusableQuality(0)) { try ImageFile.jpeg(noisy, quality: 0) }
+        #expect(throws: ImageFileError.unusableQuality(101)) { try ImageFile.jpeg(noisy, quality: 101) }
     }
 
     @Test("the smallest picture can be written")
@@ -121,8 +121,8 @@ struct PictureFilesTests {
         let one = I420Picture(
             size: PictureSize(width: 1, height: 1), bytes: [81, 90, 240], isFullRange: false, matrix: .bt601,
             captureTime: nil)
-        #expect(try PictureFile.png(one).count > 8)
-        #expect(try PictureFile.jpeg(one).count > 4)
+        #expect(try ImageFile.png(one).count > 8)
+        #expect(try ImageFile.jpeg(one).count > 4)
     }
 
     @Test("planes that don't fit the size, and sizes out of all bounds, are refused")
@@ -135,8 +135,8 @@ struct PictureFilesTests {
             let picture = unusable(size, bytes: bytes)
             #expect(I420ToRGB.convert(picture) == nil)
             #expect(I420ToJPEGRange.convert(picture) == nil)
-            #expect(throws: PictureFileError.unusablePicture(size, bytes: bytes)) { try PictureFile.png(picture) }
-            #expect(throws: PictureFileError.unusablePicture(size, bytes: bytes)) { try PictureFile.jpeg(picture) }
+            #expect(throws: ImageFileError.unusablePicture(size, bytes: bytes)) { try ImageFile.png(picture) }
+            #expect(throws: ImageFileError.unusablePicture(size, bytes: bytes)) { try ImageFile.jpeg(picture) }
         }
     }
 }

@@ -1,5 +1,5 @@
 /// The parts of a picture that are the previous picture moved: as a whole, or in two parts that move differently.
-public struct PictureMotion {
+public struct GlobalMotion {
     /// What happens to a macroblock.
     public enum State: UInt8 {
         /// It is unchanged.

@@ -2,17 +2,17 @@ import CLibAV
 import MediaTypes
 
 /// One run of a libavcodec encoder that produces a whole image file from one frame.
-struct StillEncoder {
+struct ImageEncoder {
     let codec: AVCodecID
     /// The format's name in error messages.
     let name: String
     let size: PictureSize
     let format: AVPixelFormat
     /// A fixed quantizer, for encoders that support one.
-    var quantizer: Int32?
+    var qp: Int32?
 
     /// Encodes a frame into which `fill` writes the picture's samples; `fill` returns false if it can't.
-    func encode(_ fill: (UnsafeMutablePointer<AVFrame>) -> Bool) throws(PictureFileError) -> [UInt8] {
+    func encode(_ fill: (UnsafeMutablePointer<AVFrame>) -> Bool) throws(ImageFileError) -> [UInt8] {
         guard let encoder = avcodec_find_encoder(codec) else {
             throw .encoderFailed(format: name, reason: "this libavcodec was built without it")
         }
@@ -44,14 +44,14 @@ struct StillEncoder {
         context.pointee.color_range = AVCOL_RANGE_JPEG
         context.pointee.time_base = AVRational(num: 1, den: 1)
         context.pointee.thread_count = 1
-        if let quantizer {
+        if let qp {
             context.pointee.flags |= AV_CODEC_FLAG_QSCALE
-            context.pointee.global_quality = quantizer * FF_QP2LAMBDA
+            context.pointee.global_quality = qp * FF_QP2LAMBDA
             context.pointee.qmin = 1
         }
     }
 
-    private func check(_ code: Int32) throws(PictureFileError) {
+    private func check(_ code: Int32) throws(ImageFileError) {
         if code >= 0 { return }
         if code == shim_AVERROR_ENOMEM { throw .outOfMemory }
         var buffer = [CChar](repeating: 0, count: 128)

@@ -11,11 +11,11 @@ import VideoEncoding
 /// slice.
 ///
 /// For 4:2:0 only. Not thread-safe.
-final class MovedPictureCoder {
+final class GlobalMotionEncoder {
     private var writer: PredictedSliceWriter
     private let columns: Int
     private let rows: Int
-    private let kept: KeptRows
+    private let kept: ReferenceRowCache
     private let coder: MacroblockCoder
 
     /// The longest horizontal or vertical motion that can be encoded, in samples.
@@ -27,7 +27,7 @@ final class MovedPictureCoder {
         self.writer = writer
         self.columns = columns
         self.rows = rows
-        kept = KeptRows(width: columns * 16)
+        kept = ReferenceRowCache(width: columns * 16)
         coder = MacroblockCoder(width: columns * 16, height: rows * 16)
         // MaxVmvR of the level (table A-1) in whole samples. The SPS that x264 writes allows no more horizontally.
         farthest =
@@ -40,7 +40,7 @@ final class MovedPictureCoder {
     }
 
     /// Whether the motion is within the range that can be encoded.
-    func reaches(_ motion: borrowing PictureMotion) -> Bool {
+    func reaches(_ motion: borrowing GlobalMotion) -> Bool {
         let second = motion.second ?? (0, 0)
         return max(abs(motion.x), abs(motion.y), abs(second.x), abs(second.y)) <= farthest
             && (motion.x != 0 || motion.y != 0)
@@ -51,25 +51,25 @@ final class MovedPictureCoder {
     /// `planes` is the source picture, and `motion` has the state of each macroblock. The place from which a macroblock
     /// has moved must lie inside the picture.
     func encode(
-        _ planes: SourcePlanes, reference: ReconstructedPicture, motion: inout PictureMotion, quantizer: Int,
+        _ planes: SourcePlanes, reference: ReconstructedPicture, motion: inout GlobalMotion, qp: Int,
         frameNumber: UInt32, to target: inout [UInt8]
     ) {
-        encode(planes, reference, &motion, quantizer, frameNumber, &writer)
+        encode(planes, reference, &motion, qp, frameNumber, &writer)
         writer.end(to: &target)
         reference.extendMargins(width: columns * 16, height: rows * 16)
     }
 
     private func encode(
-        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ motion: inout PictureMotion,
-        _ quantizer: Int, _ frameNumber: UInt32, _ writer: inout PredictedSliceWriter
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ motion: inout GlobalMotion,
+        _ qp: Int, _ frameNumber: UInt32, _ writer: inout PredictedSliceWriter
     ) {
-        writer.begin(frameNumber: frameNumber, quantizer: quantizer)
+        writer.begin(frameNumber: frameNumber, qp: qp)
         coder.begin(
-            planes, reference, kept, x: motion.x, y: motion.y, second: motion.second, quantizer: quantizer,
-            chromaOffset: writer.chromaQuantizerOffset)
+            planes, reference, kept, x: motion.x, y: motion.y, second: motion.second, qp: qp,
+            chromaOffset: writer.chromaQPIndexOffset)
         // `reference` is overwritten row by row, and rows that later macroblocks refer to are kept before that: all of
-        // them if content moves down or sideways, because it is then copied from rows that are overwritten already.
-        // Content that moves straight up is copied from rows below, which are still those of the previous picture. Then
+        // them if content canEncode down or sideways, because it is then copied from rows that are overwritten already.
+        // Content that canEncode straight up is copied from rows below, which are still those of the previous picture. Then
         // only coded macroblocks refer to rows above: a row is kept if one of the next `reach` rows has any.
         let second = motion.second ?? (0, 0)
         let copiesOverwritten = motion.x != 0 || motion.y < 0 || second.x != 0 || second.y < 0
@@ -85,9 +85,9 @@ final class MovedPictureCoder {
                 let state = motion.states[row * columns + column]
                 var end = column + 1
                 while end < columns, motion.states[row * columns + end] == state { end += 1 }
-                switch PictureMotion.State(rawValue: state) {
+                switch GlobalMotion.State(rawValue: state) {
                 case .moved, .movedApart:
-                    let isApart = state == PictureMotion.State.movedApart.rawValue
+                    let isApart = state == GlobalMotion.State.movedApart.rawValue
                     let (x, y) = isApart ? second : (motion.x, motion.y)
                     if x & 1 == 0, y & 1 == 0 {
                         copy(column..<end, row, x, y, reference)
@@ -109,8 +109,8 @@ final class MovedPictureCoder {
         }
     }
 
-    private func isCoded(_ row: Int, _ motion: borrowing PictureMotion) -> Bool {
-        motion.states[row * columns..<(row + 1) * columns].contains(PictureMotion.State.coded.rawValue)
+    private func isCoded(_ row: Int, _ motion: borrowing GlobalMotion) -> Bool {
+        motion.states[row * columns..<(row + 1) * columns].contains(GlobalMotion.State.coded.rawValue)
     }
 
     /// Copies macroblocks of one row from where they were. Works only if chroma moves by whole samples.

@@ -2,7 +2,7 @@ import Glibc
 
 /// Access to the previous picture while the new one overwrites it from top to bottom. A ring buffer keeps the rows that
 /// were overwritten last.
-final class KeptRows {
+final class ReferenceRowCache {
     private var storage: UnsafeMutablePointer<UInt8>?
     private var height = 0
     private let width: Int

@@ -2,27 +2,27 @@ public import MediaTypes
 
 /// How finely each macroblock of the picture that viewers have is coded, and which macroblocks are to be coded now.
 ///
-/// Call one of the `activate` methods, code a picture with the macroblocks in `active` (all others skipped), then call
+/// Call one of the `select` methods, code a picture with the macroblocks in `selection` (all others skipped), then call
 /// `coded`. The storage fits the grid and is allocated once. The value has no clock; two threads must not use it at
 /// once.
-public struct QualityMap: Sendable {
+public struct QPMap: Sendable {
     /// The picture's macroblocks, to which all indices refer.
     public let grid: MacroblockGrid
     /// For each macroblock, 1 if it is to be coded now ("active") or 0 if it is to be skipped, in the grid's order;
     /// `grid.count` values.
-    public var active: [UInt8] { selected.flags }
+    public var selection: [UInt8] { selected.flags }
     /// How many macroblocks are active.
-    public var activeCount: Int { selected.count }
+    public var selectedCount: Int { selected.count }
 
     /// How long a macroblock that has changed is left alone, because it may well change again.
     public static let settling = Interval.milliseconds(200)
 
     private var selected: ActiveMacroblocks
     private var levels: MacroblockQuantizers
-    /// The quantizers before a picture was moved; scratch space of `moved`.
+    /// The qps before a picture was moved; scratch space of `moved`.
     private var before: MacroblockQuantizers
     private var changes: ChangeTimes
-    /// Scratch space of `activateForRefinement`.
+    /// Scratch space of `selectForRefinement`.
     private var tiles: RefinementTiles
 
     /// Creates the map before the first picture is coded; no macroblock is active.
@@ -39,46 +39,46 @@ public struct QualityMap: Sendable {
     public var quantizers: [UInt8] { levels.values }
 
     /// Activates the macroblocks that `rectangles` touch, and no others.
-    public mutating func activate(_ rectangles: [PixelRectangle]) {
+    public mutating func select(_ rectangles: [PixelRectangle]) {
         selected.removeAll()
         for rectangle in rectangles { selected.insert(rectangle) }
     }
 
     /// Activates all macroblocks.
-    public mutating func activateAll() { selected.insertAll() }
+    public mutating func selectAll() { selected.insertAll() }
 
-    /// Activates macroblocks that are coarser than `quantizer` and have not changed for `settling`, and no others: the
+    /// Activates macroblocks that are coarser than `qp` and have not changed for `settling`, and no others: the
     /// coarsest tiles first, from the top down.
     ///
     /// - Returns: The number of active macroblocks, at most `macroblocks`.
-    public mutating func activateForRefinement(atMost macroblocks: Int, to quantizer: Int, now: MonotonicTime) -> Int {
+    public mutating func selectForRefinement(atMost macroblocks: Int, to qp: Int, now: MonotonicTime) -> Int {
         selected.removeAll()
-        guard macroblocks > 0, coarserCount(than: quantizer) > 0 else { return 0 }
+        guard macroblocks > 0, count(than: qp) > 0 else { return 0 }
         let time = changes.time(now)
-        tiles.survey(levels, changes, coarserThan: quantizer, time)
-        var level = Quantizer.coarsest
-        while level > quantizer, level > 0 {
-            // A tile's level is the quantizer of one of its macroblocks, so a level that no macroblock has is skipped.
+        tiles.survey(levels, changes, above: qp, time)
+        var level = QP.coarsest
+        while level > qp, level > 0 {
+            // A tile's level is the qp of one of its macroblocks, so a level that no macroblock has is skipped.
             // Most levels are.
             if levels.counts[level] > 0 {
                 for tile in tiles.indices where Int(tiles[tile]) == level {
-                    activate(tile: tile, atMost: macroblocks, coarserThan: quantizer, time)
-                    if activeCount >= macroblocks { return activeCount }
+                    select(tile: tile, atMost: macroblocks, above: qp, time)
+                    if selectedCount >= macroblocks { return selectedCount }
                 }
             }
             level -= 1
         }
-        return activeCount
+        return selectedCount
     }
 
-    /// Records that the active macroblocks were coded at `quantizer`; `isChange` tells whether their content has
+    /// Records that the active macroblocks were coded at `qp`; `isChange` tells whether their content has
     /// changed.
-    public mutating func coded(quantizer: Int, isChange: Bool, now: MonotonicTime) {
-        let quantizer = UInt8(Quantizer.clamped(quantizer))
+    public mutating func coded(qp: Int, isChange: Bool, now: MonotonicTime) {
+        let qp = UInt8(QP.clamped(qp))
         let time = changes.advance(to: now)
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 {
-                levels.set(quantizer, at: index)
+                levels.set(qp, at: index)
                 if isChange { changes.change(index, at: time) }
             }
         }
@@ -87,27 +87,27 @@ public struct QualityMap: Sendable {
     /// Records a picture that was predicted by moving the previous one. Each active macroblock has a state in `states`:
     ///
     /// - 0: it stayed as it was.
-    /// - 1: it was coded at `quantizer`.
+    /// - 1: it was coded at `qp`.
     /// - 2: it was copied from `x`, `y` samples away and is as fine as its source was.
     /// - 3: it was copied from there, but its chroma may be blurred: it counts as the coarser of its source and
-    ///   `quantizer`.
+    ///   `qp`.
     /// - 4 and 5: like 2 and 3, but from `second`.
     public mutating func moved(
-        states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)? = nil, quantizer: Int, now: MonotonicTime
+        states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)? = nil, qp: Int, now: MonotonicTime
     ) {
         guard states.count == grid.count else { return }
-        let quantizer = UInt8(Quantizer.clamped(quantizer))
+        let qp = UInt8(QP.clamped(qp))
         let time = changes.advance(to: now)
         before.copy(levels)
         for row in selected.rows {
             for column in selected.columns {
                 let index = row * grid.columns + column
                 guard selected.flags[index] != 0, states[index] != 0 else { continue }
-                var new = quantizer
+                var new = qp
                 if states[index] >= 2 {
                     let from = states[index] >= 4 ? second ?? (x, y) : (x, y)
                     let source = before.coarsest(aroundX: column * 16 + from.0, y: row * 16 + from.1)
-                    new = states[index] & 1 == 0 ? source : max(source, quantizer)
+                    new = states[index] & 1 == 0 ? source : max(source, qp)
                 }
                 levels.set(new, at: index)
                 changes.changeAsAWhole(index, at: time)
@@ -116,19 +116,19 @@ public struct QualityMap: Sendable {
     }
 
     /// Returns which of the macroblocks that `states` moves, at most `limit`, come from where the picture is coarser
-    /// than `quantizer`, the upper ones first.
+    /// than `qp`, the upper ones first.
     public func coarselyMoved(
-        states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)?, than quantizer: Int, atMost limit: Int
+        states: [UInt8], x: Int, y: Int, second: (x: Int, y: Int)?, than qp: Int, atMost limit: Int
     ) -> [Int] {
         var found: [Int] = []
-        guard states.count == grid.count, limit > 0, coarserCount(than: quantizer) > 0 else { return found }
+        guard states.count == grid.count, limit > 0, count(above: qp) > 0 else { return found }
         for row in selected.rows {
             for column in selected.columns {
                 let index = row * grid.columns + column
                 guard selected.flags[index] != 0, states[index] >= 2 else { continue }
                 let from = states[index] >= 4 ? second ?? (x, y) : (x, y)
                 let source = levels.coarsest(aroundX: column * 16 + from.0, y: row * 16 + from.1)
-                guard source > quantizer else { continue }
+                guard source > qp else { continue }
                 found.append(index)
                 if found.count == limit { return found }
             }
@@ -136,18 +136,18 @@ public struct QualityMap: Sendable {
         return found
     }
 
-    /// Records that viewers return to an earlier picture, whose quantizers were `quantizers`.
-    public mutating func recall(_ quantizers: [UInt8], now: MonotonicTime) {
-        guard quantizers.count == grid.count else { return }
+    /// Records that viewers return to an earlier picture, whose qps were `qps`.
+    public mutating func recall(_ qps: [UInt8], now: MonotonicTime) {
+        guard qps.count == grid.count else { return }
         let time = changes.advance(to: now)
-        for (index, quantizer) in quantizers.enumerated() {
-            levels.set(min(quantizer, UInt8(Quantizer.coarsest)), at: index)
+        for (index, qp) in qps.enumerated() {
+            levels.set(min(qp, UInt8(QP.coarsest)), at: index)
             changes.changeAsAWhole(index, at: time)
         }
     }
 
     /// Deactivates each macroblock that has the state 0 in `states`, because it hasn't changed.
-    public mutating func deactivateUnchanged(_ states: [UInt8]) {
+    public mutating func deselectUnchanged(_ states: [UInt8]) {
         guard states.count == grid.count else { return }
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 && states[index] == 0 {
@@ -156,18 +156,18 @@ public struct QualityMap: Sendable {
         }
     }
 
-    /// Deactivates the macroblocks of a video that is coarser than `quantizer`, so that what changes beside it can be
-    /// coded more finely. Nothing is deactivated unless that leaves 1 to `most` macroblocks.
+    /// Deactivates the macroblocks of a video that is coarser than `qp`, so that what changes beside it can be
+    /// coded more finely. Nothing is deselected unless that leaves 1 to `most` macroblocks.
     ///
-    /// - Returns: Whether any were deactivated.
-    public mutating func deactivateVideo(coarserThan quantizer: Int, leaving most: Int, now: MonotonicTime) -> Bool {
-        if coarserCount(than: quantizer) == 0 { return false }
+    /// - Returns: Whether any were deselected.
+    public mutating func deselectVideo(above qp: Int, leaving most: Int, now: MonotonicTime) -> Bool {
+        if count(than: qp) == 0 { return false }
         let time = changes.time(now)
         // What changes within the bounds of the video is a part of it that stood still for a moment.
         var video = ActiveMacroblocks(grid: grid)
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 && changes.isVideo(index, time) {
-                if Int(levels[index]) <= quantizer { continue }
+                if Int(levels[index]) <= qp { continue }
                 let column = index % grid.columns
                 video.include(column..<column + 1, row..<row + 1)
             }
@@ -176,7 +176,7 @@ public struct QualityMap: Sendable {
         for row in video.rows {
             for index in video.indices(in: row) where rest.flags[index] != 0 { rest.remove(index) }
         }
-        guard rest.count < activeCount, (1...max(1, most)).contains(rest.count) else { return false }
+        guard rest.count < selectedCount, (1...max(1, most)).contains(rest.count) else { return false }
         selected = rest
         return true
     }
@@ -191,14 +191,14 @@ public struct QualityMap: Sendable {
         return (active, columns.count * rows.count - active)
     }
 
-    /// Whether any inactive macroblock is coarser than `quantizer`.
-    public func hasCoarserOutsideActive(than quantizer: Int) -> Bool {
+    /// Whether any inactive macroblock is coarser than `qp`.
+    public func hasAboveOutsideSelected(than qp: Int) -> Bool {
         var inside = 0
-        let all = coarserCount(than: quantizer)
-        if all == 0 || activeCount == grid.count { return false }
+        let all = count(above: qp)
+        if all == 0 || selectedCount == grid.count { return false }
         for row in selected.rows {
             for index in selected.indices(in: row)
-            where selected.flags[index] != 0 && Int(levels[index]) > quantizer {
+            where selected.flags[index] != 0 && Int(levels[index]) > qp {
                 inside += 1
             }
         }
@@ -206,7 +206,7 @@ public struct QualityMap: Sendable {
     }
 
     /// For each quantizer, how many inactive macroblocks are coarser.
-    public var coarserOutsideActive: [Int] {
+    public var aboveOutsideSelected: [Int] {
         var outside = levels.counts
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 {
@@ -214,24 +214,24 @@ public struct QualityMap: Sendable {
             }
         }
         var coarser = 0
-        for quantizer in outside.indices.reversed() {
-            (outside[quantizer], coarser) = (coarser, coarser + outside[quantizer])
+        for qp in outside.indices.reversed() {
+            (outside[qp], coarser) = (coarser, coarser + outside[qp])
         }
         return outside
     }
 
-    /// `active`, with the inactive macroblocks that are coarser than `quantizer` as well.
-    public func activeOrCoarser(than quantizer: Int) -> [UInt8] {
+    /// `selection`, with the inactive macroblocks that are coarser than `qp` as well.
+    public func selectedOrAbove(than qp: Int) -> [UInt8] {
         var flags = selected.flags
-        for index in flags.indices where Int(levels[index]) > quantizer { flags[index] = 1 }
+        for index in flags.indices where Int(levels[index]) > qp { flags[index] = 1 }
         return flags
     }
 
-    /// Records that the inactive macroblocks that were coarser than `quantizer` were coded again with the others.
-    public mutating func codedRest(quantizer: Int) {
-        let quantizer = UInt8(Quantizer.clamped(quantizer))
-        for index in 0..<grid.count where levels[index] > quantizer && selected.flags[index] == 0 {
-            levels.set(quantizer, at: index)
+    /// Records that the inactive macroblocks that were coarser than `qp` were coded again with the others.
+    public mutating func codedRest(qp: Int) {
+        let qp = UInt8(QP.clamped(qp))
+        for index in 0..<grid.count where levels[index] > qp && selected.flags[index] == 0 {
+            levels.set(qp, at: index)
         }
     }
 
@@ -241,27 +241,27 @@ public struct QualityMap: Sendable {
     /// - Returns: How many macroblocks are still active.
     public mutating func dropHalf() -> Int {
         selected.dropHalf()
-        return activeCount
+        return selectedCount
     }
 
-    /// The earliest time at which a macroblock coarser than `quantizer` may be refined, which may be in the past; nil
+    /// The earliest time at which a macroblock coarser than `qp` may be refined, which may be in the past; nil
     /// if no macroblock is coarser, which costs almost nothing to find out.
-    public func refinementDue(to quantizer: Int) -> MonotonicTime? {
-        guard coarserCount(than: quantizer) > 0 else { return nil }
-        return changes.firstSettled { Int(levels[$0]) > quantizer }
+    public func refinementDue(to qp: Int) -> MonotonicTime? {
+        guard count(than: qp) > 0 else { return nil }
+        return changes.firstSettled { Int(levels[$0]) > qp }
     }
 
-    /// How many macroblocks are coarser than `quantizer`.
-    public func coarserCount(than quantizer: Int) -> Int { levels.coarserCount(than: quantizer) }
+    /// How many macroblocks are coarser than `qp`.
+    public func count(than qp: Int) -> Int { levels.count(than: qp) }
 
-    private mutating func activate(tile: Int, atMost macroblocks: Int, coarserThan quantizer: Int, _ time: UInt32) {
+    private mutating func select(tile: Int, atMost macroblocks: Int, above qp: Int, _ time: UInt32) {
         let (columns, rows) = tiles.columnsAndRows(of: tile)
         selected.include(columns, rows)
         for row in rows {
             for column in columns {
                 let index = row * grid.columns + column
-                guard Int(levels[index]) > quantizer, changes.isSettled(index, time) else { continue }
-                if activeCount >= macroblocks { return }
+                guard Int(levels[index]) > qp, changes.isSettled(index, time) else { continue }
+                if selectedCount >= macroblocks { return }
                 selected.insert(index)
             }
         }

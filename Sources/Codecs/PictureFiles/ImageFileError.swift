@@ -1,7 +1,7 @@
 public import MediaTypes
 
 /// The reason why a picture could not be encoded as an image file.
-public enum PictureFileError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The width or height is zero or above 16384, or the planes don't fit the size.
     case unusablePicture(PictureSize, bytes: Int)
     /// The quality isn't 1...100.
