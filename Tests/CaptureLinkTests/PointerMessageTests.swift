@@ -53,7 +53,7 @@ struct PointerMessageTests {
 
     @Test("the largest pointer there may be fits into a message and comes out as it went in")
     func largest() throws {
-        let side = CursorImage.longestSide
+        let side = CursorImage.maxSide
         let image = try #require(
             CursorImage(
                 size: PictureSize(width: side, height: side), hotX: 95, hotY: 0,

@@ -22,7 +22,7 @@ struct HLSWriterTests {
         let read = reader.read(picture)
         let facts = try #require(read)
         return MediaTrack(
-            format: facts.format, headers: facts.headers, changesHeaders: false, longestStep: .zero,
+            format: facts.format, headers: facts.headers, changesHeaders: false, maxStep: .zero,
             lastDuration: .zero)
     }
 

@@ -147,7 +147,7 @@ private final class PlainCanvas {
     func makeEncoder(inStrips: Bool = false) throws -> ScreenEncoder {
         var configuration = X264Configuration(
             size: PictureSize(width: width, height: height), framesPerSecond: 30, rate: .qpEachPicture)
-        configuration.mostMacroblocksAtOnce = inStrips ? 0 : .max
+        configuration.maxMacroblocksAtOnce = inStrips ? 0 : .max
         return try ScreenEncoder(configuration)
     }
 

@@ -197,7 +197,7 @@ struct ScreenEncoderTests {
         var configuration = X264Configuration(
             size: PictureSize(width: canvas.width, height: canvas.height), framesPerSecond: 30,
             rate: .qpEachPicture, chroma: canvas.chroma)
-        configuration.mostMacroblocksAtOnce = inStrips ? 0 : .max
+        configuration.maxMacroblocksAtOnce = inStrips ? 0 : .max
         return try ScreenEncoder(configuration)
     }
 }

@@ -34,7 +34,7 @@ struct LinkChangeTests {
     func largePictures(fall: Fall) {
         let simulation = run(
             .init(rate: 4e6, changes: [(10, fall.low), (30, 4e6)], queue: fall.queue), seconds: 40,
-            source: .init(most: 3.5e6, leastByteCount: 9000), feedbackInterval: fall.feedbackInterval, seed: 2)
+            source: .init(most: 3.5e6, minByteCount: 9000), feedbackInterval: fall.feedbackInterval, seed: 2)
         #expect(secondMeans(simulation.shares(15..<30)).allSatisfy { Self.right.contains($0) })
     }
 

@@ -11,8 +11,8 @@ struct ProbeTests {
         var controller = CongestionController(limits: .init(initial: initial), at: .zero)
         let plan = controller.plan(waiting: .max, at: .zero)
         let probe = try #require(plan.probe)
-        #expect(probe.minimumByteCount >= 3000)
-        #expect(probe.minimumByteCount >= probe.rate.bitsPerSecond / 8 / 50)
+        #expect(probe.minByteCount >= 3000)
+        #expect(probe.minByteCount >= probe.rate.bitsPerSecond / 8 / 50)
     }
 
     @Test("that a busy machine sent too slowly says nothing, and the next one comes soon", arguments: [false, true])

@@ -16,7 +16,7 @@ struct SimulatedSender {
         var firstByteCount = 30_000
         /// No picture has fewer bytes than this, however little the plan leaves to it: then the next one is made when
         /// the path has had the time for these.
-        var leastByteCount = 100
+        var minByteCount = 100
 
         func isMoving(at time: Int64) -> Bool {
             for range in moves where range.contains(Double(time) / 1e9) { return true }
@@ -132,9 +132,9 @@ struct SimulatedSender {
         }
         let share = min(Double(plan.target.bitsPerSecond), source.most) / 8 / 30
         let noise = 0.7 + 0.6 * Double(random.next() >> 11) / 9_007_199_254_740_992
-        var left = wasMoving ? max(Int(share * noise), source.leastByteCount) : source.firstByteCount
+        var left = wasMoving ? max(Int(share * noise), source.minByteCount) : source.firstByteCount
         waitingByteCount += left
-        if wasMoving, Double(source.leastByteCount) > share {
+        if wasMoving, Double(source.minByteCount) > share {
             // Time for other packets too, and for the queue to drain.
             let rate = Double(max(plan.target.bitsPerSecond, 1))
             carriedAt = now + Int64(1.15 * Double(left) * 8e9 / rate)

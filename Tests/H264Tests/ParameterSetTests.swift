@@ -13,7 +13,7 @@ struct ParameterSetTests {
         #expect(sps.codedSize == PictureSize(width: 1920, height: 1088))
         #expect(sps.isFrameOnly)
         #expect(sps.pictureOrderCountType == 2)
-        #expect(sps.maximumReorderedPictures == 0)
+        #expect(sps.maxReorderedPictures == 0)
         #expect(sps.usability?.isFullRange == true)
         #expect(sps.usability?.colour?.primaries == 1)
         #expect(sps.usability?.colour?.transferCharacteristics == 1)
@@ -29,10 +29,10 @@ struct ParameterSetTests {
             let edited = try #require(
                 SequenceParameterSet.nalUnit(Samples.baselineSPS, withReferenceFrames: count))
             let new = try SequenceParameterSet(nalUnit: edited[...])
-            #expect(new.maximumReferenceFrames == count)
-            #expect(new.usability?.maximumBufferedPictures == max(count, old.maximumReferenceFrames))
+            #expect(new.maxReferenceFrames == count)
+            #expect(new.usability?.maxBufferedPictures == max(count, old.maxReferenceFrames))
             #expect(new.size == old.size && new.usability?.timing == old.usability?.timing)
-            #expect(new.usability?.maximumReorderedPictures == 0)
+            #expect(new.usability?.maxReorderedPictures == 0)
         }
         #expect(SequenceParameterSet.nalUnit(Samples.baselineSPS, withReferenceFrames: 3) == Samples.baselineSPS)
         // Of these, decoders of the level needn't keep so many, or the fields are elsewhere.
@@ -55,7 +55,7 @@ struct ParameterSetTests {
         #expect(sps.codedSize == PictureSize(width: 640, height: 368))
         #expect(sps.chromaFormatIDC == 1)
         #expect(sps.lumaBitDepth == 8)
-        #expect(sps.maximumReorderedPictures == 2)
+        #expect(sps.maxReorderedPictures == 2)
         #expect(sps.usability?.isFullRange == nil)
     }
 
@@ -65,7 +65,7 @@ struct ParameterSetTests {
         #expect(sps.profileLevelID.hexText == "4d4020")
         #expect(sps.size == PictureSize(width: 1280, height: 720))
         #expect(!sps.isFrameOnly)
-        #expect(sps.maximumReorderedPictures == 0)
+        #expect(sps.maxReorderedPictures == 0)
     }
 
     @Test("a PPS tells its SPS and its entropy coding")

@@ -240,7 +240,7 @@ struct ExportFileTests {
         let part = try #require(plan.parts.first)
         func write(_ path: String, headers: [[UInt8]]) throws {
             let track = MediaTrack(
-                format: part.format, headers: headers, changesHeaders: false, longestStep: part.longestStep,
+                format: part.format, headers: headers, changesHeaders: false, maxStep: part.maxStep,
                 lastDuration: part.lastStep)
             let writer = try MediaFileWriter(path: path, container: .matroska, track: track)
             for picture in pictures {
@@ -276,7 +276,7 @@ struct ExportFileTests {
             let path = folder.file("\(index).\(container == .mp4 ? "mp4" : "mkv")")
             let track = MediaTrack(
                 format: part.format, headers: part.headers, changesHeaders: part.changesHeaders,
-                longestStep: part.longestStep, lastDuration: part.lastStep)
+                maxStep: part.maxStep, lastDuration: part.lastStep)
             let writer = try MediaFileWriter(path: path, container: container, track: track)
             for picture in ready where picture.part == index {
                 try writer.write(

@@ -31,8 +31,8 @@ struct MessageInspectionTests {
         let summary = try #require(inspect(stream.recording().bytes)).summary
         #expect(summary.pictures == 6)
         #expect(summary.duration == .milliseconds(1500))
-        #expect(summary.longestGap?.value == 967_000_000)
-        #expect(summary.longestGap?.picture == 5)
+        #expect(summary.maxGap?.value == 967_000_000)
+        #expect(summary.maxGap?.picture == 5)
         #expect(summary.idrDistance.least == 4)
         #expect(summary.idrDistance.count == 1)
         #expect(summary.largest?.value == stream.units.map { Int64($0.bytes.count) }.max())

@@ -148,7 +148,7 @@ struct SoundExportTests {
         let writers = try plan.parts.enumerated().map { index, part in
             let track = MediaTrack(
                 format: part.format, headers: part.headers, changesHeaders: part.changesHeaders,
-                longestStep: part.longestStep, lastDuration: part.lastStep)
+                maxStep: part.maxStep, lastDuration: part.lastStep)
             return try MediaFileWriter(
                 path: files[index].path, container: container, track: track, soundChannels: part.soundChannels)
         }

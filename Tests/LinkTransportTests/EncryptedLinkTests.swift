@@ -144,7 +144,7 @@ struct EncryptedLinkTests {
         #expect(try read(host, while: tap.pump, until: { !$0.isEmpty }) == [1])
         tap.change = { $0[$0.count - 1] ^= 1 }
         try capture.enqueue(header: [2, 3])
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
+        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
         let error = try eventually("the error") { () throws -> LinkTransportError? in
             try tap.pump()
             return failure { () throws(LinkTransportError) in
@@ -204,7 +204,7 @@ struct EncryptedLinkTests {
         let stranger = try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: #require(address().network?.port)))
         let host = try eventually("it") { try listener.accept() }
         try stranger.enqueue(header: bytes)
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
+        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
         var error: LinkTransportError?
         var isEnded = false
         // The last of them is only the beginning of a message, which is waited for.

@@ -6,7 +6,7 @@ struct TimeTests {
     private let earliest = MonotonicTime(nanoseconds: .min)
     private let latest = MonotonicTime.distantFuture
     private let longest = Interval(nanoseconds: .max)
-    private let mostNegative = Interval(nanoseconds: .min)
+    private let maxNegative = Interval(nanoseconds: .min)
 
     @Test("times add and subtract exactly inside the range")
     func exact() {
@@ -25,23 +25,23 @@ struct TimeTests {
         #expect(earliest + .seconds(-1) == earliest)
         #expect(latest - .seconds(-1) == latest)
         #expect(earliest - .seconds(1) == earliest)
-        #expect(MonotonicTime(nanoseconds: 0) - mostNegative == latest)
+        #expect(MonotonicTime(nanoseconds: 0) - maxNegative == latest)
         #expect(latest - earliest == longest)
-        #expect(earliest - latest == mostNegative)
+        #expect(earliest - latest == maxNegative)
     }
 
     @Test("an interval stays at the end of the range instead of wrapping")
     func intervalsSaturate() {
         #expect(longest + .seconds(1) == longest)
-        #expect(mostNegative + .seconds(-1) == mostNegative)
-        #expect(mostNegative - .seconds(1) == mostNegative)
+        #expect(maxNegative + .seconds(-1) == maxNegative)
+        #expect(maxNegative - .seconds(1) == maxNegative)
         #expect(longest - .seconds(-1) == longest)
-        #expect(Interval.zero - mostNegative == longest)
+        #expect(Interval.zero - maxNegative == longest)
         #expect(Interval.seconds(.max) == longest)
-        #expect(Interval.milliseconds(.min) == mostNegative)
+        #expect(Interval.milliseconds(.min) == maxNegative)
         #expect(longest * 2 == longest)
-        #expect(longest * -2 == mostNegative)
-        #expect(mostNegative * -1 == longest)
+        #expect(longest * -2 == maxNegative)
+        #expect(maxNegative * -1 == longest)
     }
 
     @Test("media time counts 90 000 ticks a second, rounded down")

@@ -99,7 +99,7 @@ struct OutputLifeTests {
     }
 
     @Test("more than three tries are not taken")
-    func mostTries() {
+    func maxTries() {
         var course = Course(tries: 100)
         _ = course.happens(.start)
         for number in 1...3 {

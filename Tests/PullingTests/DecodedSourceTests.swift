@@ -228,7 +228,7 @@ struct DecodedSourceTests {
         }
         var settings = Pull.Settings()
         settings.firstWait = .milliseconds(50)
-        settings.longestWait = .milliseconds(100)
+        settings.maxWait = .milliseconds(100)
         // The sender takes one connection, and ends with it.
         settings.timeouts.connecting = .seconds(20)
         settings.timeouts.reading = .seconds(5)

@@ -54,7 +54,7 @@ struct PullTests {
     private var quick: Pull.Settings {
         var settings = Pull.Settings()
         settings.firstWait = .milliseconds(50)
-        settings.longestWait = .milliseconds(100)
+        settings.maxWait = .milliseconds(100)
         return settings
     }
 

@@ -19,7 +19,7 @@ struct RTSPSourceTests {
         var server = try RTSPToneServer(port: port)
         var settings = Pull.Settings()
         settings.firstWait = .milliseconds(50)
-        settings.longestWait = .milliseconds(500)
+        settings.maxWait = .milliseconds(500)
         let lines = LoggedLines()
         let reader = host.firstTrack.subscribe {}
         var sound = try HeardSound(host.firstTrack)

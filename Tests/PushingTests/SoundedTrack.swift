@@ -102,7 +102,7 @@ final class SoundedTrack {
     }
 
     /// The longest time between two packets of sound, in seconds.
-    static func longestStep(_ file: String) throws -> Double {
+    static func maxStep(_ file: String) throws -> Double {
         let times = try times("a", file)
         return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .infinity
     }

@@ -28,10 +28,10 @@ struct MotionTests {
 
     @Test("where a slow link would leave few frames, a lowest frame rate keeps more of them, coarser")
     func lowestFrameRate() {
-        func run(longestStep: Interval?) -> (framesPerSecond: Int, qp: Int) {
+        func run(maxStep: Interval?) -> (framesPerSecond: Int, qp: Int) {
             var controller = RateController(
                 bitRate: BitRate(bitsPerSecond: 500_000), period: .microseconds(33_333))
-            controller.longestStep = longestStep
+            controller.maxStep = maxStep
             var (now, count, qp) = (MonotonicTime.zero, 0, 0)
             while now < .zero + .seconds(20) {
                 let start = controller.start(.change, now: now)
@@ -47,7 +47,7 @@ struct MotionTests {
             }
             return (count / 10, qp)
         }
-        let (free, kept) = (run(longestStep: nil), run(longestStep: .milliseconds(40)))
+        let (free, kept) = (run(maxStep: nil), run(maxStep: .milliseconds(40)))
         #expect(free.framesPerSecond < 20 && kept.framesPerSecond >= 24, "\(free), \(kept)")
         #expect(kept.qp > free.qp)
     }

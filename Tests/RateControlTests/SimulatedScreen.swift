@@ -106,7 +106,7 @@ struct SimulatedScreen {
     }
 
     /// The most that such a line has not carried yet right after a picture, from `begin` on.
-    func longestDebt(from begin: MonotonicTime, bitsPerSecond: Int) -> Interval {
+    func maxDebt(from begin: MonotonicTime, bitsPerSecond: Int) -> Interval {
         var (free, longest) = (MonotonicTime.zero, Interval.zero)
         for picture in sent {
             let lineTime = Interval(nanoseconds: Int64(Double(picture.byteCount) * 8e9 / Double(bitsPerSecond)))

@@ -23,7 +23,7 @@ struct SimulationTests {
                 #expect(
                     screen.worstSecond(from: .zero + .seconds(4), bitsPerSecond: bitsPerSecond) <= 1 + most,
                     "seed \(seed)")
-                #expect(screen.longestDebt(from: .zero + .seconds(4), bitsPerSecond: bitsPerSecond).seconds <= most)
+                #expect(screen.maxDebt(from: .zero + .seconds(4), bitsPerSecond: bitsPerSecond).seconds <= most)
                 let late = pictures.filter { $0.time >= .zero + .seconds(15) + rest }
                 let used = late.reduce(0) { $0 + $1.byteCount }
                 let seconds = ((late.last?.time ?? .zero) - (late.first?.time ?? .zero)).seconds

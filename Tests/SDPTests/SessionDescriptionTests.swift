@@ -30,10 +30,10 @@ struct SessionDescriptionTests {
     func limits() {
         let head = "v=0\r\ns=-\r\n"
         let section = "m=video 9 RTP/AVP 96\r\n"
-        #expect(throws: SDPError.tooLong(SessionDescription.maximumLength + 1)) {
+        #expect(throws: SDPError.tooLong(SessionDescription.maxLength + 1)) {
             try SessionDescription(
                 parsing: Array(head.utf8)
-                    + [UInt8](repeating: 97, count: SessionDescription.maximumLength + 1 - head.utf8.count))
+                    + [UInt8](repeating: 97, count: SessionDescription.maxLength + 1 - head.utf8.count))
         }
         #expect(throws: Never.self) { try SessionDescription(parsing: head + String(repeating: section, count: 32)) }
         #expect(throws: SDPError.tooManyMediaSections) {

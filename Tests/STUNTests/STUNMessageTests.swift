@@ -96,9 +96,9 @@ struct STUNMessageTests {
         for count in 0..<vector.count {
             #expect(throws: STUNError.self) { try STUNMessage(parsing: Array(vector.prefix(count))) }
         }
-        #expect(throws: STUNError.length(STUNMessage.maximumLength + 4)) {
+        #expect(throws: STUNError.length(STUNMessage.maxLength + 4)) {
             try STUNMessage(
-                parsing: vector + [UInt8](repeating: 0, count: STUNMessage.maximumLength + 4 - vector.count))
+                parsing: vector + [UInt8](repeating: 0, count: STUNMessage.maxLength + 4 - vector.count))
         }
     }
 

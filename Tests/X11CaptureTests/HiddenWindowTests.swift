@@ -163,7 +163,7 @@ struct HiddenWindowTests {
         // What is printed of it is cut.
         let listed = try ScreenCapture.listing(display: screen.name).windows.first { $0.identifier == window }
         #expect(listed?.title == PrintableText.harmless(title))
-        #expect(try #require(listed).title.count <= PrintableText.mostCharacters)
+        #expect(try #require(listed).title.count <= PrintableText.maxCharacters)
     }
 
     private func shows(_ picture: GrabbedPicture) -> Bool {

@@ -108,7 +108,7 @@ struct PollingTests {
         for method in GrabMethod.allCases {
             let grabber = try ScreenGrabber(
                 connection, methods: [method], segmentBytes: segmentBytes,
-                mostBytes: segmentBytes)
+                maxBytes: segmentBytes)
             let place = CapturePlace.screen(connection.root, area: all, screen: size)
             for _ in 0..<2 {
                 var bytes = [UInt8](repeating: 0, count: 1279 * 719 * 3)
@@ -138,7 +138,7 @@ struct PollingTests {
         let connection = try X11Connection(display: screen.name)
         let grabber = try ScreenGrabber(
             connection, methods: [method], segmentBytes: 16 << 10,
-            mostBytes: 16 << 10)
+            maxBytes: 16 << 10)
         for (x, y) in [(-20, -10), (0, 0), (15, 9), (-300, 5), (5, -300)] {
             let area = PixelRectangle(x: x, y: y, width: 140, height: 90)
             var bytes = [UInt8](repeating: 7, count: 140 * 90 * 3)

@@ -42,7 +42,7 @@ public final class AudioAgent {
     private static let sendBuffer: Int32 = 8192
     /// What a host hasn't taken after this long is left out. Until it is clear when the sound of a program that begins
     /// was captured, some 0.5 s of it gather, which then come at once.
-    private static let longestDelay = Interval.milliseconds(750)
+    private static let maxDelay = Interval.milliseconds(750)
 
     /// Prepares everything; `run` connects to PulseAudio and to the host.
     ///
@@ -138,7 +138,7 @@ public final class AudioAgent {
     }
 
     private func send(_ slot: Slot, _ now: MonotonicTime) throws(AudioError) {
-        guard now - slot.end < Self.longestDelay else {
+        guard now - slot.end < Self.maxDelay else {
             dropped += 1
             return
         }

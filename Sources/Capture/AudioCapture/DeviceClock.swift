@@ -59,7 +59,7 @@ struct DeviceClock {
     private static let lateness = (error: 1.5e-3, span: Int64(480_000))
     /// Two observations agree up to this distance, in seconds; where none do, the last of so many is believed.
     private static let agreement = 2e-3
-    private static let mostUnsettled = 12
+    private static let maxUnsettled = 12
 
     /// Forgets the device.
     mutating func reset() {
@@ -85,7 +85,7 @@ struct DeviceClock {
         if !isSettled {
             let count = unsettledCount + 1
             if abs(error) > Self.agreement { anchor(position, time) }
-            isSettled = abs(error) <= Self.agreement || count >= Self.mostUnsettled
+            isSettled = abs(error) <= Self.agreement || count >= Self.maxUnsettled
             unsettledCount = count
             if abs(error) > Self.agreement { return .restarted }
         }

@@ -26,15 +26,15 @@ final class PulseConnection {
     private let log: EventLog
     private var context: OpaquePointer?
     private var state = State.waiting(until: .zero)
-    private var delay = PulseConnection.shortestDelay
+    private var delay = PulseConnection.minDelay
     private var hasToldWaiting = false
     /// Whether something has changed since the devices were asked for.
     private var isStale = false
     /// The answers that have come; nil while nothing was asked.
     private var answers: PulseDevices?
 
-    private static let shortestDelay = Interval.milliseconds(100)
-    private static let longestDelay = Interval.seconds(2)
+    private static let minDelay = Interval.milliseconds(100)
+    private static let maxDelay = Interval.seconds(2)
 
     init(_ configuration: AudioConfiguration, loop: PulseLoop, log: EventLog) {
         self.configuration = configuration
@@ -92,7 +92,7 @@ final class PulseConnection {
         if !hasToldWaiting { log.info("no PulseAudio server answers (\(reason)); waiting for it") }
         hasToldWaiting = true
         state = .waiting(until: now + delay)
-        delay = min(delay * 2, Self.longestDelay)
+        delay = min(delay * 2, Self.maxDelay)
     }
 
     private func reason(of context: OpaquePointer) -> String {
@@ -101,7 +101,7 @@ final class PulseConnection {
 
     private func begin(_ context: OpaquePointer) {
         state = .ready
-        delay = Self.shortestDelay
+        delay = Self.minDelay
         hasToldWaiting = false
         log.info("connected to PulseAudio")
         pa_context_set_subscribe_callback(

@@ -15,7 +15,7 @@ final class PulseLoop {
     /// libpulse's descriptors and the owner's; kept for its memory.
     private var entries: [pollfd] = []
     /// So that a server that never ends doesn't keep us from the link.
-    private static let mostTurns = 64
+    private static let maxTurns = 64
 
     init() throws(AudioError) {
         guard let loop = pa_mainloop_new() else { throw .library(call: "pa_mainloop_new") }
@@ -60,7 +60,7 @@ final class PulseLoop {
     /// Lets libpulse handle what there is, without waiting. A block of samples may take it several turns.
     private func handleAll() throws(AudioError) {
         own = []
-        for _ in 0..<Self.mostTurns {
+        for _ in 0..<Self.maxTurns {
             let handled = pa_mainloop_iterate(loop, 0, nil)
             guard handled >= 0 else { throw .library(call: "pa_mainloop_iterate") }
             if handled == 0 { return }

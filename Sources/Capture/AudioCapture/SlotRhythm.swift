@@ -27,12 +27,12 @@ struct SlotRhythm {
     /// How much earlier we look each time: about one slot in twenty then isn't there.
     private static let step = Interval.microseconds(50)
     /// One slot that comes very late says little about those that follow.
-    private static let longestDelay = Interval.milliseconds(2)
+    private static let maxDelay = Interval.milliseconds(2)
     /// We rest once this many slots in a row had such a block. Before a single slot, it may have been an answer of the
     /// server's that woke us.
-    private static let fewestVainSlots = 2
+    private static let minVainSlots = 2
     /// After more misses than this, blocks may be longer than slots, and a rest would only be one more wake-up.
-    private static let mostMisses = 4
+    private static let maxMisses = 4
 
     /// Takes what a look at `now` has found: so many slots, the last of which is `slot`; nil if there was none.
     mutating func looked(_ slot: Slot?, count: Int, at now: MonotonicTime) {
@@ -43,12 +43,12 @@ struct SlotRhythm {
             // Of several, the first was there long before.
             lateness = (count > 1 ? min(lateness ?? found, found) : lateness ?? found) - Self.step
         } else {
-            lateness = min(found + Self.margin, (lateness ?? found) + Self.longestDelay)
+            lateness = min(found + Self.margin, (lateness ?? found) + Self.maxDelay)
         }
         if restEnd == nil { vainSlots = hasWokenInVain ? vainSlots + 1 : 0 }
         hasWokenInVain = false
         hasMissed = false
-        let isWorthwhile = vainSlots >= Self.fewestVainSlots
+        let isWorthwhile = vainSlots >= Self.minVainSlots
         restEnd = isWorthwhile ? min((slot + 1).end + (lateness ?? .zero), now + Slot.duration) : nil
     }
 
@@ -60,7 +60,7 @@ struct SlotRhythm {
         guard now >= restEnd, !hasMissed else { return }
         hasMissed = true
         misses += 1
-        if misses > Self.mostMisses {
+        if misses > Self.maxMisses {
             self.restEnd = nil
             vainSlots = 0
             misses = 0

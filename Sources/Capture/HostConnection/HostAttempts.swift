@@ -19,12 +19,12 @@ struct HostAttempts {
     private let token: LinkToken?
     private let log: EventLog
     private var state = State.waiting(until: .zero)
-    private var delay = HostAttempts.shortestDelay
+    private var delay = HostAttempts.minDelay
     private var hasToldWaiting = false
     private var hasBeenConnected = false
 
-    private static let shortestDelay = Interval.milliseconds(100)
-    private static let longestDelay = Interval.seconds(2)
+    private static let minDelay = Interval.milliseconds(100)
+    private static let maxDelay = Interval.seconds(2)
 
     init(_ address: LinkAddress, token: LinkToken?, log: EventLog) {
         self.address = address
@@ -71,7 +71,7 @@ struct HostAttempts {
     /// Notes that the connection made at `since` is lost, and schedules another attempt.
     mutating func resume(_ now: MonotonicTime, connectedSince since: MonotonicTime) {
         // A host that accepts a connection and ends it at once must not be tried ten times a second.
-        if now - since >= Self.longestDelay { delay = Self.shortestDelay }
+        if now - since >= Self.maxDelay { delay = Self.minDelay }
         backOff(now)
     }
 
@@ -102,6 +102,6 @@ struct HostAttempts {
 
     private mutating func backOff(_ now: MonotonicTime) {
         state = .waiting(until: now + delay)
-        delay = min(delay * 2, Self.longestDelay)
+        delay = min(delay * 2, Self.maxDelay)
     }
 }

@@ -21,13 +21,13 @@ public final class HostLink {
     private var outgoing: OutgoingMessages
     private var decoder = MessageDecoder()
     private var greeting: HostGreeting
-    private var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
+    private var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
     /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
     /// Whether a host has accepted this capture. Its token was right then; a later refusal may be from another host.
     private var wasAccepted = false
     /// The longest text of a host that is logged, in Unicode scalars.
-    private static let longestText = 200
+    private static let maxText = 200
     /// Whether no host can be reached any more.
     public private(set) var hasEnded = false
 
@@ -125,7 +125,7 @@ public final class HostLink {
 
     /// The host's words about the end of the link.
     private static func words(_ notice: EndNotice) -> String {
-        String(String.UnicodeScalarView(notice.text.unicodeScalars.prefix(longestText)))
+        String(String.UnicodeScalarView(notice.text.unicodeScalars.prefix(maxText)))
     }
 
     private func handle(

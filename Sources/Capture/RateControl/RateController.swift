@@ -36,7 +36,7 @@ public struct RateController: Sendable {
     public var period: Interval
 
     /// How long a picture of a motion is meant to take at most, however coarse it gets; nil for no limit.
-    public var longestStep: Interval?
+    public var maxStep: Interval?
 
     /// The finest quantizer that is worth its bytes: visually lossless.
     private let minQP: Int
@@ -66,13 +66,13 @@ public struct RateController: Sendable {
     /// The part of the link time that the last second left unused that a picture of a motion may take more.
     private static let partsOfUnused: Int64 = 8
     /// No viewer tolerates fewer than ten pictures a second: the longest that a picture of a motion is meant to take.
-    private static let longestTurn = Interval.milliseconds(100)
+    private static let maxTurn = Interval.milliseconds(100)
     /// In motion, a quantizer finer than this gains nothing visible, and one that is finer than the last picture's by
     /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
     private static let minQPInMotion = 20
     private static let finerStep = 2
     /// How many others a picture may make late, in periods, before it is coded again.
-    private static let mostLate: Int64 = 2
+    private static let maxLate: Int64 = 2
 
     /// Creates a controller for `bitRate` whose pictures come at least `period` apart.
     ///
@@ -164,7 +164,7 @@ public struct RateController: Sendable {
     /// the link. What is owed is paid back, but at most by half a period, so that no single picture has to pay it.
     private func budget(_ now: MonotonicTime) -> Interval {
         let time = max(usualInterval, period) + bucket.unused(at: now) / Self.partsOfUnused
-        return max(min(time, Self.longestTurn) - bucket.time(at: now), turn / 2)
+        return max(min(time, Self.maxTurn) - bucket.time(at: now), turn / 2)
     }
 
     /// How long a picture of `qp` may occupy the link. In a motion with `budget`, the frame rate stays as long
@@ -176,7 +176,7 @@ public struct RateController: Sendable {
         let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
         // What turns out twice as large as expected is still paid back.
         guard let budget else { return min(longer, LeakyBucket.longest / 2) }
-        return beyond == 0 ? budget : max(budget, min(longer, longestStep ?? longer))
+        return beyond == 0 ? budget : max(budget, min(longer, maxStep ?? longer))
     }
 
     /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of
@@ -186,9 +186,9 @@ public struct RateController: Sendable {
         let time = bucket.time(toCarry: Double(byteCount))
         // What was expected to be so large is the best that the link allows.
         let planned = max(budget, bucket.time(toCarry: decision.expected ?? 0))
-        guard time > planned + turn * Self.mostLate else { return nil }
+        guard time > planned + turn * Self.maxLate else { return nil }
         update(decision, at: decision.qp, Double(byteCount))
-        let factor = time.seconds / max(planned, turn * Self.mostLate).seconds
+        let factor = time.seconds / max(planned, turn * Self.maxLate).seconds
         return QP.clamped(decision.qp + CodingCosts.steps(toDivideBy: factor))
     }
 
@@ -244,7 +244,7 @@ public struct RateController: Sendable {
     public var lastDecisionDescription: String { lastEvent.description }
 
     /// The debt that a picture may start with: one period.
-    private var turn: Interval { min(max(period, .milliseconds(1)), Self.longestTurn) }
+    private var turn: Interval { min(max(period, .milliseconds(1)), Self.maxTurn) }
 
     /// When so little is owed that a picture may start.
     private func free(of owed: Interval, _ now: MonotonicTime) -> MonotonicTime {

@@ -14,7 +14,7 @@ struct H264Traits {
         let sequence = AnnexB.nalUnits(in: byteStream).lazy
             .compactMap { try? SequenceParameterSet(nalUnit: byteStream[$0]) }.first
         var words: [String] = []
-        if reorders || (sequence?.maximumReorderedPictures ?? 0) > 0 { words.append("with B-frames") }
+        if reorders || (sequence?.maxReorderedPictures ?? 0) > 0 { words.append("with B-frames") }
         if let sequence {
             let bits = max(sequence.lumaBitDepth, sequence.chromaBitDepth)
             if bits > 8 { words.append("with \(bits) bits per sample") }

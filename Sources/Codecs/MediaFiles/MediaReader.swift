@@ -43,8 +43,8 @@ public final class MediaReader {
     }
 
     /// The most bytes of a packet of sound that is read, and the longest length that it may claim.
-    private static let longestSound = 1 << 20
-    private static let longestLength = Interval.seconds(10)
+    private static let maxSound = 1 << 20
+    private static let maxLength = Interval.seconds(10)
 
     /// Whether there are pictures; else there is only sound, so far.
     public var hasPictures: Bool { media.pictures != nil }
@@ -209,19 +209,19 @@ public final class MediaReader {
 
     /// The sound in the packet; nil if it is empty or too long.
     private func soundPiece(at base: AVRational) -> Piece? {
-        guard let data = packet.pointee.data, (1...Self.longestSound).contains(Int(packet.pointee.size)) else {
+        guard let data = packet.pointee.data, (1...Self.maxSound).contains(Int(packet.pointee.size)) else {
             return nil
         }
         var sound = AudioPacket(bytes: Array(UnsafeBufferPointer(start: data, count: Int(packet.pointee.size))))
         var count = 0
         let headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &count)
-        if let headers, count <= Self.longestSound {
+        if let headers, count <= Self.maxSound {
             sound.headers = Array(UnsafeBufferPointer(start: headers, count: count))
         }
         let heard = time(packet.pointee.pts, packet.pointee.dts, base)
         let length = time(packet.pointee.duration, 0, base) ?? .zero
         return Piece(
-            content: .sound(sound), time: heard, due: heard.map { $0 + max(.zero, min(length, Self.longestLength)) })
+            content: .sound(sound), time: heard, due: heard.map { $0 + max(.zero, min(length, Self.maxLength)) })
     }
 
     /// The first of these times that is known.

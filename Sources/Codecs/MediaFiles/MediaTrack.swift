@@ -32,19 +32,19 @@ public struct MediaTrack: Sendable {
     public var changesHeaders: Bool
     /// The longest time between the decoding of two consecutive packets, or between decoding and presentation of one. A
     /// long step makes times coarser in formats that store them with few bits.
-    public var longestStep: Interval
+    public var maxStep: Interval
     /// How long the last picture is shown. Every other picture is shown until the next one.
     public var lastDuration: Interval
 
     /// Creates a track from its properties.
     public init(
-        format: FrameFacts.FileFormat, headers: [[UInt8]], changesHeaders: Bool, longestStep: Interval,
+        format: FrameFacts.FileFormat, headers: [[UInt8]], changesHeaders: Bool, maxStep: Interval,
         lastDuration: Interval
     ) {
         self.format = format
         self.headers = headers
         self.changesHeaders = changesHeaders
-        self.longestStep = longestStep
+        self.maxStep = maxStep
         self.lastDuration = lastDuration
     }
 }
@@ -109,7 +109,7 @@ extension MediaContainer {
             guard let pictures else { return 0 }
             Self.name(pictures.track, in: pictures.parameters)
             return av_opt_set_int(
-                context.pointee.priv_data, "video_track_timescale", timescale(for: pictures.track.longestStep), 0)
+                context.pointee.priv_data, "video_track_timescale", timescale(for: pictures.track.maxStep), 0)
         case .matroska:
             // Without random identifiers, an export of the same pictures always gives the same bytes.
             context.pointee.flags |= AVFMT_FLAG_BITEXACT
@@ -150,11 +150,11 @@ extension MediaContainer {
         return 0
     }
 
-    /// The ticks per second: 90,000, as in RTP and MPEG, or the finest clock that can express `longestStep`.
+    /// The ticks per second: 90,000, as in RTP and MPEG, or the finest clock that can express `maxStep`.
     ///
     /// The coarsest clock lasts for steps of 24 days; an even coarser one could not give each picture its own time.
-    private func timescale(for longestStep: Interval) -> Int64 {
-        for ticks: Int64 in [90_000, 10_000] where longestStep < .seconds(steps.upperBound / ticks) { return ticks }
+    private func timescale(for maxStep: Interval) -> Int64 {
+        for ticks: Int64 in [90_000, 10_000] where maxStep < .seconds(steps.upperBound / ticks) { return ticks }
         return 1000
     }
 

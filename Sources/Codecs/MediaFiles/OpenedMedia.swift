@@ -22,7 +22,7 @@ struct OpenedMedia {
     }
 
     /// The most bytes that may come before a stream's first packet.
-    private static let longestHeaders = 1 << 20
+    private static let maxHeaders = 1 << 20
 
     let context: UnsafeMutablePointer<AVFormatContext>
     private(set) var pictures: Pictures?
@@ -210,7 +210,7 @@ struct OpenedMedia {
 
     /// Nil if its headers are too long.
     private static func describeSound(of stream: UnsafeMutablePointer<AVStream>) -> Audio? {
-        guard let parameters = stream.pointee.codecpar?.pointee, Int(parameters.extradata_size) <= longestHeaders
+        guard let parameters = stream.pointee.codecpar?.pointee, Int(parameters.extradata_size) <= maxHeaders
         else { return nil }
         // RTP has this clock for MPEG sound, whatever its rate and its channels are (RFC 3551 section 4.5.13).
         let isTold = parameters.sample_rate != 90_000
@@ -235,8 +235,8 @@ struct OpenedMedia {
         _ stream: UnsafeMutablePointer<AVStream>, _ parameters: AVCodecParameters, _ turns: Int, _ traits: [String]
     ) throws(MediaFileError) -> StreamDescription {
         let count = Int(parameters.extradata_size)
-        guard count <= longestHeaders else {
-            throw .rejected(reason: "its headers have \(count) bytes; there can be \(longestHeaders)")
+        guard count <= maxHeaders else {
+            throw .rejected(reason: "its headers have \(count) bytes; there can be \(maxHeaders)")
         }
         return StreamDescription(
             codec: parameters.codec_id.rawValue, name: name(of: stream), tag: parameters.codec_tag,

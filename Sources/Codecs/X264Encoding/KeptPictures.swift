@@ -18,15 +18,15 @@ final class KeptPictures {
     private var places: [UnsafeMutablePointer<UInt8>?]
 
     /// The most memory that the places may take: one picture of 2560x1600, or three of 1280x720.
-    private static let mostBytes = 6_200_000
+    private static let maxBytes = 6_200_000
     /// Decoders of every level have room for three pictures besides the one that they decode.
-    private static let mostPlaces = 3
+    private static let maxPlaces = 3
 
     /// How many pictures of a size are kept.
     static func count(_ configuration: X264Configuration) -> Int {
         guard configuration.chroma == .yuv420 else { return 0 }
         let (width, height) = size(configuration)
-        return min(mostPlaces, mostBytes / byteCount(width, height))
+        return min(maxPlaces, maxBytes / byteCount(width, height))
     }
 
     private static func byteCount(_ width: Int, _ height: Int) -> Int { width * height * 3 / 2 }

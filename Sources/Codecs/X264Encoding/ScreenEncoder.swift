@@ -78,7 +78,7 @@ public final class ScreenEncoder: PictureEncoder {
             ? try BandEncoder(
                 configuration, pictureParameterSet: pictureParameterSet, covered: covered, onWarning: onWarning) : nil
         strips =
-            hasBands && columns * rows > configuration.mostMacroblocksAtOnce
+            hasBands && columns * rows > configuration.maxMacroblocksAtOnce
             ? try StripEncoder(
                 configuration, rows: rows, pictureParameterSet: pictureParameterSet, covered: covered,
                 onWarning: onWarning) : nil

@@ -25,10 +25,10 @@ public struct X264Configuration: Sendable {
     var referenceFrames = 1
 
     /// The longest motion vector in samples; nil for the longest of the level, for which libx264 has large tables.
-    var longestVector: Int?
+    var maxVector: Int?
 
     /// Pictures with more macroblocks are encoded in strips; see `StripEncoder`. 1920x1080 has 8160.
-    var mostMacroblocksAtOnce = 8000
+    var maxMacroblocksAtOnce = 8000
 
     /// An H.264 profile (ITU-T H.264 annex A.2).
     public enum Profile: Sendable {
@@ -58,7 +58,7 @@ public struct X264Configuration: Sendable {
         return PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
     }
 
-    /// The levels of `fewestBits`. The full one is the first that weighs bits against sharpness: it saves a sixth of
+    /// The levels of `minBits`. The full one is the first that weighs bits against sharpness: it saves a sixth of
     /// the bytes of a scroll, and a tenth of those of motion of the whole picture.
     static let fullRefinement: Int32 = 6
     static let quickRefinement: Int32 = 2
@@ -112,7 +112,7 @@ public struct X264Configuration: Sendable {
         let hasCABAC = chroma == .yuv420 && profile != .constrainedBaseline
         parameters.b_cabac = hasCABAC ? 1 : 0
         parameters.analyse.b_transform_8x8 = hasCABAC && profile == .high ? 1 : 0
-        if let longestVector { parameters.analyse.i_mv_range = Int32(clamping: longestVector) }
+        if let maxVector { parameters.analyse.i_mv_range = Int32(clamping: maxVector) }
         if let level { parameters.i_level_idc = Int32(clamping: level) }
         let name = chroma == .yuv420 ? profile.name : "high444"
         guard x264_param_apply_profile(&parameters, name) == 0 else { throw .failed("x264 doesn't know \(name)") }
@@ -143,12 +143,12 @@ public enum RateMode: Sendable, Hashable {
     case qpEachPicture
     /// The caller sets each picture's quantizer. libx264 takes several times as long, and finds motion far away, for
     /// much smaller pictures: for slow network paths.
-    case fewestBits
+    case minBits
 
     /// Whether x264 may take several times as long for smaller pictures.
     fileprivate var isThorough: Bool {
         switch self {
-        case .average, .fewestBits: true
+        case .average, .minBits: true
         case .ceiling, .qpEachPicture: false
         }
     }
@@ -168,7 +168,7 @@ public enum RateMode: Sendable, Hashable {
             parameters.rc.f_rf_constant = 22
             parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
             parameters.rc.i_vbv_buffer_size = Int32(clamping: kilobits)
-        case .fewestBits:
+        case .minBits:
             setQPEachPicture(&parameters)
             // Between two pictures of a slow path a page is scrolled far. Where the motion isn't found, a picture is as
             // large as a key frame, and the next one shows a motion that is larger still.

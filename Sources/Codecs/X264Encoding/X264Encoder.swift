@@ -91,7 +91,7 @@ public final class X264Encoder {
     }
 
     /// Changes the range of the motion search in samples, starting with the next picture, and whether
-    /// `RateMode.fewestBits` refines less what it finds, which takes less time and costs a tenth more bytes.
+    /// `RateMode.minBits` refines less what it finds, which takes less time and costs a tenth more bytes.
     /// `RateMode.qpEachPicture` searches thoroughly beyond 16 samples, and else downhill only.
     ///
     /// - Throws: ``VideoEncodingError`` if libx264 refuses the range.
@@ -99,7 +99,7 @@ public final class X264Encoder {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
         parameters.analyse.i_me_range = Int32(clamping: samples)
-        if configuration.rate == .fewestBits {
+        if configuration.rate == .minBits {
             parameters.analyse.i_subpel_refine =
                 isQuick ? X264Configuration.quickRefinement : X264Configuration.fullRefinement
         } else {

@@ -3,7 +3,7 @@ public import MediaTypes
 /// Limits how often the source is asked for a key frame: at most once in 500 ms, however many readers want one.
 public struct KeyFramePolicy: Sendable {
     /// The minimum time between two requests to the source.
-    public static let leastInterval = Interval.milliseconds(500)
+    public static let minInterval = Interval.milliseconds(500)
 
     private var lastRequest: MonotonicTime?
     private var isPending = false
@@ -22,7 +22,7 @@ public struct KeyFramePolicy: Sendable {
     /// Returns whether to pass a kept request on to the source now; if so, it counts as sent.
     public mutating func isDue(now: MonotonicTime) -> Bool {
         guard isPending else { return false }
-        if let lastRequest, now - lastRequest < Self.leastInterval { return false }
+        if let lastRequest, now - lastRequest < Self.minInterval { return false }
         lastRequest = now
         isPending = false
         return true

@@ -42,8 +42,8 @@ public struct SourceDemand: Sendable {
 
     // These values lift a limit that the source was told before: they are higher than any limit that a source sets
     // itself.
-    private static let mostBits = BitRate(bitsPerSecond: 1_000_000_000)
-    private static let mostPictures = FrameRate(framesPerSecond: 120)
+    private static let maxBits = BitRate(bitsPerSecond: 1_000_000_000)
+    private static let maxPictures = FrameRate(framesPerSecond: 120)
 
     /// Whether the source is to run.
     var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
@@ -89,12 +89,12 @@ public struct SourceDemand: Sendable {
     /// The bit rate to tell the source; nil if there is nothing to tell.
     private var wantedRate: BitRate? {
         if let limit = limits.bitRate { return min(limit, rate ?? limit) }
-        return rate ?? (toldRate == nil ? nil : Self.mostBits)
+        return rate ?? (toldRate == nil ? nil : Self.maxBits)
     }
 
     /// The frame rate to tell the source; nil if there is nothing to tell.
     private var wantedFrameRate: FrameRate? {
-        limits.frameRate ?? (toldFrameRate == nil ? nil : Self.mostPictures)
+        limits.frameRate ?? (toldFrameRate == nil ? nil : Self.maxPictures)
     }
 }
 

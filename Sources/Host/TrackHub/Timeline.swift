@@ -14,7 +14,7 @@ public struct Timeline: Sendable {
 
     /// The longest delay of a picture whose time stamp still counts as our clock's; beyond this, it is taken for
     /// another clock's.
-    private static let longestWay = Interval.seconds(10)
+    private static let maxWay = Interval.seconds(10)
     /// How far a time stamp may be ahead of the arrival and still count as our clock's: the offset of another machine's
     /// clock is known to no better than half a round trip.
     private static let clockError = Interval.milliseconds(500)
@@ -107,7 +107,7 @@ public struct Timeline: Sendable {
     private static func clock(of captureTime: MonotonicTime?, arrival: MonotonicTime) -> Clock {
         guard let captureTime else { return .arrival }
         let way = arrival - captureTime
-        if way >= .zero - clockError, way <= longestWay { return .ours }
+        if way >= .zero - clockError, way <= maxWay { return .ours }
         return .foreign(behind: way)
     }
 }

@@ -11,8 +11,8 @@ import VideoDecoding
 /// the present picture. After a fault it goes on with the next key frame. Belongs to one thread.
 struct DecodedSource {
     /// What is kept undecoded while nobody watches. If more has come since a key frame, it is decoded nevertheless.
-    private static let mostPackets = 300
-    private static let mostBytes = 8 << 20
+    private static let maxPackets = 300
+    private static let maxBytes = 8 << 20
 
     /// The size of the last picture; nil before the first, up to which everything is decoded.
     private(set) var size: PictureSize?
@@ -57,7 +57,7 @@ struct DecodedSource {
         if isWatched || size == nil { return try decodeWhatWaits() }
         // The next viewer must not take what was shown last for what is shown now.
         track.forgetPicture()
-        guard waiting.count > Self.mostPackets || waitingBytes > Self.mostBytes else { return }
+        guard waiting.count > Self.maxPackets || waitingBytes > Self.maxBytes else { return }
         // Another key frame may not come for long, or never. Where each picture is one, nothing is lost.
         if waiting.count > 1 { try decodeWhatWaits() } else { skipToKeyFrame() }
     }

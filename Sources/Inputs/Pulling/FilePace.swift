@@ -7,9 +7,9 @@ import MediaTypes
 /// it would be late. A value without I/O; the time is an argument.
 struct FilePace {
     /// The most audio packets that wait; some seconds.
-    private static let mostSound = 256
+    private static let maxSound = 256
     /// Sound that is due so long after what came before has a wrong time, and is left out: all would wait for it.
-    private static let longestGap = Interval.seconds(10)
+    private static let maxGap = Interval.seconds(10)
 
     private var start: (real: MonotonicTime, media: Interval)?
     private var sound: [MediaReader.Piece] = []
@@ -19,9 +19,9 @@ struct FilePace {
         if start == nil, let due = piece.due { start = (now, due) }
         if case .sound = piece.content {
             sound.append(piece)
-            guard sound.count > Self.mostSound else { return [] }
+            guard sound.count > Self.maxSound else { return [] }
             let first = sound.removeFirst()
-            return due(first) - now > Self.longestGap ? [] : [first]
+            return due(first) - now > Self.maxGap ? [] : [first]
         }
         let latest = piece.due ?? Interval(nanoseconds: .min)
         let count = sound.prefix { ($0.due ?? latest) <= latest }.count
@@ -34,7 +34,7 @@ struct FilePace {
         defer { sound = [] }
         var latest = now
         return sound.filter { piece in
-            guard due(piece) - latest <= Self.longestGap else { return false }
+            guard due(piece) - latest <= Self.maxGap else { return false }
             latest = max(latest, due(piece))
             return true
         }

@@ -26,10 +26,10 @@ public final class Pull: Sendable {
     public struct Settings: Sendable {
         /// The timeouts of connecting and reading.
         public var timeouts = MediaReader.Timeouts()
-        /// The first wait before connecting again, which doubles up to `longestWait`.
+        /// The first wait before connecting again, which doubles up to `maxWait`.
         public var firstWait = Interval.seconds(1)
         /// The longest wait before connecting again.
-        public var longestWait = Interval.seconds(10)
+        public var maxWait = Interval.seconds(10)
         /// How long nobody must have watched or listened before the server is asked to pause.
         public var idle = Interval.seconds(5)
         /// Whether to read over RTSPS, where nothing checks the server's certificate.

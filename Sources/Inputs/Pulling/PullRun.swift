@@ -60,7 +60,7 @@ struct PullRun: Sendable {
             }
             lastReason = words
             pause(until: .now() + wait)
-            wait = min(wait + wait, settings.longestWait)
+            wait = min(wait + wait, settings.maxWait)
         }
     }
 

@@ -13,9 +13,9 @@ struct SourceClock {
     private static let window = Interval.seconds(10)
     /// A source whose times go back by more than this has started again; pictures may be sent in another order than
     /// shown.
-    private static let longestStepBack = Interval.seconds(1)
+    private static let maxStepBack = Interval.seconds(1)
     /// A source whose data seems to have been on its way for longer than this has started again too.
-    private static let longestWay = Interval.seconds(10)
+    private static let maxWay = Interval.seconds(10)
 
     /// The least difference in the last whole window, and in this one; nil before the first time.
     private var last: Interval?
@@ -29,7 +29,7 @@ struct SourceClock {
 
     /// When a picture was captured that is to be shown at `time` on the source's clock, and came at `arrival`.
     mutating func place(picture time: Interval, arrival: MonotonicTime) -> MonotonicTime {
-        if let newestPicture, newestPicture - time > Self.longestStepBack { beginAnew() }
+        if let newestPicture, newestPicture - time > Self.maxStepBack { beginAnew() }
         newestPicture = max(newestPicture ?? time, time)
         let stamp = MonotonicTime(nanoseconds: time.nanoseconds)
         return stamp + observe(arrival - stamp, arrival)
@@ -38,7 +38,7 @@ struct SourceClock {
     /// When sound was captured that is to be heard from `time` until `end` on the source's clock, and came at
     /// `arrival`.
     mutating func place(sound time: Interval, until end: Interval, arrival: MonotonicTime) -> MonotonicTime {
-        if let newestSound, newestSound - time > Self.longestStepBack { beginAnew() }
+        if let newestSound, newestSound - time > Self.maxStepBack { beginAnew() }
         newestSound = max(newestSound ?? time, time)
         let offset = observe(arrival - MonotonicTime(nanoseconds: end.nanoseconds), arrival)
         let kept = soundOffset ?? offset
@@ -49,7 +49,7 @@ struct SourceClock {
 
     /// Takes the difference between an arrival and a time, and returns the offset.
     private mutating func observe(_ difference: Interval, _ arrival: MonotonicTime) -> Interval {
-        if let known = offset, difference - known > Self.longestWay { beginAnew() }
+        if let known = offset, difference - known > Self.maxWay { beginAnew() }
         if arrival >= windowEnd {
             (last, least) = (least, difference)
             windowEnd = arrival + Self.window

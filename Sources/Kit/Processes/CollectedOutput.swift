@@ -15,7 +15,7 @@ public final class CollectedOutput: Sendable {
     }
 
     /// A longer line is passed on in pieces.
-    private static let longestLine = 64 * 1024
+    private static let maxLine = 64 * 1024
 
     private let state = Mutex(State())
     private let limit: Int
@@ -100,7 +100,7 @@ public final class CollectedOutput: Sendable {
             state.dropped += chunk.count - kept
             guard receive != nil else { return }
             for byte in chunk {
-                if byte == UInt8(ascii: "\n") || state.line.count >= Self.longestLine {
+                if byte == UInt8(ascii: "\n") || state.line.count >= Self.maxLine {
                     lines.append(String(decoding: state.line, as: UTF8.self))
                     state.line.removeAll(keepingCapacity: true)
                 }

@@ -35,9 +35,9 @@ public struct ClockOffsetEstimator: Sendable {
     /// How fast the returned offset may move: one part in 100.
     private static let slewDivisor: Int64 = 100
     /// A larger difference than this is applied at once.
-    private static let longestSlew = Interval.milliseconds(50)
+    private static let maxSlew = Interval.milliseconds(50)
     /// Samples with a longer round trip than this are not used.
-    private static let longestRoundTrip = Interval.seconds(2)
+    private static let maxRoundTrip = Interval.seconds(2)
     /// More than the pings of one window.
     private static let sampleLimit = 64
 
@@ -68,7 +68,7 @@ public struct ClockOffsetEstimator: Sendable {
     public mutating func add(_ echo: ClockEcho, arrival now: MonotonicTime) -> Bool {
         let whole = now - echo.asked
         let kept = echo.sent - echo.received
-        guard whole >= .zero, kept >= .zero, kept <= whole, whole - kept <= Self.longestRoundTrip else { return false }
+        guard whole >= .zero, kept >= .zero, kept <= whole, whole - kept <= Self.maxRoundTrip else { return false }
         let out = echo.received - echo.asked
         let back = echo.sent - now
         // Halve each one first, since the clocks may be as far apart as the numbers go.
@@ -98,7 +98,7 @@ public struct ClockOffsetEstimator: Sendable {
         let distance = best - applied.offset
         let most = max(.zero, now - applied.time) / Self.slewDivisor
         var next = applied.offset
-        if distance > Self.longestSlew || distance < .zero - Self.longestSlew {
+        if distance > Self.maxSlew || distance < .zero - Self.maxSlew {
             next = best
         } else {
             next = next + min(max(distance, .zero - most), most)

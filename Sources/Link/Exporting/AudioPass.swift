@@ -29,7 +29,7 @@ public struct AudioPass: Sendable {
     /// How much silence is put in at most, so that false times fill no disk. After that, a gap stays a gap.
     private static let silenceLimit = Interval.seconds(12 * 3600)
     /// How far apart packets of silence in a gap that stays one are: MP4 can tell steps of 12 hours at 48 kHz.
-    private static let longestStep = Interval.seconds(40_000)
+    private static let maxStep = Interval.seconds(40_000)
 
     private let plan: ExportPlan
     private var index = 0
@@ -115,7 +115,7 @@ public struct AudioPass: Sendable {
         if silenceLeft > .zero {
             silenceLeft = silenceLeft - duration
         } else {
-            end = begin + max(duration, min(gap, Self.longestStep))
+            end = begin + max(duration, min(gap, Self.maxStep))
         }
         return silence
     }

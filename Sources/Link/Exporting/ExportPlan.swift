@@ -26,18 +26,18 @@ public struct ExportPlan: Sendable {
         /// The channels of its sound, 1 or 2; 0 if it has none.
         public internal(set) var soundChannels = 0
         /// The longest time between two consecutive pictures.
-        var longestPause = Interval.zero
+        var maxPause = Interval.zero
 
         /// How long the last picture is shown. The recording doesn't say, so it is the time between the last two
         /// pictures, but at most the longest silence of a capture.
         public internal(set) var lastStep = Interval.milliseconds(33)
-        static let longestLastStep = Interval.seconds(10)
+        static let maxLastStep = Interval.seconds(10)
 
         /// An upper limit for the time between two decodings, and between decoding and presentation.
         ///
         /// A picture is presented at most `reordering` pictures away from its place in decoding order, and its
         /// decoding time is that of a picture up to as many places earlier.
-        public var longestStep: Interval { longestPause * Int64(2 * reordering + 1) }
+        public var maxStep: Interval { maxPause * Int64(2 * reordering + 1) }
     }
 
     /// The largest number of parts. Pictures after more changes of size are left out.
@@ -104,8 +104,8 @@ public struct ExportPlan: Sendable {
         // Pictures in between that can't be read are left out, so the count extends to this picture.
         parts[last].count = index - parts[last].first + 1
         let step = picture.time - parts[last].end
-        if step > .zero { parts[last].lastStep = min(step, Part.longestLastStep) }
-        parts[last].longestPause = max(parts[last].longestPause, step)
+        if step > .zero { parts[last].lastStep = min(step, Part.maxLastStep) }
+        parts[last].maxPause = max(parts[last].maxPause, step)
         parts[last].end = picture.time
         parts[last].reordering = max(parts[last].reordering, window.add(facts.place))
     }

@@ -85,7 +85,7 @@ private struct ArrivalClock: Sendable {
     /// How much too early a packet may come.
     private static let clockError = Interval.milliseconds(10)
     /// How much too late a packet may come, for example behind a large picture.
-    private static let longestDelay = Interval.milliseconds(100)
+    private static let maxDelay = Interval.milliseconds(100)
 
     private var epoch: UInt64?
     private var shift = Interval.zero
@@ -96,7 +96,7 @@ private struct ArrivalClock: Sendable {
         let placed = captured + shift
         if epoch == self.epoch {
             guard let expected else { return placed }
-            if placed - expected <= Self.clockError, expected - placed <= Self.longestDelay { return placed }
+            if placed - expected <= Self.clockError, expected - placed <= Self.maxDelay { return placed }
         }
         self.epoch = epoch
         shift = (expected ?? pictures) - captured

@@ -31,9 +31,9 @@ public struct TimedPictures: Sendable {
 
     /// The smallest time between two pictures: one tick of Matroska's clock, which is the coarsest, so that no two have
     /// the same time in a file.
-    static let leastStep = Interval.milliseconds(1)
+    static let minStep = Interval.milliseconds(1)
     /// The longest credible delay between capture and arrival. If it is exceeded, the capture time is on another clock.
-    private static let longestDelay = Interval.seconds(10)
+    private static let maxDelay = Interval.seconds(10)
 
     /// The number of frames that were left out after damage, up to the next key frame.
     public private(set) var skipped: UInt64 = 0
@@ -174,7 +174,7 @@ public struct TimedPictures: Sendable {
                 shift = clock?.shift
             }
         }
-        if let lastTime { time = max(time, lastTime + Self.leastStep) }
+        if let lastTime { time = max(time, lastTime + Self.minStep) }
         lastTime = time
         let placed = PictureClock(time: time, shift: shift)
         pictureClock = placed
@@ -185,7 +185,7 @@ public struct TimedPictures: Sendable {
     /// Whether a capture time, once shifted, may belong to what arrived then.
     static func isCredible(_ shifted: Interval, arrival: Interval?) -> Bool {
         guard let arrival else { return true }
-        return (arrival - shifted).nanoseconds.magnitude < longestDelay.nanoseconds.magnitude
+        return (arrival - shifted).nanoseconds.magnitude < maxDelay.nanoseconds.magnitude
     }
 }
 

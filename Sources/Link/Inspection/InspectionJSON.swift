@@ -41,7 +41,7 @@ public enum InspectionJSON {
         object.add("largestPicture", extreme(summary.largest) { $0.add("bytes", $1) })
         object.add(
             "longestGap",
-            extreme(summary.longestGap) { $0.add("seconds", Interval(nanoseconds: $1).seconds, digits: 9) })
+            extreme(summary.maxGap) { $0.add("seconds", Interval(nanoseconds: $1).seconds, digits: 9) })
         object.add("idrDistance", spread(summary.idrDistance))
         object.add("qpMean", summary.meanQP, digits: 2)
         object.add("qpMin", summary.qpRange?.lowerBound)

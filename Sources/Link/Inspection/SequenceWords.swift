@@ -13,7 +13,7 @@ extension SequenceParameterSet {
         let chroma = formats.indices.contains(chromaFormatIDC) ? formats[chromaFormatIDC] : "?"
         clauses.append("\(chroma), \(lumaBitDepth) bits")
         clauses.append(isFrameOnly ? "frames" : "frames and fields")
-        clauses.append("\(maximumReferenceFrames) reference \(maximumReferenceFrames == 1 ? "frame" : "frames")")
+        clauses.append("\(maxReferenceFrames) reference \(maxReferenceFrames == 1 ? "frame" : "frames")")
         clauses.append("order count type \(pictureOrderCountType)")
         guard let usability else { return clauses + ["no VUI"] }
         return clauses + usability.words
@@ -33,8 +33,8 @@ extension VideoUsability {
             let rate = timing.pictureRateWords.map { "\($0) fps" }
             clauses.append((rate ?? "no valid rate") + (timing.isFixedFrameRate ? ", fixed" : " at most"))
         }
-        if let maximumReorderedPictures { clauses.append("\(maximumReorderedPictures) reordered") }
-        if let maximumBufferedPictures { clauses.append("\(maximumBufferedPictures) buffered") }
+        if let maxReorderedPictures { clauses.append("\(maxReorderedPictures) reordered") }
+        if let maxBufferedPictures { clauses.append("\(maxBufferedPictures) buffered") }
         return clauses.isEmpty ? ["an empty VUI"] : clauses
     }
 }

@@ -113,7 +113,7 @@ public struct StreamSummary: Sendable {
     /// The time of the last picture that has one.
     public private(set) var lastTime: Interval?
     /// The longest time from one picture to the next.
-    public private(set) var longestGap: Extreme?
+    public private(set) var maxGap: Extreme?
     /// The number of picture bytes in the busiest whole second.
     public private(set) var peakSecondBytes: UInt64 = 0
 
@@ -219,7 +219,7 @@ public struct StreamSummary: Sendable {
         if firstTime == nil { firstTime = time }
         if let lastTime {
             let gap = (time - lastTime).nanoseconds
-            if gap > longestGap?.value ?? 0 { longestGap = extreme(gap, picture) }
+            if gap > maxGap?.value ?? 0 { maxGap = extreme(gap, picture) }
         }
         lastTime = time
         let index = time.nanoseconds / 1_000_000_000

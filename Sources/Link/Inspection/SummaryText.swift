@@ -77,7 +77,7 @@ extension StreamSummary {
     private func timeWords(_ duration: Interval) -> String {
         var text = "\(DecimalText.seconds(duration)) s"
         if let pictureRate { text += ", \(DecimalText.fixed(pictureRate, digits: 2)) fps" }
-        if let gap = longestGap {
+        if let gap = maxGap {
             text += ", longest gap \(DecimalText.seconds(Interval(nanoseconds: gap.value))) s"
             text += place(gap, before: true)
         }

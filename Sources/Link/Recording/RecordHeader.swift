@@ -22,8 +22,8 @@ struct RecordHeader: Hashable, Sendable {
     static let marker: [UInt8] = [0x1E, 0x52]
     static let count = 24
     /// The longest content of a message record, and of any other record.
-    static let longestMessage = LinkLimits().unit + HeaderFormat.extended.headerCount
-    static let longestOther = 64 << 10
+    static let maxMessage = LinkLimits().unit + HeaderFormat.extended.headerCount
+    static let maxOther = 64 << 10
     private static let directionBit: UInt8 = 4
 
     var kindCode: UInt8
@@ -34,7 +34,7 @@ struct RecordHeader: Hashable, Sendable {
     var contentCheck: UInt32
 
     var kind: Kind? { Kind(rawValue: kindCode) }
-    var limit: Int { kind == .message ? Self.longestMessage : Self.longestOther }
+    var limit: Int { kind == .message ? Self.maxMessage : Self.maxOther }
     var direction: LinkDirection { flags & Self.directionBit == 0 ? .toHost : .toCapture }
 
     /// The form of the message's header, which is in the two low bits of the flags.

@@ -75,9 +75,9 @@ struct PicturePlaces: Sendable {
             // A dump's times aren't trusted: no picture waits longer than the longest silence of a capture. What a
             // pause has more is left out for all that follows, pictures and sound alike.
             let time = clock.time + (capture - clock.capture)
-            let latest = lastTime + Self.longestSilence
+            let latest = lastTime + Self.maxSilence
             // So far behind, it was another time that was wrong.
-            guard time >= lastTime - Self.longestSilence else {
+            guard time >= lastTime - Self.maxSilence else {
                 clocks[stream] = Clock(epoch: clock.epoch, capture: capture, time: lastTime)
                 return lastTime
             }
@@ -89,7 +89,7 @@ struct PicturePlaces: Sendable {
         return lastTime
     }
 
-    private static let longestSilence = Interval.seconds(10)
+    private static let maxSilence = Interval.seconds(10)
 
     private mutating func beginsExtended(_ message: ReplayMessage) -> Bool {
         let header = message.header

@@ -1,7 +1,7 @@
 /// The pointer's image: at most 96 pixels a side, so that it fits into a control message.
 public struct CursorImage: Hashable, Sendable {
     /// The longest side that can be sent.
-    public static let longestSide = 96
+    public static let maxSide = 96
 
     /// The width and height; 0 by 0 for a pointer that can't be seen.
     public let size: PictureSize
@@ -12,9 +12,9 @@ public struct CursorImage: Hashable, Sendable {
     /// The pixels with premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
     public let pixels: [UInt32]
 
-    /// Creates an image; nil if there are not as many pixels as `size` says, or a side is longer than `longestSide`.
+    /// Creates an image; nil if there are not as many pixels as `size` says, or a side is longer than `maxSide`.
     public init?(size: PictureSize, hotX: Int, hotY: Int, pixels: [UInt32]) {
-        let sides = 0...Self.longestSide
+        let sides = 0...Self.maxSide
         guard sides.contains(size.width), sides.contains(size.height), pixels.count == size.width * size.height else {
             return nil
         }

@@ -10,7 +10,7 @@ import Synchronization
 /// thread.
 public final class LogRateLimiter: Sendable {
     /// The longest line that a peer can cause, in Unicode scalars; a `Character` may have any number of them.
-    private static let longestLine = 200
+    private static let maxLine = 200
     private static let reportPeriod = Interval.seconds(5)
 
     /// The log for lines that no peer causes. They are neither cut nor limited.
@@ -59,8 +59,8 @@ public final class LogRateLimiter: Sendable {
         reportWithheld(now: now)
         if isWithheld { return }
         let scalars = line.unicodeScalars
-        let isLong = scalars.dropFirst(Self.longestLine).first != nil
-        own.write(level, isLong ? String(scalars.prefix(Self.longestLine - 1)) + "…" : line)
+        let isLong = scalars.dropFirst(Self.maxLine).first != nil
+        own.write(level, isLong ? String(scalars.prefix(Self.maxLine - 1)) + "…" : line)
     }
 
     /// Reports lines that were left out, at most once in 5 s. Every line that a peer causes calls this as well, so it

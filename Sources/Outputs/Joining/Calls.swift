@@ -35,7 +35,7 @@ struct Calls {
     /// The most members that are called.
     static let most = 64
     /// The longest identifier of a member, in bytes.
-    private static let longestName = 128
+    private static let maxName = 128
     /// How often in a row a member is offered to that doesn't answer, or whose session ends soon.
     private static let tries = 5
     /// A session that lasted for so long worked.
@@ -131,6 +131,6 @@ struct Calls {
     }
 
     private func hasRoom(for member: String) -> Bool {
-        calls.count < Self.most && !member.isEmpty && member.utf8.count <= Self.longestName
+        calls.count < Self.most && !member.isEmpty && member.utf8.count <= Self.maxName
     }
 }

@@ -63,7 +63,7 @@ public struct OutputLife: Sendable {
     }
 
     /// The most tries that are taken from `Settings.tries`.
-    public static let mostTries = 3
+    public static let maxTries = 3
     /// How long an output is retried if its stream name may be in use: servers keep the name of a publisher that has
     /// vanished for 30 s, usually until ICE times out.
     public static let nameTime = Interval.seconds(45)
@@ -184,7 +184,7 @@ public struct OutputLife: Sendable {
                 return change(to: .autoReconnecting, because: failure)
             }
         }
-        guard !failure.isFinal, triesMade < min(settings.tries, Self.mostTries) else {
+        guard !failure.isFinal, triesMade < min(settings.tries, Self.maxTries) else {
             return end(as: .error, because: failure)
         }
         triesMade += 1

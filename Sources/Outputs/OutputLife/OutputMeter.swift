@@ -63,7 +63,7 @@ public struct OutputMeter: Sendable {
     /// Nothing, unless ``isWeak(at:counters:)`` is given counters.
     public private(set) var path = Path()
     private var counted: PathCounters?
-    private var shortestRoundTrip: Interval?
+    private var minRoundTrip: Interval?
 
     private struct Counts {
         var since = MonotonicTime.zero
@@ -121,8 +121,8 @@ public struct OutputMeter: Sendable {
     private mutating func measure(_ counters: PathCounters?) {
         defer { counted = counters }
         guard let counters, let counted, counters.sent > counted.sent else { return path = Path() }
-        let shortest = min(shortestRoundTrip ?? counters.roundTrip, counters.roundTrip)
-        shortestRoundTrip = shortest
+        let shortest = min(minRoundTrip ?? counters.roundTrip, counters.roundTrip)
+        minRoundTrip = shortest
         // A packet that is lost again may be counted again.
         path.lostShare = min(1, Double(max(0, counters.lost - counted.lost)) / Double(counters.sent - counted.sent))
         path.excess = max(.zero, counters.waiting - shortest * Self.repair)

@@ -23,14 +23,14 @@ public struct RTSPRequest: Hashable, Sendable {
     }
 
     /// The most lines of a head.
-    static let mostLines = 100
+    static let maxLines = 100
 
     /// Parses the head of a request, which ends before its empty line.
     init(parsing head: ArraySlice<UInt8>) throws(RTSPError) {
         var lines = head.split(separator: 0x0A, omittingEmptySubsequences: true).map { line in
             line.last == 0x0D ? line.dropLast() : line
         }[...]
-        guard lines.count <= Self.mostLines else { throw .tooLong }
+        guard lines.count <= Self.maxLines else { throw .tooLong }
         guard let first = lines.popFirst(), let words = String(validating: first, as: UTF8.self)?.split(separator: " "),
             words.count == 3, words[2].hasPrefix("RTSP/")
         else { throw .malformed("the first line is not METHOD URL RTSP/1.0") }
@@ -67,7 +67,7 @@ public enum RTSPError: Error, Hashable, Sendable {
 
 /// Divides what a client sends into requests and interleaved packets (RFC 2326 section 10.12).
 ///
-/// Its memory is bounded: by a request of ``longestHead`` with a body of ``longestBody`` bytes, or a packet of 64 KiB.
+/// Its memory is bounded: by a request of ``maxHead`` with a body of ``maxBody`` bytes, or a packet of 64 KiB.
 public struct RTSPReader: Sendable {
     /// What a client has sent: a request, or an interleaved packet of a channel.
     public enum Item: Hashable, Sendable {
@@ -76,9 +76,9 @@ public struct RTSPReader: Sendable {
     }
 
     /// The largest request line with its header fields, in bytes.
-    public static let longestHead = 8 << 10
+    public static let maxHead = 8 << 10
     /// Bodies are passed over; those that clients send are short.
-    public static let longestBody = 4 << 10
+    public static let maxBody = 4 << 10
 
     private var bytes: [UInt8] = []
     private var start = 0
@@ -127,15 +127,15 @@ public struct RTSPReader: Sendable {
 
     private mutating func request() throws(RTSPError) -> Item? {
         guard let head = head() else {
-            if bytes.count - start > Self.longestHead { throw .tooLong }
+            if bytes.count - start > Self.maxHead { throw .tooLong }
             return nil
         }
-        guard head.end - start <= Self.longestHead else { throw .tooLong }
+        guard head.end - start <= Self.maxHead else { throw .tooLong }
         let request = try RTSPRequest(parsing: bytes[start..<head.textEnd])
         start = head.end
         if let length = request.header("content-length") {
             guard let count = Int(length), count >= 0 else { throw .malformed("Content-Length is not a number") }
-            guard count <= Self.longestBody else { throw .tooLong }
+            guard count <= Self.maxBody else { throw .tooLong }
             waiting = (request, count)
             return try next()
         }

@@ -13,7 +13,7 @@ final class AudioSending: PlayerSending {
     /// What has waited for longer than this isn't heard any more. A large picture may take a second.
     private static let latest = Interval.seconds(2)
     /// No packet is longer (RFC 6716 section 3.4), so that after a longer step there was a silence.
-    private static let longestPacket = ClockRate.audio.ticks(in: .milliseconds(120))
+    private static let maxPacket = ClockRate.audio.ticks(in: .milliseconds(120))
 
     private let track: HostedTrack
     private let wake: EventFD
@@ -84,7 +84,7 @@ final class AudioSending: PlayerSending {
     private func sendOpus(_ frame: TrackFrame, over connection: LinkConnection) throws(LinkTransportError) {
         // Before what has been sent, no player takes it.
         if let last, frame.time <= last { return }
-        let endsSilence = last.map { frame.time.ticks - $0.ticks > Self.longestPacket } ?? true
+        let endsSilence = last.map { frame.time.ticks - $0.ticks > Self.maxPacket } ?? true
         last = frame.time
         // Whole, even if it is too long for the datagrams of WebRTC: neither the connection nor UDP has their limit.
         let payloads = frame.coded.units.prefix(1).map { RTPPayload.part(RTPPayload.Part($0)) }

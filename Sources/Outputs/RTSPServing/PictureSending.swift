@@ -22,13 +22,13 @@ final class PictureSending: PlayerSending {
     private static let firstPictures = (count: 25, spacing: Interval.milliseconds(40))
 
     /// To start again, a player is sent no more than this behind the last key frame: a new one is of more use to it.
-    private static let mostSentAgain = 128 << 10
+    private static let maxSentAgain = 128 << 10
     /// A source that can't repeat its picture, such as a publisher, has it repeated up to the first pictures' count,
     /// but not beyond so many bytes.
-    private static let mostRepeated = 2 << 20
+    private static let maxRepeated = 2 << 20
     /// While no more than this has come since the key frame, the picture stands still, and a player doesn't notice that
     /// it starts again. So it does that a few times more, later and later: on a busy machine it may look for longer.
-    private static let still = (mostBytes: 4 << 10, restarts: Int64(3))
+    private static let still = (maxBytes: 4 << 10, restarts: Int64(3))
 
     private let track: HostedTrack
     private let wake: EventFD
@@ -121,13 +121,13 @@ final class PictureSending: PlayerSending {
     /// anything; or a new one if more than `most` bytes are behind it, and `mayAsk`. Returns whether it was one that is
     /// kept.
     @discardableResult
-    private func startAgain(now: MonotonicTime, most: Int = mostSentAgain, mayAsk: () -> Bool) -> Bool {
+    private func startAgain(now: MonotonicTime, most: Int = maxSentAgain, mayAsk: () -> Bool) -> Bool {
         // What is on its way begins with a key frame, and so does what a player without one waits for.
         guard first.isEmpty, !needsKeyFrame else { return false }
         let again = track.subscribe { [wake] in wake.signal() }
         let there = again.take()
         let byteCount = there.dropFirst().reduce(0) { $0 + $1.coded.bytes.count }
-        let isAllThereIs = !track.makesKeyFrames && most == Self.mostSentAgain
+        let isAllThereIs = !track.makesKeyFrames && most == Self.maxSentAgain
         guard !there.isEmpty, byteCount <= most || isAllThereIs else {
             if mayAsk() { track.requestKeyFrame() }
             return false
@@ -140,9 +140,9 @@ final class PictureSending: PlayerSending {
 
     /// Starts again because the player may have thrown away all that it has looked at, and says when to do so next.
     private func restartByItself(now: MonotonicTime) {
-        let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.mostRepeated
+        let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.maxRepeated
         let isFirst = restarts == 0
-        let most = isFirst || hasFew ? Self.mostSentAgain : Self.still.mostBytes
+        let most = isFirst || hasFew ? Self.maxSentAgain : Self.still.maxBytes
         startsAgain = nil
         guard startAgain(now: now, most: most, mayAsk: { isFirst }) else { return }
         if hasFew {

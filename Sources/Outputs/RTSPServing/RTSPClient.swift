@@ -14,7 +14,7 @@ final class RTSPClient {
     private(set) var isOver = false
 
     /// While more than this waits to be written, no further request is read.
-    private static let mostUnwritten = 256 << 10
+    private static let maxUnwritten = 256 << 10
 
     init(_ connection: LinkConnection, _ session: RTSPSession) {
         (self.connection, self.session) = (connection, session)
@@ -31,7 +31,7 @@ final class RTSPClient {
 
     /// While a description waits, so do the requests after it: answers come in the order of their requests.
     private var takesRequests: Bool {
-        !session.isWaiting && endsBy == nil && connection.pendingBytes < Self.mostUnwritten
+        !session.isWaiting && endsBy == nil && connection.pendingBytes < Self.maxUnwritten
     }
 
     /// What `poll` has to wait for.

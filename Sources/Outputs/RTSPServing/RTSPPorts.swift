@@ -11,7 +11,7 @@ final class RTSPPorts {
 
     private static let attempts = 64
     /// So many datagrams are taken at a time: those who send many must not keep the thread.
-    private static let mostAtOnce = 64
+    private static let maxAtOnce = 64
 
     private init(_ rtp: consuming UDPSocket, _ rtcp: consuming UDPSocket, from number: UInt16) {
         self.rtp = rtp
@@ -53,8 +53,8 @@ final class RTSPPorts {
 
     /// Takes what has come on both ports, and passes the reports on, with where they came from.
     func receive(_ buffer: inout [UInt8], onReport: (ArraySlice<UInt8>, TransportAddress) -> Void) {
-        for _ in 0..<Self.mostAtOnce where rtp.receive(into: &buffer) == nil { break }
-        for _ in 0..<Self.mostAtOnce {
+        for _ in 0..<Self.maxAtOnce where rtp.receive(into: &buffer) == nil { break }
+        for _ in 0..<Self.maxAtOnce {
             guard let received = rtcp.receive(into: &buffer) else { return }
             onReport(buffer[..<received.count], received.path.peer)
         }

@@ -19,14 +19,14 @@ public struct NamedServers: Hashable, Sendable {
 
     /// The most servers that are tried, and the most bytes that are read for them.
     static let limit = 4
-    static let longestHeader = 16 << 10
-    private static let longestWord = 512
+    static let maxHeader = 16 << 10
+    private static let maxWord = 512
 
     /// Reads the values of `Link` headers, joined by commas (RFC 8288 section 3). What can't be read or isn't used is
     /// left out; nil if nothing is left.
     init?(links: String, nearest: Nearness) {
         self.nearest = nearest
-        guard links.utf8.count <= Self.longestHeader else { return nil }
+        guard links.utf8.count <= Self.maxHeader else { return nil }
         var found: [Relay] = []
         var reader = LinkReader(links)
         while found.count < Self.limit, let link = reader.next() {
@@ -42,9 +42,9 @@ public struct NamedServers: Hashable, Sendable {
             (words["credential-type"] ?? "password").lowercased() == "password",
             let user = words["username"], let password = words["credential"],
             // The credentials have their own place.
-            link.target.utf8.count <= longestWord, !link.target.contains("@"), let server = ICEServer(link.target),
+            link.target.utf8.count <= maxWord, !link.target.contains("@"), let server = ICEServer(link.target),
             server.scheme == .turns && server.transport != .udp || server.scheme == .turn && server.transport == .tcp,
-            [user, password].allSatisfy({ !$0.isEmpty && $0.utf8.count <= longestWord })
+            [user, password].allSatisfy({ !$0.isEmpty && $0.utf8.count <= maxWord })
         else { return nil }
         return Relay(
             host: server.host, port: server.port, hasTLS: server.scheme == .turns, user: user, password: password)

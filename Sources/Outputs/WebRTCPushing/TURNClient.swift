@@ -18,7 +18,7 @@ struct TURNClient {
     /// A channel's permission lasts five minutes, and the shortest usual allocation ten (RFC 8656 sections 9 and 3.2).
     static let renewal = Interval.seconds(240)
     /// The longest datagram that is relayed, in bytes.
-    static let longestDatagram = 2048
+    static let maxDatagram = 2048
     /// The first number of a channel (section 12).
     private static let firstChannel: UInt16 = 0x4000
     /// How often a request is repeated because the server's nonce is too old.
@@ -79,7 +79,7 @@ struct TURNClient {
 
     /// Has `datagram` relayed to a peer; does nothing while the server doesn't relay to it.
     mutating func send(_ datagram: ArraySlice<UInt8>, to peer: Int) {
-        guard bound.contains(peer), datagram.count <= Self.longestDatagram else { return }
+        guard bound.contains(peer), datagram.count <= Self.maxDatagram else { return }
         let channel = Self.firstChannel + UInt16(peer)
         let length = UInt16(datagram.count)
         outgoing += [UInt8(channel >> 8), UInt8(channel & 0xff), UInt8(length >> 8), UInt8(length & 0xff)]
@@ -119,10 +119,10 @@ struct TURNClient {
         let length = Int(word(bytes, 2))
         if isChannelData(bytes) {
             // Over a stream, a message of a channel is padded (section 12.5).
-            guard length <= longestDatagram else { throw TURNError("the TURN server sends too long a datagram") }
+            guard length <= maxDatagram else { throw TURNError("the TURN server sends too long a datagram") }
             return 4 + length + (-length & 3)
         }
-        guard bytes[bytes.startIndex] >> 6 == 0, length + 20 <= STUNMessage.maximumLength else {
+        guard bytes[bytes.startIndex] >> 6 == 0, length + 20 <= STUNMessage.maxLength else {
             throw TURNError("the TURN server sends something else than TURN")
         }
         return length + 20

@@ -74,19 +74,19 @@ struct LimitCheck {
     var files = limit(RLIMIT_NOFILE)
     var addresses = limit(RLIMIT_AS)
 
-    private static let fewestFiles: UInt64 = 256
+    private static let minFiles: UInt64 = 256
     /// Threads reserve far more addresses than they ever use.
-    private static let fewestAddresses: UInt64 = 1 << 30
+    private static let minAddresses: UInt64 = 1 << 30
 
     func findings() -> [Finding] {
         var findings: [Finding] = []
-        if files < Self.fewestFiles {
+        if files < Self.minFiles {
             findings.append(
                 Finding(
                     "open-files", "a process may have only \(files) files open, and each viewer uses one or two",
                     todo: "raise the limit: ulimit -n 1024, or LimitNOFILE= of the service"))
         }
-        if addresses < Self.fewestAddresses {
+        if addresses < Self.minAddresses {
             findings.append(
                 Finding(
                     "address-space",

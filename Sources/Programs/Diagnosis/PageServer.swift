@@ -20,7 +20,7 @@ final class PageServer {
         var request: [UInt8] = []
     }
 
-    private static let mostExchanges = 16
+    private static let maxExchanges = 16
     /// The most bytes of a request, its head and its body together.
     private static let longest = 16 * 1024
 
@@ -77,7 +77,7 @@ final class PageServer {
         let socket = accept4(listener, nil, nil, flags)
         guard socket >= 0 else { return }
         exchanges.append(Exchange(socket: socket))
-        if exchanges.count > Self.mostExchanges { close(exchanges.removeFirst().socket) }
+        if exchanges.count > Self.maxExchanges { close(exchanges.removeFirst().socket) }
     }
 
     /// Reads what has come on a connection, and answers if that is a whole request. Returns a report.

@@ -78,7 +78,7 @@ final class ServerChannel {
     /// The response; messages that belong to other requests are passed over, but not without end.
     private func response(_ identifier: STUNMessage.TransactionID) throws(ChannelError) -> STUNMessage {
         for _ in 0..<8 {
-            let bytes = isDatagram ? try read(upTo: STUNMessage.maximumLength) : try readMessage()
+            let bytes = isDatagram ? try read(upTo: STUNMessage.maxLength) : try readMessage()
             guard let message = try? STUNMessage(parsing: bytes) else { throw .notSTUN }
             if message.transactionID == identifier { return message }
         }
@@ -89,7 +89,7 @@ final class ServerChannel {
     private func readMessage() throws(ChannelError) -> [UInt8] {
         let head = try read(exactly: 20)
         let length = Int(head[2]) << 8 | Int(head[3])
-        guard length + head.count <= STUNMessage.maximumLength else { throw .notSTUN }
+        guard length + head.count <= STUNMessage.maxLength else { throw .notSTUN }
         return head + (length == 0 ? [] : try read(exactly: length))
     }
 

@@ -4,10 +4,10 @@ public import MediaTypes
 public struct ProbeCluster: Hashable, Sendable {
     /// The rate to send at.
     public var rate: BitRate
-    /// The number of packets that complete the cluster, once ``minimumByteCount`` bytes were sent too.
-    public var minimumPacketCount: Int
-    /// The number of bytes that complete the cluster, once ``minimumPacketCount`` packets were sent too.
-    public var minimumByteCount: Int
+    /// The number of packets that complete the cluster, once ``minByteCount`` bytes were sent too.
+    public var minPacketCount: Int
+    /// The number of bytes that complete the cluster, once ``minPacketCount`` packets were sent too.
+    public var minByteCount: Int
 }
 
 /// Measures one probe: how much the delay of its packets grows over the probe.

@@ -83,9 +83,9 @@ struct ProbeController {
             let rate = min(estimate * (isFirst ? Self.scales.first : Self.scales.further), most)
             let duration = min(max(spread * Self.spreads, Self.durations.lowerBound), Self.durations.upperBound)
             let cluster = ProbeCluster(
-                rate: rate, minimumPacketCount: Self.minPacketCount,
-                minimumByteCount: max(Int(rate.byteCount(in: duration)), Self.minByteCount))
-            guard isAllowed(max(cluster.minimumByteCount, Self.minPacketCount * Self.packetSize)) else { return }
+                rate: rate, minPacketCount: Self.minPacketCount,
+                minByteCount: max(Int(rate.byteCount(in: duration)), Self.minByteCount))
+            guard isAllowed(max(cluster.minByteCount, Self.minPacketCount * Self.packetSize)) else { return }
             isFirst = false
             identifier = identifier == .max ? 1 : identifier + 1
             packets = 0
@@ -106,7 +106,7 @@ struct ProbeController {
         bytes += byteCount
         sentAt = now
         lastNumber = number
-        if packets >= cluster.minimumPacketCount, bytes >= cluster.minimumByteCount {
+        if packets >= cluster.minPacketCount, bytes >= cluster.minByteCount {
             phase = .awaiting(now + Self.timeout)
         }
         return identifier

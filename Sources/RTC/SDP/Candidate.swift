@@ -80,7 +80,7 @@ public struct Candidate: Sendable, Equatable {
     /// ones. Other lines are skipped.
     public static func all(in fragment: String, limit: Int) -> [Candidate] {
         var found: [Candidate] = []
-        guard fragment.utf8.count <= SessionDescription.maximumLength else { return [] }
+        guard fragment.utf8.count <= SessionDescription.maxLength else { return [] }
         for line in fragment.utf8.split(whereSeparator: { [0x0a, 0x0d].contains($0) }) where found.count < limit {
             if let candidate = Candidate(parsing: Substring(line)) { found.append(candidate) }
         }

@@ -52,11 +52,11 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong(let count):
-            "a description of \(count) bytes is too long (at most \(SessionDescription.maximumLength))"
+            "a description of \(count) bytes is too long (at most \(SessionDescription.maxLength))"
         case .notSDP: "the description does not begin with v=0"
         case .malformed(let line, let what): "line \(line) of the description is malformed: \(what)"
         case .tooManyMediaSections:
-            "the description has more than \(SessionDescription.maximumMediaSections) media sections"
+            "the description has more than \(SessionDescription.maxMediaSections) media sections"
         case .duplicateMid(let mid): "the description has two media sections with a=mid:\(mid)"
         case .noVideo: "the offer has no video section"
         case .notReceiving(let direction):

@@ -7,7 +7,7 @@ struct SDPLine {
 
     /// Splits `text` into lines and leaves out empty ones.
     static func lines(of text: [UInt8]) throws(SDPError) -> [SDPLine] {
-        guard text.count <= SessionDescription.maximumLength else { throw .tooLong(text.count) }
+        guard text.count <= SessionDescription.maxLength else { throw .tooLong(text.count) }
         var lines: [SDPLine] = []
         var number = 0
         for var bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {

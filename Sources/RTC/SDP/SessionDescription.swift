@@ -12,9 +12,9 @@ public struct SessionDescription: Sendable, Equatable {
     }
 
     /// The length of the longest description that is accepted, in bytes.
-    public static let maximumLength = 64 * 1024
+    public static let maxLength = 64 * 1024
     /// The maximum number of media sections.
-    public static let maximumMediaSections = 32
+    public static let maxMediaSections = 32
 
     /// The groups in order.
     public var groups: [Group] = []
@@ -35,7 +35,7 @@ public struct SessionDescription: Sendable, Equatable {
             switch line.type {
             case "m":
                 if let section { media.append(try section.finish(inheriting: session)) }
-                guard media.count < Self.maximumMediaSections else { throw .tooManyMediaSections }
+                guard media.count < Self.maxMediaSections else { throw .tooManyMediaSections }
                 section = try MediaSectionParser(mediaLine: line)
             case "a":
                 if section != nil {

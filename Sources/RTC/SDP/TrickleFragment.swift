@@ -17,7 +17,7 @@ public struct TrickleFragment: Sendable, Equatable {
     public init(parsing text: [UInt8]) throws(SDPError) {
         for line in try SDPLine.lines(of: text) {
             if line.type == "m" {
-                guard parts.count <= SessionDescription.maximumMediaSections else { throw .tooManyMediaSections }
+                guard parts.count <= SessionDescription.maxMediaSections else { throw .tooManyMediaSections }
                 parts.append(Part())
             }
             guard line.type == "a" else { continue }

@@ -18,7 +18,7 @@ public enum STUNError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .length(let count):
-            "a datagram of \(count) bytes is no STUN message (20 to \(STUNMessage.maximumLength) bytes)"
+            "a datagram of \(count) bytes is no STUN message (20 to \(STUNMessage.maxLength) bytes)"
         case .notSTUN: "the datagram does not start with a STUN header"
         case .lengthField(let length, let datagram):
             "the STUN header says \(length) bytes of attributes in a datagram of \(datagram) bytes"

@@ -48,7 +48,7 @@ public struct STUNMessage: Sendable, Equatable {
     static let magicCookie: UInt32 = 0x2112_a442
     static let headerLength = 20
     /// The longest message that we read, in bytes. No check that fits a path without fragmentation is longer.
-    public static let maximumLength = 2048
+    public static let maxLength = 2048
 
     /// Whether it is a request, an indication, or a response of success or error.
     public let messageClass: Class
@@ -74,7 +74,7 @@ public struct STUNMessage: Sendable, Equatable {
     ///
     /// - Throws: ``STUNError`` with the first thing that is wrong. A wrong integrity is no error here.
     public init(parsing datagram: [UInt8]) throws(STUNError) {
-        guard (Self.headerLength...Self.maximumLength).contains(datagram.count) else {
+        guard (Self.headerLength...Self.maxLength).contains(datagram.count) else {
             throw .length(datagram.count)
         }
         var reader = ByteReader(datagram)

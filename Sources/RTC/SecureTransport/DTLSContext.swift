@@ -32,7 +32,7 @@ public final class DTLSContext: @unchecked Sendable {
 
     /// The longest certificate chain accepted, in bytes. OpenSSL's default of 100 KB, for each of ten messages that
     /// arrive out of order, would be too much memory for a peer that never completes a handshake.
-    private static let longestCertificateChain = 16 * 1024
+    private static let maxCertificateChain = 16 * 1024
 
     /// Creates the state shared by all sessions.
     ///
@@ -69,7 +69,7 @@ public final class DTLSContext: @unchecked Sendable {
             shim_SSL_OP_NO_QUERY_MTU | shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION
                 | shim_SSL_OP_CIPHER_SERVER_PREFERENCE)
         _ = shim_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
-        _ = shim_SSL_CTX_set_max_cert_list(context, longestCertificateChain)
+        _ = shim_SSL_CTX_set_max_cert_list(context, maxCertificateChain)
         // The peer must present a certificate. Any one passes here; its fingerprint is checked after the handshake.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, _ in 1 }
         return shim_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1

@@ -7,7 +7,7 @@
 enum DTLSRecord {
     static let headerCount = 13
     /// 2^14 bytes, plus what encryption may add (RFC 6347 section 4.1).
-    private static let longestFragment = 16_384 + 2_048
+    private static let maxFragment = 16_384 + 2_048
 
     private static let changeCipherSpec: UInt8 = 20
     private static let alert: UInt8 = 21
@@ -25,7 +25,7 @@ enum DTLSRecord {
         let header = Array(bytes.prefix(headerCount))
         guard header.count == headerCount else { return nil }
         let count = Int(header[11]) << 8 | Int(header[12])
-        guard count <= longestFragment, bytes.count - headerCount >= count else { return nil }
+        guard count <= maxFragment, bytes.count - headerCount >= count else { return nil }
         return bytes.prefix(headerCount + count)
     }
 

@@ -48,7 +48,7 @@ public final class DTLSTransport {
     /// socket.
     private static let outgoingLimit = 64
     /// The longest datagram accepted. OpenSSL reads a datagram in one call, into a buffer slightly larger than this.
-    private static let longestDatagram = 16 * 1024
+    private static let maxDatagram = 16 * 1024
 
     private let context: DTLSContext
     private let session: OpaquePointer
@@ -81,7 +81,7 @@ public final class DTLSTransport {
         shim_BIO_set_mem_eof_return(input, -1)
         shim_BIO_set_mem_eof_return(output, -1)
         SSL_set_bio(session, input, output)
-        datagramLimit = min(max(mtu, 256), Self.longestDatagram)
+        datagramLimit = min(max(mtu, 256), Self.maxDatagram)
         _ = shim_SSL_set_mtu(session, datagramLimit)
         // The callback has no context of its own, so the first wait is passed in the session's application data.
         let firstMicroseconds = Int(context.firstRetransmission.nanoseconds / 1_000)
@@ -125,7 +125,7 @@ public final class DTLSTransport {
         case .handshaking, .connected: break
         case .closed, .failed: return
         }
-        guard datagram.count <= Self.longestDatagram else { return }
+        guard datagram.count <= Self.maxDatagram else { return }
         let records = DTLSRecord.acceptable(in: datagram)
         guard !records.isEmpty else { return }
         try start(now: now)

@@ -16,7 +16,7 @@ public final class SRTPSession {
 
     /// The maximum number of SSRCs that a peer may send with. The state of each is kept until the session ends.
     private static let sourceLimit = 64
-    private static let longestPacket = 65_535
+    private static let maxPacket = 65_535
     /// The number of bytes at the start of an RTCP packet that are not encrypted.
     private static let clearControlCount = 8
     /// The E bit of an SRTCP packet's trailer, which says that the packet is encrypted.
@@ -69,7 +69,7 @@ public final class SRTPSession {
     public func protect(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int
     ) throws(SecureTransportError) -> Int {
-        guard let start = buffer.baseAddress, count <= Self.longestPacket, buffer.count - count >= Self.rtpRoom,
+        guard let start = buffer.baseAddress, count <= Self.maxPacket, buffer.count - count >= Self.rtpRoom,
             let header = RTPHeader(at: UnsafeRawPointer(start), count: count)
         else { throw .malformedPacket(length: count) }
         let source = sentSource(header.ssrc)
@@ -83,7 +83,7 @@ public final class SRTPSession {
     /// - Throws: `malformedPacket`, `keyLifetimeReached`.
     public func protectRTCP(_ packet: inout [UInt8]) throws(SecureTransportError) {
         try transform(&packet, room: Self.rtcpRoom) { (buffer, count) throws(SecureTransportError) in
-            guard let start = buffer.baseAddress, count >= Self.clearControlCount, count <= Self.longestPacket else {
+            guard let start = buffer.baseAddress, count >= Self.clearControlCount, count <= Self.maxPacket else {
                 throw .malformedPacket(length: count)
             }
             let ssrc = UnsafeRawPointer(start).bigEndianUInt32(at: 4)
@@ -112,7 +112,7 @@ public final class SRTPSession {
     public func unprotect(_ packet: inout [UInt8]) throws(SecureTransportError) {
         try transform(&packet, room: 0) { (buffer, length) throws(SecureTransportError) in
             let count = length - inbound.tagCount
-            guard let start = buffer.baseAddress, length <= Self.longestPacket,
+            guard let start = buffer.baseAddress, length <= Self.maxPacket,
                 let header = RTPHeader(at: UnsafeRawPointer(start), count: count)
             else { throw .malformedPacket(length: length) }
             let place = try place(of: header.ssrc)
@@ -134,7 +134,7 @@ public final class SRTPSession {
     public func unprotectRTCP(_ packet: inout [UInt8]) throws(SecureTransportError) {
         try transform(&packet, room: 0) { (buffer, length) throws(SecureTransportError) in
             let count = length - inboundControl.tagCount - PacketCipher.trailerCount
-            guard let start = buffer.baseAddress, count >= Self.clearControlCount, length <= Self.longestPacket else {
+            guard let start = buffer.baseAddress, count >= Self.clearControlCount, length <= Self.maxPacket else {
                 throw .malformedPacket(length: length)
             }
             let ssrc = UnsafeRawPointer(start).bigEndianUInt32(at: 4)

@@ -4,8 +4,8 @@
 public struct PointerPolicy: Sendable {
     /// Above this number of pages, sending a message for each motion costs more than drawing the pointer into the
     /// pictures.
-    public static let mostPages = 100
-    /// Below this number of pages, the pages draw the pointer again. The gap to ``mostPages`` provides hysteresis: one
+    public static let maxPages = 100
+    /// Below this number of pages, the pages draw the pointer again. The gap to ``maxPages`` provides hysteresis: one
     /// viewer who comes and goes doesn't switch it back and forth.
     public static let fewPages = 90
     /// The shortest time between two changes, in microseconds. Each change costs a picture.
@@ -52,6 +52,6 @@ public struct PointerPolicy: Sendable {
 
     private func wish(for audience: Audience) -> Bool {
         guard audience.hasPointerSource, audience.plainReaders <= 0 else { return true }
-        return isDrawn ? audience.pages >= Self.fewPages : audience.pages > Self.mostPages
+        return isDrawn ? audience.pages >= Self.fewPages : audience.pages > Self.maxPages
     }
 }

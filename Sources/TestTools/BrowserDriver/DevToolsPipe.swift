@@ -18,7 +18,7 @@ final class DevToolsPipe {
     private var searched = 0
 
     /// The longest message: a screenshot of a large page has some MiB, so more than this is a fault.
-    private static let longestMessage = 256 << 20
+    private static let maxMessage = 256 << 20
 
     init() throws(BrowserError) {
         var commands: [Int32] = [-1, -1]
@@ -81,7 +81,7 @@ final class DevToolsPipe {
                 return value
             }
             searched = received.count
-            guard searched <= Self.longestMessage else { throw .unexpectedAnswer("a message over 256 MiB") }
+            guard searched <= Self.maxMessage else { throw .unexpectedAnswer("a message over 256 MiB") }
             guard wait(for: reading, POLLIN, until: deadline) else { return nil }
             var buffer = [UInt8](repeating: 0, count: 64 * 1024)
             let count = read(reading, &buffer, buffer.count)

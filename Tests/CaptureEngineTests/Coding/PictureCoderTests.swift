@@ -18,7 +18,7 @@ struct PictureCoderTests {
     private func noise(atMost bytes: Int) throws -> PictureCoder.Picture {
         let canvas = PictureCanvas(PictureSize(width: 320, height: 240), chroma: .yuv420)
         let coder = try PictureCoder(
-            canvas, CaptureConfiguration(link: .descriptor(-1)), mostBytes: bytes, onWarning: { _ in })
+            canvas, CaptureConfiguration(link: .descriptor(-1)), maxBytes: bytes, onWarning: { _ in })
         var rate = RateController(bitRate: BitRate(bitsPerSecond: 100_000_000), period: .milliseconds(33))
         var statistics = CaptureStatistics()
         coder.quality.selectAll()
@@ -50,7 +50,7 @@ struct PictureCoderTests {
         let size = PictureSize(width: 640, height: 480)
         let canvas = PictureCanvas(size, chroma: .yuv420)
         let coder = try PictureCoder(
-            canvas, CaptureConfiguration(link: .descriptor(-1)), mostBytes: .max, onWarning: { _ in })
+            canvas, CaptureConfiguration(link: .descriptor(-1)), maxBytes: .max, onWarning: { _ in })
         var rate = RateController(bitRate: BitRate(bitsPerSecond: bitRate), period: .milliseconds(33))
         var statistics = CaptureStatistics()
         var random = SeededRandom(seed: 20_261_125)

@@ -53,7 +53,7 @@ struct DamagedAreaTests {
                     width: Int.random(in: 0...12, using: &random), height: Int.random(in: 0...12, using: &random))
             }
             let rectangles = DamagedArea(changes, in: size).rectangles
-            #expect(rectangles.count <= DamagedArea.mostRectangles)
+            #expect(rectangles.count <= DamagedArea.maxRectangles)
             let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
             for (index, rectangle) in rectangles.enumerated() {
                 #expect(rectangle.x % 2 == 0 && rectangle.y % 2 == 0)

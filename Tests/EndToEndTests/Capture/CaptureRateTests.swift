@@ -44,7 +44,7 @@ extension EndToEndBesideBrowser {
         }
 
         @Test("--fps 27-30 has at least 15 % more frames than --fps 30 on a slow path")
-        func minimumFrameRate() throws {
+        func minFrameRate() throws {
             func count(_ capture: LinkedCapture) -> Int { latest(.seconds(5), of: capture).count }
             func hasRun(_ capture: LinkedCapture) -> Bool {
                 guard let first = capture.taken.first, let last = capture.taken.last else { return false }

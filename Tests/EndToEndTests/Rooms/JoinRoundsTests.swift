@@ -156,12 +156,12 @@ extension EndToEndBesideBrowser {
             try eventually("that its connections rest", within: .seconds(20)) { () throws -> Void? in
                 let now = try ProcessFigures(process)
                 defer { figures = now }
-                return now.descriptors == figures.descriptors && now.descriptors <= Self.mostAtRest ? () : nil
+                return now.descriptors == figures.descriptors && now.descriptors <= Self.maxAtRest ? () : nil
             }
             return figures
         }
 
         /// The most descriptors of a host that nobody uses, including a browser's idle connections.
-        private static let mostAtRest = 64
+        private static let maxAtRest = 64
     }
 }

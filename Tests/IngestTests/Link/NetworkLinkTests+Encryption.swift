@@ -20,7 +20,7 @@ extension NetworkLinkTests {
         let silent = try LinkConnection.connect(to: plain)
         let stranger = try LinkConnection.connect(to: plain)
         try stranger.enqueue(header: MessageEncoder(epoch: 99).encode(.requestKeyFrame))
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.leastBuffer)
+        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
         try eventually("the stranger's end", holds: { try stranger.receive(into: &buffer) == .closed })
         try host.waitForLog("127.0.0.1 is refused: it doesn't encrypt its link: it was started with tcp:, not tls:")
         let other = try #require(LinkToken(Array("another token, of some length".utf8)))

@@ -31,7 +31,7 @@ struct PushAudioTests {
         #expect(Set(codecs) == ["h264", transport == .srt ? "opus" : "aac"] && codecs.count == 2)
         let offset = try SoundedTrack.offset(server.file)
         #expect(abs(offset) < 0.04)
-        #expect(try SoundedTrack.longestStep(server.file) < 0.13)
+        #expect(try SoundedTrack.maxStep(server.file) < 0.13)
     }
 
     @Test("stays in step with pictures that are encoded once more, and is as their preset says")
@@ -174,7 +174,7 @@ struct PushAudioTests {
             #expect(abs(tone.upperBound - tone.lowerBound - 1) < 0.25, "\(tones)")
             #expect(abs(next.lowerBound - tone.upperBound - 1) < 0.25, "\(tones)")
         }
-        #expect(try SoundedTrack.longestStep(file) < 0.13)
+        #expect(try SoundedTrack.maxStep(file) < 0.13)
     }
 
     @Test("goes into a file byte for byte")
@@ -277,7 +277,7 @@ struct PushAudioTests {
         #expect(told.statuses.allSatisfy { $0.droppedSound == 0 })
         push.stop()
         #expect(server.process.wait(within: .seconds(20)) == .exited(0))
-        #expect(try SoundedTrack.longestStep(server.file) < 0.05)
+        #expect(try SoundedTrack.maxStep(server.file) < 0.05)
         #expect(try SoundedTrack.tones(server.file).count == 1)
     }
 

@@ -39,7 +39,7 @@ struct H264DepacketizerTests {
         var reassembler = FrameReassembler(.h264)
         var number = SequenceNumber(65500)
         for maximum in [1138, 200] {
-            let packetizer = H264Packetizer(maximumPayloadByteCount: maximum)
+            let packetizer = H264Packetizer(maxPayloadByteCount: maximum)
             for (index, unit) in units.enumerated() {
                 let packetized = packetizer.packetize(unit, at: MediaTime(ticks: Int64(index) * 3000))
                 var received: [ReceivedFrame] = []
@@ -142,7 +142,7 @@ struct H264DepacketizerTests {
 
     @Test("every prefix of every kind of payload is taken or counted as broken")
     func prefixes() {
-        let unit = H264Packetizer(maximumPayloadByteCount: 40).packetize(
+        let unit = H264Packetizer(maxPayloadByteCount: 40).packetize(
             AccessUnits.unit([
                 [0x67, 1], [0x68, 2], AccessUnits.nalUnit(0x65, count: 90), AccessUnits.nalUnit(0x41, count: 39),
             ]),
@@ -165,7 +165,7 @@ struct H264DepacketizerTests {
     @Test("20000 mutated packets in one stream are never trapped on")
     func mutations() {
         var random = SeededRandom(seed: 3)
-        let unit = H264Packetizer(maximumPayloadByteCount: 60).packetize(
+        let unit = H264Packetizer(maxPayloadByteCount: 60).packetize(
             AccessUnits.unit([[0x67, 1], [0x68, 2], AccessUnits.nalUnit(0x65, count: 300)]), at: MediaTime(ticks: 0))
         let packets = Self.packets(unit)
         var reassembler = FrameReassembler(.h264)

@@ -14,16 +14,16 @@ struct H264PacketizerTests {
     }
 
     private func packetize(_ nalUnits: [[UInt8]], maximum: Int = 1138) -> PacketizedFrame {
-        H264Packetizer(maximumPayloadByteCount: maximum)
+        H264Packetizer(maxPayloadByteCount: maximum)
             .packetize(AccessUnits.unit(nalUnits), at: MediaTime(ticks: 0))
     }
 
     @Test("the room for a payload is 1200 less header, extensions, tag and original sequence number")
     func room() {
-        #expect(RTPPayload.maximumByteCount == 1138)
-        #expect(H264Packetizer().maximumPayloadByteCount == 1138)
-        #expect(H264Packetizer(maximumPayloadByteCount: -1).maximumPayloadByteCount == 16)
-        #expect(H264Packetizer(maximumPayloadByteCount: .max).maximumPayloadByteCount == 65535)
+        #expect(RTPPayload.maxByteCount == 1138)
+        #expect(H264Packetizer().maxPayloadByteCount == 1138)
+        #expect(H264Packetizer(maxPayloadByteCount: -1).maxPayloadByteCount == 16)
+        #expect(H264Packetizer(maxPayloadByteCount: .max).maxPayloadByteCount == 65535)
     }
 
     @Test("SPS, PPS and a small IDR slice go in one STAP-A with the greatest importance of all")

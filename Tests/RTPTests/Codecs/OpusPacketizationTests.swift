@@ -28,7 +28,7 @@ struct OpusPacketizationTests {
     @Test("a frame goes into one packet, byte for byte, and one that fits no datagram into none")
     func packets() {
         for (count, isSent) in [
-            (3, true), (RTPPayload.maximumByteCount, true), (RTPPayload.maximumByteCount + 1, false),
+            (3, true), (RTPPayload.maxByteCount, true), (RTPPayload.maxByteCount + 1, false),
         ] {
             let packet = [0xF8] + [UInt8](repeating: 7, count: count - 1)
             let frame = CodedFrame(

@@ -87,7 +87,7 @@ struct RedundancyTests {
     func again() throws {
         var stream = stream()
         var history = TrackHistory()
-        var short = TrackHistory(maximumUnitCount: 2)
+        var short = TrackHistory(maxUnitCount: 2)
         var buffer: [UInt8] = []
         var sent: [(packet: SentPacket, bytes: [UInt8])] = []
         var previous: PacketizedFrame?

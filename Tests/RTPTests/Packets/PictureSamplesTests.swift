@@ -54,7 +54,7 @@ struct PictureSamplesTests {
         var buffer: [UInt8] = []
         let check = PictureCheck(samples(at: 128))
         // A packet as large as there can be.
-        let found = try elements(&stream, frame(check, byteCount: RTPPayload.maximumByteCount), into: &buffer)
+        let found = try elements(&stream, frame(check, byteCount: RTPPayload.maxByteCount), into: &buffer)
         #expect(found.keys.sorted() == [4, 5, 9, 14])
         #expect(found[14] == check.samples?.bytes)
         #expect(buffer.count <= 1200 - 16 - 2)

@@ -125,7 +125,7 @@ struct RTPPacketTests {
                 let all: HeaderExtensionSet = [.playoutDelay, .captureTime, .mid, .transportNumber]
                 var buffer: [UInt8] = []
                 format.write(all, captureTime: NTPTime(0), into: &buffer)
-                #expect(buffer.count <= HeaderExtensionFormat.maximumByteCount)
+                #expect(buffer.count <= HeaderExtensionFormat.maxByteCount)
                 #expect(buffer.count == format.byteCount(of: all))
                 #expect(format.available.contains(.mid) == (length > 0 && length <= room))
                 #expect(format.available.contains(.transportNumber) == (id != nil))

@@ -173,7 +173,7 @@ struct TransportFeedbackTests {
         #expect(written.count == 24)
         #expect(
             try RTCPPacket.parse(written[...]) == [
-                .transportFeedback(Self.feedback(base: 0, time: 0, Self.missing(TransportFeedback.maximumArrivalCount)))
+                .transportFeedback(Self.feedback(base: 0, time: 0, Self.missing(TransportFeedback.maxArrivalCount)))
             ])
         // The limit holds for all of a datagram.
         #expect(throws: RTPError.self) { try RTCPPacket.parse((written + written)[...]) }
@@ -190,7 +190,7 @@ struct TransportFeedbackTests {
             let mutated = random.mutation(of: vectors[round % vectors.count])
             guard let packets = try? RTCPPacket.parse(mutated[...]) else { continue }
             for case .transportFeedback(let feedback) in packets {
-                #expect(feedback.arrivals.count <= TransportFeedback.maximumArrivalCount)
+                #expect(feedback.arrivals.count <= TransportFeedback.maxArrivalCount)
             }
         }
     }

@@ -82,11 +82,11 @@ struct ReceptionBufferTests {
         var buffer = JitterBuffer()
         buffer.insert(try packet(0), now: start)
         var out = numbers(buffer.take(now: start))
-        for number in 2...(JitterBuffer.maximumPacketCount + 2) {
+        for number in 2...(JitterBuffer.maxPacketCount + 2) {
             buffer.insert(try packet(number), now: start)
             out += numbers(buffer.take(now: start))
         }
-        #expect(out.count == JitterBuffer.maximumPacketCount + 2)
+        #expect(out.count == JitterBuffer.maxPacketCount + 2)
         #expect(out == out.sorted())
         #expect(buffer.lostPackets == 1)
 
@@ -158,9 +158,9 @@ struct ReceptionBufferTests {
                 if let last { #expect(position > last) }
                 last = position
             }
-            var count = JitterBuffer.maximumRequestCount
-            while count == JitterBuffer.maximumRequestCount { count = buffer.requests(now: now).count }
-            #expect(count < JitterBuffer.maximumRequestCount)
+            var count = JitterBuffer.maxRequestCount
+            while count == JitterBuffer.maxRequestCount { count = buffer.requests(now: now).count }
+            #expect(count < JitterBuffer.maxRequestCount)
             #expect(buffer.deadline > now)
         }
     }

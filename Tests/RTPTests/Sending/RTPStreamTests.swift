@@ -72,8 +72,8 @@ struct RTPStreamTests {
             #expect(packet.header.marker == endsSilence && sent.marker == endsSilence)
             #expect(Array(packet.payload) == [UInt8](repeating: 0xF0, count: 100))
         }
-        #expect(frame(byteCount: RTPPayload.maximumByteCount).packets.count == 1)
-        #expect(frame(byteCount: RTPPayload.maximumByteCount + 1).packets.isEmpty)
+        #expect(frame(byteCount: RTPPayload.maxByteCount).packets.count == 1)
+        #expect(frame(byteCount: RTPPayload.maxByteCount + 1).packets.isEmpty)
     }
 
     @Test("a packet sent again without RTX has the very same bytes, whenever that is")

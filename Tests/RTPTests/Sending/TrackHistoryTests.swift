@@ -22,7 +22,7 @@ struct TrackHistoryTests {
 
     @Test("no more units, bytes or seconds are kept than the limits say")
     func limits() {
-        var history = TrackHistory(maximumUnitCount: 8, maximumByteCount: 1000, maximumAge: .seconds(2))
+        var history = TrackHistory(maxUnitCount: 8, maxByteCount: 1000, maxAge: .seconds(2))
         for _ in 0..<20 { _ = history.append(unit(10), at: time(0)) }
         #expect(history.count == 8)
         #expect(history.oldest == FrameNumber(12))

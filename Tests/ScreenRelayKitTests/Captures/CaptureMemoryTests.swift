@@ -37,7 +37,7 @@ struct CaptureMemoryTests {
         half.pixelsReadForOneSent = 4
         #expect(CaptureMemory.bySize(half).ceiling(for: .init(width: 960, height: 540)) == whole)
         var atLeast = CaptureMemoryExpectation()
-        atLeast.leastPixels = 1920 * 1080
+        atLeast.minPixels = 1920 * 1080
         #expect(CaptureMemory.bySize(atLeast).ceiling(for: .init(width: 96, height: 54)) == whole)
         // What a capture says of itself raises it no further than the largest screen.
         let most = CaptureMemory.bySize(half).ceiling(for: .init(width: 65535, height: 65535))

@@ -6,7 +6,7 @@ import Testing
 struct AudioFlowTests {
     @Test("no more sound is under way than a round trip and 300 ms, and a confirmation makes room for the newest")
     func limit() {
-        var flow = AudioFlow(longestWait: 300_000)
+        var flow = AudioFlow(maxWait: 300_000)
         #expect((0..<25).map { flow.next(at: $0 * 20_000) } == (1...25).map { UInt32($0) })
         #expect(flow.next(at: 500_000) == 26 && flow.next(at: 520_000) == nil && flow.next(at: 9_000_000) == nil)
         #expect(!flow.confirm(through: 27, at: 9_000_000) && !flow.confirm(through: 0, at: 9_000_000))
@@ -19,7 +19,7 @@ struct AudioFlowTests {
 
     @Test("a round trip that has grown is believed after ten seconds, and one that has shrunk at once")
     func longerPath() {
-        var flow = AudioFlow(longestWait: 300_000)
+        var flow = AudioFlow(maxWait: 300_000)
         #expect(play(&flow, from: 0, to: 5_000_000, trip: 50_000).leftOut.isEmpty)
         let grown = play(&flow, from: 6_000_000, to: 40_000_000, trip: 700_000).leftOut
         #expect(!grown.isEmpty && grown.allSatisfy { $0 < 18_000_000 })
@@ -31,7 +31,7 @@ struct AudioFlowTests {
         "a path that carries only a part of the sound isn't taken for a longer one",
         arguments: [(rate: 0.5, longest: 850_000), (rate: 0.99, longest: 450_000)])
     func slowPath(_ rate: Double, longest: Int) {
-        var flow = AudioFlow(longestWait: 300_000)
+        var flow = AudioFlow(maxWait: 300_000)
         let slow = play(&flow, from: 0, to: 200_000_000, trip: 50_000, rate: rate)
         #expect(slow.longest < longest && !slow.leftOut.isEmpty)
     }

@@ -13,7 +13,7 @@ private struct GrowingPath {
     /// What the narrowest link carries.
     let capacity: BitRate
     private(set) var fillers = 0
-    private(set) var longestQueue = Interval.zero
+    private(set) var maxQueue = Interval.zero
     private var milliseconds: Int64 = 0
     private var number: UInt16 = 0
     private var freeAt = MonotonicTime.zero
@@ -29,7 +29,7 @@ private struct GrowingPath {
         path.sent(byteCount: 1156, isPaced: true, now: now)
         freeAt = max(freeAt, now) + Interval(nanoseconds: 1200 * 8_000_000_000 / Int64(capacity.bitsPerSecond))
         arrivals[arrivals.count - 1].time = freeAt + .milliseconds(20)
-        longestQueue = max(longestQueue, freeAt - now)
+        maxQueue = max(maxQueue, freeAt - now)
     }
 
     /// Sends `rate` for some seconds, which is all that the source may send if `usesItsRate` says so.
@@ -101,7 +101,7 @@ struct GrowthTests {
         let before = path.fillers
         path.run(20, rate: megabits(4), usesItsRate: true)
         #expect(path.fillers - before <= max(before, 60))
-        #expect(path.longestQueue < .milliseconds(300))
+        #expect(path.maxQueue < .milliseconds(300))
     }
 
     @Test("what half of the viewers' paths have carried is told to the source, and no longer when they have left")

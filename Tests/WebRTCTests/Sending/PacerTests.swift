@@ -22,7 +22,7 @@ struct PacerTests {
     }
 
     @Test("however much is sent again, other packets wait for a second at most")
-    func longestWait() {
+    func maxWait() {
         var pacer = Pacer()
         pacer.setRate(slow, now: now)
         for _ in 0..<200 { pacer.consume(1200, now: now) }

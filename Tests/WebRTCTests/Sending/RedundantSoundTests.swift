@@ -82,7 +82,7 @@ struct RedundantSoundTests {
         rig.play(3)
         rig.run(for: .seconds(1))
         rig.play(2)
-        rig.play(1, byteCount: RTPPayload.maximumByteCount + 1)
+        rig.play(1, byteCount: RTPPayload.maxByteCount + 1)
         rig.play(2)
         #expect(payloadTypes(at: peer) == [111, 111, 111, 111, 63, 63, 111, 63, 111, 63])
         let markers = packets(at: peer).map(\.header.marker)

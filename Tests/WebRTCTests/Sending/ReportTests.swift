@@ -103,7 +103,7 @@ struct ReportTests {
             let capture = packet.rtp.extensionData(12)
             #expect((capture != nil) == packet.rtp.header.marker)
             if let capture { seen.append(capture.reduce(0) { $0 << 8 | UInt64($1) }) }
-            #expect(packet.byteCount <= RTPPacket.maximumDatagramByteCount)
+            #expect(packet.byteCount <= RTPPacket.maxDatagramByteCount)
         }
         #expect(seen == captures)
     }

@@ -113,9 +113,9 @@ struct FrameAudioTests {
     func late() {
         let rig = FrameSoundRig()
         rig.setAudioEnabled(true)
-        rig.play(1, delay: AudioSender.longestWait)
+        rig.play(1, delay: AudioSender.maxWait)
         #expect(rig.sounds.count == 1)
-        rig.play(1, delay: AudioSender.longestWait + .milliseconds(1))
+        rig.play(1, delay: AudioSender.maxWait + .milliseconds(1))
         #expect(rig.sounds.count == 1 && rig.viewer.statistics.sentSoundPackets == 1)
         rig.play(1)
         #expect(rig.sounds.count == 2)

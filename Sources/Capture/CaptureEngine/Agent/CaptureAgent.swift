@@ -100,7 +100,7 @@ public final class CaptureAgent {
         rate = RateController(
             bitRate: bitRate.beginning, period: period, minQP: PictureCoder.minQP,
             constantQP: configuration.qp)
-        rate.longestStep = configuration.lowestFramesPerSecond.map { .seconds(1) / Int64(max(1, $0)) }
+        rate.maxStep = configuration.lowestFramesPerSecond.map { .seconds(1) / Int64(max(1, $0)) }
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
         scheduledKeyFrames = ScheduledKeyFrames(configuration.keyFrames)
         log.info(screen.description)

@@ -13,7 +13,7 @@ extension MotionSearch {
     static let near = 48
     /// The same letters stand in many places of a text. Of so many of them, the one with the same letters around it is
     /// found.
-    private static let mostMatches = 200
+    private static let maxMatches = 200
 
     /// Finds the offset by which most places in `area` have moved, of those for which `isCandidate` is true; nil if too
     /// few agree. `last` has the offsets that are tried first. `isFar` searches far away in both directions at once,
@@ -39,7 +39,7 @@ extension MotionSearch {
         var most = max(2, places.count / 4) - 1
         var best: Offset?
         for place in places.prefix(isFar ? 3 : 8) {
-            var left = Self.mostMatches
+            var left = Self.maxMatches
             search(place, current, previous, isFar: isFar) { offset in
                 let count = votes(offset)
                 if count > most { (best, most) = (offset, count) }

@@ -25,7 +25,7 @@ struct MotionSearch {
     typealias Offset = (x: Int, y: Int)
 
     /// Fewer macroblocks than this are coded as quickly as compared.
-    static let fewestMacroblocks = 48
+    static let minMacroblocks = 48
     /// If what is left to code is this small a part of what has moved, moving saves bytes for certain, and there is
     /// hardly a second motion.
     private static let smallPart = 8
@@ -110,7 +110,7 @@ struct MotionSearch {
     private mutating func findSecond(
         in current: SourcePlanes, _ previous: SourcePlanes, _ area: PixelRectangle, _ motion: inout GlobalMotion
     ) {
-        guard motion.codedCount >= Self.fewestMacroblocks, !secondPause.skips() else { return }
+        guard motion.codedCount >= Self.minMacroblocks, !secondPause.skips() else { return }
         let coded = GlobalMotion.State.coded.rawValue
         let (states, columns) = (motion.states, columns)
         let second = offset(in: current, previous, area, last: last) { x, y in

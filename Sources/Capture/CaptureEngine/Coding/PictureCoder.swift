@@ -18,17 +18,17 @@ final class PictureCoder {
     private let canvas: PictureCanvas
     private let start = MonotonicTime.now()
     /// The most bytes of a picture: most have a single unit.
-    private let mostBytes: Int
+    private let maxBytes: Int
 
     /// The quantizer that refinement usually ends with: visually lossless.
     static let minQP = 14
 
     init(
-        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration, mostBytes: Int = LinkLimits().unit - 1024,
+        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration, maxBytes: Int = LinkLimits().unit - 1024,
         onWarning: @escaping @Sendable (String) -> Void
     ) throws(CaptureError) {
         self.canvas = canvas
-        self.mostBytes = mostBytes
+        self.maxBytes = maxBytes
         do {
             encoder = try configuration.codec.makeEncoder(
                 size: canvas.size, chroma: canvas.chroma, framesPerSecond: configuration.framesPerSecond,
@@ -63,7 +63,7 @@ final class PictureCoder {
     /// it did.
     func separateFromVideo(_ rectangles: [PixelRectangle], at now: MonotonicTime) -> Bool {
         guard encoder.hasBands,
-            quality.deselectVideo(above: Self.readableQP, leaving: Self.mostApart, now: now)
+            quality.deselectVideo(above: Self.readableQP, leaving: Self.maxApart, now: now)
         else { return false }
         // The video is left out only where bands can be placed.
         if encoder.usesBands(activity(prefersBands: true, minQP)) { return true }
@@ -105,7 +105,7 @@ final class PictureCoder {
     /// Text beside a video that isn't coarser than this gains little from a picture of its own.
     private static let readableQP = 24
     /// The most macroblocks that are coded apart from a video: two lines of text across the screen.
-    private static let mostApart = 256
+    private static let maxApart = 256
 
     /// Marks moving macroblocks that are too coarse to read as `coded`, up to what the link has room for. Refinement
     /// waits until a macroblock is at rest, so text that keeps scrolling would stay as coarse as its key frame.
@@ -228,7 +228,7 @@ final class PictureCoder {
         for encoded: EncodedPicture, _ decision: RateController.Decision, _ rate: inout RateController
     ) -> Int? {
         // A host takes no longer unit. Six qps coarser doubles the step size.
-        if encoded.byteCount > mostBytes, decision.qp < QP.coarsest {
+        if encoded.byteCount > maxBytes, decision.qp < QP.coarsest {
             return min(decision.qp + 6, QP.coarsest)
         }
         // A key frame codes all of the picture, which must not be more than what changed.

@@ -100,7 +100,7 @@ final class PicturePipeline {
         if content == .slate, hasBars { canvas.drawBlack() }
         let compares =
             kind != .keyFrame && content == .sent && canvas.chroma == .yuv420
-            && coder.quality.selectedCount >= MotionSearch.fewestMacroblocks
+            && coder.quality.selectedCount >= MotionSearch.minMacroblocks
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         // If the screen refuses its pixels half-way, the next picture starts from there.
         if content == .sent { content = .ahead }
@@ -148,7 +148,7 @@ final class PicturePipeline {
         var begin = begin
         for look in 1... {
             guard try read(owed, since: begin, &statistics) else { return false }
-            if !screen.hasPendingDamage || look == Self.mostLooks { break }
+            if !screen.hasPendingDamage || look == Self.maxLooks { break }
             begin = .now()
             let more = reader.affected(by: try screen.fetchDamage())
             // What was painted is not in the captured area.
@@ -161,7 +161,7 @@ final class PicturePipeline {
     }
 
     /// A program that paints without a pause would keep the picture from being coded.
-    private static let mostLooks = 3
+    private static let maxLooks = 3
 
     /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
     private func read(

@@ -7,14 +7,14 @@ public struct DamagedArea: Sendable, Equatable {
     public private(set) var rectangles: [PixelRectangle] = []
 
     /// The most rectangles; beyond that, the nearest are merged. Each rectangle costs a request and a conversion.
-    public static let mostRectangles = 16
+    public static let maxRectangles = 16
 
     /// Covers `changes` with rectangles inside a picture of `size`.
     ///
     /// The left and top edges are rounded down to even numbers, and the right and bottom edges up, because a chroma
     /// sample covers two pixels each way. At the picture's own right and bottom edges, they may be odd.
     public init(_ changes: [PixelRectangle], in size: PictureSize) {
-        rectangles.reserveCapacity(min(changes.count, Self.mostGathered))
+        rectangles.reserveCapacity(min(changes.count, Self.maxGathered))
         set(changes, in: size)
     }
 
@@ -22,7 +22,7 @@ public struct DamagedArea: Sendable, Equatable {
     public init() {}
 
     // The number of rectangles that are gathered before neighbours are merged.
-    private static let mostGathered = 64
+    private static let maxGathered = 64
     // Two rectangles are merged if that adds at most the pixels of three macroblocks: those cost less than a second
     // request.
     private static let fewPixels = 3 * 256
@@ -32,7 +32,7 @@ public struct DamagedArea: Sendable, Equatable {
         rectangles.removeAll(keepingCapacity: true)
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         // X regions are sorted by rows, so neighbours in the list are near each other on the screen.
-        let group = max(1, (changes.count + Self.mostGathered - 1) / Self.mostGathered)
+        let group = max(1, (changes.count + Self.maxGathered - 1) / Self.maxGathered)
         var members = 0
         for change in changes {
             let inside = change.intersection(whole)
@@ -50,7 +50,7 @@ public struct DamagedArea: Sendable, Equatable {
             members += 1
         }
         mergeClose()
-        while rectangles.count > Self.mostRectangles {
+        while rectangles.count > Self.maxRectangles {
             mergeNearest()
             mergeClose()
         }

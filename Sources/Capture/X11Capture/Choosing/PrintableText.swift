@@ -1,11 +1,11 @@
 /// Makes text from untrusted sources safe for a terminal and a log line.
 enum PrintableText {
     /// The most Unicode scalars that are kept.
-    static let mostCharacters = 200
+    static let maxCharacters = 200
 
     /// Returns `text` with everything that controls a terminal or the writing direction replaced by a space, truncated
-    /// to `mostCharacters`.
-    static func harmless(_ text: String) -> String { plain(text.unicodeScalars.prefix(mostCharacters)) }
+    /// to `maxCharacters`.
+    static func harmless(_ text: String) -> String { plain(text.unicodeScalars.prefix(maxCharacters)) }
 
     /// Returns `text` with these characters replaced, but not truncated, so that what a person has read and types in is
     /// found again.

@@ -24,7 +24,7 @@ public struct ScreenPicker {
     private var isOutlineVisible = false
 
     /// A shorter way with the button held down is a click.
-    private static let shortestDrag = 5
+    private static let minDrag = 5
     private static let edge = 2
     private static let outlineColor: UInt32 = 0xE0_20_20
     /// The place of the crosshair in the cursor font (X11/cursorfont.h); its mask is the next one.
@@ -85,7 +85,7 @@ public struct ScreenPicker {
     /// The choice of a click or a drag; nil if there is nothing.
     private func choice(from start: (x: Int, y: Int), to end: (x: Int, y: Int)) throws(X11CaptureError) -> Choice? {
         let area = Self.area(from: start, to: end)
-        guard max(area.width, area.height) > Self.shortestDrag else { return try window(at: end) }
+        guard max(area.width, area.height) > Self.minDrag else { return try window(at: end) }
         let screen = try connection.rootSize()
         let region = area.intersection(PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height))
         guard region.width >= 2, region.height >= 2 else { return nil }
@@ -142,7 +142,7 @@ extension ScreenPicker {
             let status = answer.pointee.status
             free(answer)
             if UInt32(status) == XCB_GRAB_STATUS_SUCCESS.rawValue { break }
-            if attempt == Self.mostAttempts { throw .pointerGrabbed }
+            if attempt == Self.maxAttempts { throw .pointerGrabbed }
             poll(nil, 0, 100)
         }
         // Without the keyboard, the right button still cancels.
@@ -152,7 +152,7 @@ extension ScreenPicker {
         free(xcb_grab_keyboard_reply(connection.handle, keyboard, nil))
     }
 
-    private static var mostAttempts: Int { 50 }
+    private static var maxAttempts: Int { 50 }
 
     private mutating func outline(_ area: PixelRectangle) {
         let handle = connection.handle

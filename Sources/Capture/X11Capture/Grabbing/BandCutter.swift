@@ -9,7 +9,7 @@ struct BandCutter {
     private var done = 0
 
     // Each band is a request, so a few rows at the end of the space are not worth one.
-    private static let fewestRows = 16
+    private static let minRows = 16
 
     init(_ rectangles: [PixelRectangle], _ layout: PixelLayout) {
         self.rectangles = rectangles
@@ -32,7 +32,7 @@ struct BandCutter {
         let left = whole.height - done
         var rows = room / stride
         if rows < left {
-            if !isEmpty, rows < Self.fewestRows { return nil }
+            if !isEmpty, rows < Self.minRows { return nil }
             rows = max(2, rows & ~1)
         }
         rows = min(rows, left)

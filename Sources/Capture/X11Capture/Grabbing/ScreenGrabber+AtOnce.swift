@@ -9,7 +9,7 @@ extension ScreenGrabber {
     /// takes no memory of this process.
     private static let mappedBytes = 2 << 20
     /// Rectangles are taken in one request if that takes at most so many times their pixels.
-    private static let mostAround = 2
+    private static let maxAround = 2
 
     /// Hands out pixels like `grab`, but pixels that are all of the same time: they are taken in one request, which the
     /// X server answers without interruption, or in several that are sent together and which the server carries out
@@ -21,7 +21,7 @@ extension ScreenGrabber {
     ) throws(X11CaptureError) {
         let union = rectangles.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
         let pixels = rectangles.reduce(0) { $0 + $1.width * $1.height }
-        let requested = union.width * union.height <= Self.mostAround * pixels ? [union] : rectangles
+        let requested = union.width * union.height <= Self.maxAround * pixels ? [union] : rectangles
         let needed = requested.reduce(0) { $0 + Self.aligned(layout.stride(width: $1.width) * $1.height) }
         guard makeRoom(needed), let segment else {
             return try grabAtOnceThroughConnection(rectangles, place, layout, body)

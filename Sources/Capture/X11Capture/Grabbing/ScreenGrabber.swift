@@ -29,7 +29,7 @@ final class ScreenGrabber {
     /// What `grabAtOnce` or `keep` has taken in one request, and where, as long as it is in the segment.
     var kept: (band: Band, place: CapturePlace)?
     private let bandBytes: Int
-    private let mostBytes: Int
+    private let maxBytes: Int
     // Kept so that a picture needs no allocation.
     private var halves: (first: [Band], second: [Band]) = ([], [])
 
@@ -50,13 +50,13 @@ final class ScreenGrabber {
     private static let replyBytes = 1 << 20
 
     /// Takes pixels by the first of `methods` that works, into a segment of `segmentBytes` that may grow to
-    /// `mostBytes`.
+    /// `maxBytes`.
     init(
         _ connection: X11Connection, methods: [GrabMethod], segmentBytes: Int = ScreenGrabber.segmentBytes,
-        mostBytes: Int = .max
+        maxBytes: Int = .max
     ) throws(X11CaptureError) {
         bandBytes = segmentBytes
-        self.mostBytes = mostBytes
+        self.maxBytes = maxBytes
         var failure: X11CaptureError?
         for method in methods {
             var segment: SharedSegment?
@@ -93,7 +93,7 @@ final class ScreenGrabber {
     func makeRoom(_ needed: Int) -> Bool {
         guard let old = segment else { return false }
         if needed <= old.count { return true }
-        guard needed <= mostBytes, let larger = try? Self.segment(connection, method, needed) else { return false }
+        guard needed <= maxBytes, let larger = try? Self.segment(connection, method, needed) else { return false }
         segment = larger
         kept = nil
         return true

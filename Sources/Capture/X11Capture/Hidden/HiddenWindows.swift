@@ -27,7 +27,7 @@ final class HiddenWindows {
     var needsLook = false
     private var needsWholeLook = false
     /// The most questions about main windows in a turn. Windows that are left stay black until the next turn.
-    private static let mostQuestions = 256
+    private static let maxQuestions = 256
     private var questionsLeft = Int.max
     /// The children of the root window about which there were too many questions: they come last in the next turn.
     private var costly: Set<xcb_window_t> = []
@@ -110,7 +110,7 @@ final class HiddenWindows {
     func update() throws(X11CaptureError) {
         if !needsLook { return }
         needsLook = false
-        questionsLeft = Self.mostQuestions
+        questionsLeft = Self.maxQuestions
         if needsWholeLook {
             needsWholeLook = false
             for window in frames.keys { frames[window]?.isSizeKnown = false }

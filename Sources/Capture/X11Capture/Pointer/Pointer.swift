@@ -23,7 +23,7 @@ final class Pointer {
     private var wasShapeEverRefused = false
 
     // A shape with more pixels than this is ignored.
-    private static let mostPixels = 1 << 20
+    private static let maxPixels = 1 << 20
     /// How long to wait before the shape is requested again after the server refused it. No event reports that it would
     /// hand it out now.
     private static let refusalPeriod = Interval.seconds(1)
@@ -171,7 +171,7 @@ final class Pointer {
             count: max(0, Int(xcb_xfixes_get_cursor_image_cursor_image_length(image))))
         var new = X11Cursor()
         let count = Int(reply.width) * Int(reply.height)
-        if count <= Self.mostPixels, pixels.count >= count {
+        if count <= Self.maxPixels, pixels.count >= count {
             new = X11Cursor(
                 width: Int(reply.width), height: Int(reply.height), hotX: Int(reply.xhot), hotY: Int(reply.yhot),
                 pixels: Array(pixels.prefix(count)))

@@ -17,7 +17,7 @@ struct X11Cursor: Equatable {
     var pixels: [UInt32] = []
 
     /// The same shape, scaled down if a side is longer than `limit`.
-    func fitting(_ limit: Int = CursorImage.longestSide) -> X11Cursor {
+    func fitting(_ limit: Int = CursorImage.maxSide) -> X11Cursor {
         if isInvisible { return X11Cursor() }
         let longest = max(width, height)
         if longest <= limit { return self }

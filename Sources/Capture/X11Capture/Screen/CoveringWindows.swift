@@ -21,11 +21,11 @@ final class CoveringWindows {
     private var isStale = true
 
     /// A window that is smaller than this part of the screen isn't a part of a lock, but a menu, a tooltip or a panel.
-    private static let leastPart = 64
+    private static let minPart = 64
     /// A shape of more rectangles than this is a drawing.
-    private static let mostRectangles = 64
+    private static let maxRectangles = 64
     /// The most windows that are queried at once.
-    private static let mostWindows = 4096
+    private static let maxWindows = 4096
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
@@ -38,7 +38,7 @@ final class CoveringWindows {
         let children = UnsafeBufferPointer(
             start: xcb_query_tree_children(tree), count: max(0, Int(xcb_query_tree_children_length(tree))))
         // The topmost windows come last.
-        stale = Set(children.suffix(Self.mostWindows))
+        stale = Set(children.suffix(Self.maxWindows))
         try update()
     }
 
@@ -80,7 +80,7 @@ final class CoveringWindows {
     private func query(_ window: xcb_window_t) -> Bool {
         // The server's own windows, such as the overlay of a compositor, lock nothing.
         if connection.clientPart(of: window) == 0 { return false }
-        if stale.count < Self.mostWindows { stale.insert(window) }
+        if stale.count < Self.maxWindows { stale.insert(window) }
         return true
     }
 
@@ -127,7 +127,7 @@ final class CoveringWindows {
 
     /// Whether a window of this size may be a part of a lock.
     private func isLarge(_ width: Int, _ height: Int) -> Bool {
-        width * height * Self.leastPart >= screen.width * screen.height
+        width * height * Self.minPart >= screen.width * screen.height
     }
 
     /// The parts of `area`, in the root window's coordinates, that a window has by its shape; all of it if it has none.
@@ -144,7 +144,7 @@ final class CoveringWindows {
         let rectangles = UnsafeBufferPointer(
             start: xcb_xfixes_fetch_region_rectangles(reply),
             count: max(0, Int(xcb_xfixes_fetch_region_rectangles_length(reply))))
-        if rectangles.count > Self.mostRectangles { return [] }
+        if rectangles.count > Self.maxRectangles { return [] }
         // The shape's coordinates begin inside the border.
         return rectangles.map {
             PixelRectangle(

@@ -10,7 +10,7 @@ extension ScreenCapture {
 
     /// After this many refusals in a row, without an event that changes the area, the capture fails. Fewer may only
     /// mean that such an event is still on its way.
-    private static let mostRefusals = 3
+    private static let maxRefusals = 3
 
     /// Throws if the server keeps refusing, as it does for a moment while the screen changes its size.
     public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool {
@@ -103,7 +103,7 @@ extension ScreenCapture {
             needsFullGrab = true
             isRefused = true
             refusals += 1
-            if refusals >= Self.mostRefusals { throw .requestRefused(request: request, code: code) }
+            if refusals >= Self.maxRefusals { throw .requestRefused(request: request, code: code) }
             return false
         }
     }

@@ -6,7 +6,7 @@ import MediaTypes
 struct MonitorSearch {
     private let connection: X11Connection
     // The most monitors that are listed: no real setup has more, and each one costs at least one more request.
-    private static let mostMonitors = 64
+    private static let maxMonitors = 64
 
     init(_ connection: X11Connection) {
         self.connection = connection
@@ -40,7 +40,7 @@ struct MonitorSearch {
         defer { free(reply) }
         var found: [Unnamed] = []
         var monitors = xcb_randr_get_monitors_monitors_iterator(reply)
-        while monitors.rem > 0, found.count < Self.mostMonitors, let monitor = monitors.data?.pointee {
+        while monitors.rem > 0, found.count < Self.maxMonitors, let monitor = monitors.data?.pointee {
             found.append(
                 Unnamed(
                     atom: monitor.name,
@@ -93,7 +93,7 @@ struct MonitorSearch {
             start: xcb_randr_get_screen_resources_current_outputs(resources),
             count: max(0, Int(xcb_randr_get_screen_resources_current_outputs_length(resources))))
         var result: [DisplayListing.Monitor] = []
-        for output in outputs.prefix(Self.mostMonitors) {
+        for output in outputs.prefix(Self.maxMonitors) {
             let infoCookie = xcb_randr_get_output_info(
                 connection.handle, output, resources.pointee.config_timestamp)
             guard let info = xcb_randr_get_output_info_reply(connection.handle, infoCookie, nil) else { continue }

@@ -48,7 +48,7 @@ struct WindowProperties {
         if let atom, reply.pointee.bytes_after > 0 {
             // This is rare: the title holds a page's whole address, or a program tries to keep its window from being
             // matched.
-            let rest = sendRequest(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
+            let rest = sendRequest(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.maxRest)
             if let more = xcb_get_property_reply(connection.handle, rest, nil) {
                 bytes += Self.bytes(more)
                 free(more)
@@ -75,7 +75,7 @@ struct WindowProperties {
     }
 
     /// In units of 4 bytes. With the first 1 KiB, this makes up to 64 KiB of a title.
-    private static let longestRest: UInt32 = (64 - 1) << 8
+    private static let maxRest: UInt32 = (64 - 1) << 8
 
     private static func bytes(_ reply: UnsafeMutablePointer<xcb_get_property_reply_t>) -> [UInt8] {
         Array(

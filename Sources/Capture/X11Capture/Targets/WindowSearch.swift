@@ -39,7 +39,7 @@ struct WindowSearch {
     /// The most levels that a program's window lies below the root: by itself, in a frame, or in a frame within a
     /// frame.
     private static let levels = 3
-    private static let mostWindows = 16_384
+    private static let maxWindows = 16_384
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
@@ -128,9 +128,9 @@ struct WindowSearch {
         if tops == [connection.root] {
             level = try children(of: [(connection.root, 0)]).map { ($0.window, $0.window) }
         } else {
-            level = tops.prefix(Self.mostWindows).map { ($0, $0) }
+            level = tops.prefix(Self.maxWindows).map { ($0, $0) }
         }
-        for depth in 1...Self.levels where !level.isEmpty && result.count < Self.mostWindows {
+        for depth in 1...Self.levels where !level.isEmpty && result.count < Self.maxWindows {
             if watching != 0 { for (window, _) in level { connection.select(watching, on: window) } }
             result += try describe(level)
             if depth < Self.levels { level = try children(of: level) }
@@ -175,7 +175,7 @@ struct WindowSearch {
             defer { free(tree) }
             let windows = UnsafeBufferPointer(
                 start: xcb_query_tree_children(tree), count: max(0, Int(xcb_query_tree_children_length(tree))))
-            for window in windows where result.count < Self.mostWindows { result.append((window, parent.frame)) }
+            for window in windows where result.count < Self.maxWindows { result.append((window, parent.frame)) }
         }
         try connection.check()
         return result

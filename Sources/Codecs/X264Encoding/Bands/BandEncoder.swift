@@ -37,7 +37,7 @@ final class BandEncoder {
         width = columns * 16
         own.size = PictureSize(width: width, height: rows * 16)
         // Nothing in a band moves farther than the band is high, except sideways.
-        own.longestVector = rows * 16
+        own.maxVector = rows * 16
         chroma = configuration.chroma
         self.covered = covered
         encoder = try X264Encoder(own, onWarning: onWarning)

@@ -8,7 +8,7 @@ struct AudioClock {
     /// How far a packet may be from where the clock's measured offset puts it.
     private static let clockError = Interval.milliseconds(10)
     /// How late a packet may come, for example behind a large picture, before all packets after it are placed as late.
-    private static let longestDelay = Interval.milliseconds(100)
+    private static let maxDelay = Interval.milliseconds(100)
 
     /// What is added to capture times; nil before the first packet.
     private var shift: Interval?
@@ -23,7 +23,7 @@ struct AudioClock {
     mutating func place(
         _ captured: MonotonicTime, arrival: MonotonicTime, lasting duration: Interval
     ) -> MonotonicTime {
-        place(captured, near: arrival - max(duration, Self.clockError), lateness: Self.longestDelay)
+        place(captured, near: arrival - max(duration, Self.clockError), lateness: Self.maxDelay)
     }
 
     private mutating func place(

@@ -208,7 +208,7 @@ struct LowLayerEncoder {
         }
         let new = try X264Encoder(
             X264Configuration(
-                size: picture.size, framesPerSecond: 30, rate: .fewestBits, matrix: picture.matrix,
+                size: picture.size, framesPerSecond: 30, rate: .minBits, matrix: picture.matrix,
                 isFullRange: picture.isFullRange))
         encoder = new
         needsKeyFrame = true

@@ -58,7 +58,7 @@ final class TrackEncoder: Sendable {
 
     /// Below this, x264 can't keep to a rate.
     fileprivate static let lowestRate = BitRate(bitsPerSecond: 64_000)
-    private static let longestEncoding = Interval.milliseconds(500)
+    private static let maxEncoding = Interval.milliseconds(500)
 
     private let highestRate: BitRate
     private let wake: EventFD
@@ -129,7 +129,7 @@ final class TrackEncoder: Sendable {
         wishes.withLock { $0.isWatched = true }
         // Another thread may be encoding, which takes some milliseconds; the caller's own can't be waited for, if it
         // calls this when it gets a frame.
-        let deadline = MonotonicTime.now() + Self.longestEncoding
+        let deadline = MonotonicTime.now() + Self.maxEncoding
         encodeWhatWaits()
         while wishes.withLock({ $0.isEncoding }), MonotonicTime.now() < deadline {
             wake.wait(until: MonotonicTime.now() + .milliseconds(2))

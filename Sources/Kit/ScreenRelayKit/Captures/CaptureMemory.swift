@@ -29,7 +29,7 @@ public struct CaptureMemoryExpectation: Sendable, Equatable {
     public var hasFullChroma = false
     /// The lowest number of pixels that the capture reads, whatever the size of its pictures. A capture that scales
     /// down reads more than it sends.
-    public var leastPixels = 0
+    public var minPixels = 0
     /// The number of pixels read for each pixel sent.
     public var pixelsReadForOneSent = 1.0
 
@@ -37,19 +37,19 @@ public struct CaptureMemoryExpectation: Sendable, Equatable {
     public init() {}
 
     /// The largest screen that is expected: 7680x4320.
-    private static let mostPixels = 7680 * 4320
+    private static let maxPixels = 7680 * 4320
     /// Measured peaks (VmHWM, most demanding scene): 27.7 MB at 1280x720, 44.3 at 1920x1080, 96.4 at 3840x2160; in
     /// 4:4:4 37.7, 61.3 and 166.3.
     private static let base = 40_000_000
     private static let bytesForPixel = (halfChroma: 30, fullChroma: 45)
 
     func ceiling(for size: PictureSize?) -> UInt64 {
-        var pixels = Self.mostPixels
+        var pixels = Self.maxPixels
         if let size {
             let read = Double(size.width) * Double(size.height) * max(1, pixelsReadForOneSent)
-            pixels = max(leastPixels, read < Double(Self.mostPixels) ? Int(read) : Self.mostPixels)
+            pixels = max(minPixels, read < Double(Self.maxPixels) ? Int(read) : Self.maxPixels)
         }
         let each = hasFullChroma ? Self.bytesForPixel.fullChroma : Self.bytesForPixel.halfChroma
-        return UInt64(clamping: Self.base + min(pixels, Self.mostPixels) * each)
+        return UInt64(clamping: Self.base + min(pixels, Self.maxPixels) * each)
     }
 }

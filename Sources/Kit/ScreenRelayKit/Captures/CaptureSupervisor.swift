@@ -16,7 +16,7 @@ public final class CaptureSupervisor: Sendable {
     /// become the track's source, because viewers should barely notice, and else as long as the program's longest.
     private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
-    private static let longestPauseAfterArrival = Interval.milliseconds(500)
+    private static let maxPauseAfterArrival = Interval.milliseconds(500)
     /// The exit code of a capture whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
     /// The exit code of a capture whose display, monitor or link isn't there (EX_UNAVAILABLE).
@@ -73,7 +73,7 @@ public final class CaptureSupervisor: Sendable {
                         return
                     }
                     // The missing resource (processes, descriptors) may become free again.
-                    pause = Self.longer(pause, atMost: program.longestPause)
+                    pause = Self.longer(pause, atMost: program.maxPause)
                     Self.wait(pause, on: wake, isStopped)
                     continue
                 }
@@ -92,7 +92,7 @@ public final class CaptureSupervisor: Sendable {
                 isMissing = !capture.hasArrived && status == .exited(Self.notThere)
                 if capture.hasArrived {
                     let wasGood = MonotonicTime.now() - began >= Self.goodRun
-                    pause = wasGood ? .zero : min(pause, Self.longestPauseAfterArrival)
+                    pause = wasGood ? .zero : min(pause, Self.maxPauseAfterArrival)
                 }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
                 // What isn't there, such as a sound server, is reported once and not at each attempt.
@@ -101,7 +101,7 @@ public final class CaptureSupervisor: Sendable {
                 lastEnd = status
                 Self.wait(pause, on: wake, isStopped)
                 pause = Self.longer(
-                    pause, atMost: capture.hasArrived ? Self.longestPauseAfterArrival : program.longestPause)
+                    pause, atMost: capture.hasArrived ? Self.maxPauseAfterArrival : program.maxPause)
             }
         }
         guard let started else { throw .system("no thread left for a supervisor") }

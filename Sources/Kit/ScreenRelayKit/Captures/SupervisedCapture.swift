@@ -17,7 +17,7 @@ final class SupervisedCapture {
     private static let abortTimeout = Interval.seconds(1)
     /// How often the memory is checked while it grows, and while it has stayed the same for long: each look wakes the
     /// host, whose screen may stand still for hours.
-    private static let (lookPeriod, longestPeriod) = (Interval.milliseconds(500), Interval.seconds(2))
+    private static let (lookPeriod, maxPeriod) = (Interval.milliseconds(500), Interval.seconds(2))
     /// x264 reserves four to five times what it keeps, and crashes if that is refused: this backstop is far above.
     private static let addressSpace = (least: UInt64(4) << 30, forOneByte: UInt64(16))
 
@@ -143,7 +143,7 @@ final class SupervisedCapture {
             end(because: "it did not start within \(Self.startTimeout.milliseconds / 1000) s", SIGABRT, now)
         }
         guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory else { return }
-        period = hasArrived && taken == lastPeak ? min(period + period, Self.longestPeriod) : Self.lookPeriod
+        period = hasArrived && taken == lastPeak ? min(period + period, Self.maxPeriod) : Self.lookPeriod
         lastPeak = taken
         guard taken > ceiling else { return }
         end(because: "it took \(taken / 1_000_000) MB of memory; the limit is \(ceiling / 1_000_000) MB", SIGKILL, now)

@@ -14,13 +14,13 @@ public struct SupervisedProgram: Sendable {
     /// again.
     let isNeeded: Bool
     /// The longest pause between two attempts of one that doesn't become the track's source.
-    let longestPause: Interval
+    let maxPause: Interval
 
     /// A capture of pictures, without which there is nothing to share.
     public static func capture(_ path: String, _ arguments: [String]) -> SupervisedProgram {
         SupervisedProgram(
             path: path, arguments: arguments, quietArguments: ["--again"], name: "capture", isNeeded: true,
-            longestPause: .seconds(5))
+            maxPause: .seconds(5))
     }
 
     /// A capture of sound. The pictures go on without it, so it is tried again whatever its end was, but less often, as
@@ -28,6 +28,6 @@ public struct SupervisedProgram: Sendable {
     public static func sound(_ path: String, _ arguments: [String]) -> SupervisedProgram {
         SupervisedProgram(
             path: path, arguments: arguments, quietArguments: [], name: "screenrelay-sound", isNeeded: false,
-            longestPause: .seconds(30))
+            maxPause: .seconds(30))
     }
 }

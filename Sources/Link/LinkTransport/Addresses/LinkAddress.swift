@@ -63,7 +63,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         } else if host.contains(":") {
             throw .invalidAddress(text: text, reason: "an IPv6 address stands in brackets, as in \(scheme)[::1]:7300")
         }
-        guard !host.isEmpty, host.utf8.count <= longestName, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        guard !host.isEmpty, host.utf8.count <= maxName, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw .invalidAddress(
                 text: text, reason: "a name or an address stands before the port, as in \(scheme)[::1]:7300")
         }
@@ -71,7 +71,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The maximum length of a DNS name in bytes (RFC 1035, section 2.3.4).
-    private static let longestName = 255
+    private static let maxName = 255
 
     /// The host and port of an address that is reached over TCP, encrypted or not; nil for other addresses.
     public var network: (host: String, port: UInt16)? {

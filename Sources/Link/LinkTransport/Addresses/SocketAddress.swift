@@ -4,7 +4,7 @@ import Glibc
 /// A Unix socket's path as `sockaddr_un` (unix(7)).
 struct SocketAddress {
     /// `sun_path` has 108 bytes, one of which is for the NUL at the end.
-    static let longestPath = 107
+    static let maxPath = 107
 
     let path: String
     private var storage = sockaddr_un()
@@ -14,7 +14,7 @@ struct SocketAddress {
         let bytes = Array(path.utf8)
         if bytes.isEmpty { throw .invalidAddress(text: path, reason: "the path is empty") }
         if bytes.contains(0) { throw .invalidAddress(text: path, reason: "the path has a NUL byte in it") }
-        if bytes.count > Self.longestPath { throw .pathTooLong(path: path, bytes: bytes.count) }
+        if bytes.count > Self.maxPath { throw .pathTooLong(path: path, bytes: bytes.count) }
         self.path = path
         storage.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &storage.sun_path) { $0.copyBytes(from: bytes) }

@@ -19,7 +19,7 @@ public final class LinkConnection {
     /// The default number of bytes that may wait for a slow peer: a few of the largest units.
     public static let standardLimit = 16 << 20
     /// A buffer for `receive` of this many bytes or more is always large enough.
-    public static let leastBuffer = EncryptedStream.longestRecord
+    public static let minBuffer = EncryptedStream.maxRecord
 
     private var socket: FileDescriptor?
     /// The encryption of the socket's bytes, if there is one.
@@ -87,7 +87,7 @@ public final class LinkConnection {
 
     /// Reads available data, at most `buffer.count` bytes, into the beginning of the buffer.
     ///
-    /// Call it until it returns `wouldBlock`, or with a buffer of at least `leastBuffer` bytes: an encrypted connection
+    /// Call it until it returns `wouldBlock`, or with a buffer of at least `minBuffer` bytes: an encrypted connection
     /// may otherwise hold data that poll(2) doesn't report.
     ///
     /// - Throws: `system` if the system fails, or `encryption` or `tokenRefused` on an encrypted link. A connection

@@ -96,7 +96,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .invalidAddress(let text, let reason): "'\(text)' is not the address of a capture link: \(reason)"
         case .pathTooLong(let path, let bytes):
-            "socket path '\(path)' has \(bytes) bytes; the system allows \(SocketAddress.longestPath): choose a shorter one"
+            "socket path '\(path)' has \(bytes) bytes; the system allows \(SocketAddress.maxPath): choose a shorter one"
         case .folderMissing(let folder): "folder '\(folder)' for the socket does not exist; make it first"
         case .folderNotSafe(let folder, let reason): "folder '\(folder)' can't be used for the socket: \(reason)"
         case .folderLocked(let folder):

@@ -26,7 +26,7 @@ final class EncryptedStream {
 
     /// The most content that a record has (RFC 8446 section 5.1). A read of this many bytes leaves none in OpenSSL's
     /// memory, where poll(2) couldn't see it.
-    static let longestRecord = 1 << 14
+    static let maxRecord = 1 << 14
 
     private let encryption: LinkEncryption
     /// SSL, owned.
@@ -89,7 +89,7 @@ final class EncryptedStream {
 
     /// Reads what has arrived into the beginning of the buffer.
     ///
-    /// A buffer of `longestRecord` bytes or more never leaves something behind that poll(2) doesn't report. With a
+    /// A buffer of `maxRecord` bytes or more never leaves something behind that poll(2) doesn't report. With a
     /// smaller one, call it until it returns `wouldBlock`.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(LinkTransportError) -> LinkConnection.Received {
         var count = 0
@@ -105,7 +105,7 @@ final class EncryptedStream {
             } else {
                 return try outcome(of: result) == .ended ? .closed : .wouldBlock
             }
-        } while buffer.count - count >= Self.longestRecord
+        } while buffer.count - count >= Self.maxRecord
         return .bytes(count)
     }
 

@@ -7,7 +7,7 @@ public import MediaTypes
 /// has come in parts. A value without I/O.
 public struct PicturesInParts<Tag: Sendable>: Sendable {
     /// The most bytes of a picture; further parts are left out.
-    private static var mostBytes: Int { 8 << 20 }
+    private static var maxBytes: Int { 8 << 20 }
 
     /// Whether a picture has come in parts so far.
     public private(set) var haveCome = false
@@ -47,7 +47,7 @@ public struct PicturesInParts<Tag: Sendable>: Sendable {
 
     /// The picture with the slices of its next part, whose parameter sets are the ones that it has.
     private static func join(_ frame: CodedFrame, _ part: CodedFrame) -> CodedFrame {
-        guard frame.bytes.count + part.bytes.count <= mostBytes else { return frame }
+        guard frame.bytes.count + part.bytes.count <= maxBytes else { return frame }
         var (bytes, units) = (frame.bytes, frame.units)
         for unit in part.units where NALUnitHeader(part.bytes[unit.lowerBound])?.type.isSlice == true {
             bytes += AnnexB.startCode

@@ -6,8 +6,8 @@ extension SequenceParameterSet {
     public var bufferedPictures: Int {
         1
             + max(
-                maximumReferenceFrames, usability?.maximumBufferedPictures ?? 0,
-                usability?.maximumReorderedPictures ?? 0)
+                maxReferenceFrames, usability?.maxBufferedPictures ?? 0,
+                usability?.maxReorderedPictures ?? 0)
     }
 
     /// The number of bytes that the samples of these pictures take at their coded size.

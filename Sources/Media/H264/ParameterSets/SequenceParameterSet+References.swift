@@ -8,7 +8,7 @@ extension SequenceParameterSet {
         guard (1...4).contains(count), let header = nalUnit.first,
             let old = try? SequenceParameterSet(nalUnit: nalUnit[...]), old.profileLevelID.levelIDC >= 12,
             old.profileLevelID.profileIDC == 66, old.pictureOrderCountType == 2,
-            let buffered = old.usability?.maximumBufferedPictures
+            let buffered = old.usability?.maxBufferedPictures
         else { return nil }
         let bytes = EmulationPrevention.removed(from: nalUnit[...].dropFirst())
         guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return nil }

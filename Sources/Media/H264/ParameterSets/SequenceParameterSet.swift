@@ -25,7 +25,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
     /// The offsets of the order count if `pictureOrderCountType` is 1; nil otherwise.
     public let pictureOrderCycle: PictureOrderCycle?
     /// max_num_ref_frames.
-    public let maximumReferenceFrames: Int
+    public let maxReferenceFrames: Int
     /// gaps_in_frame_num_value_allowed_flag: frames may be left out on purpose.
     public let allowsFrameNumberGaps: Bool
     /// Whether all pictures are frames (no field coding, no macroblock-adaptive frame-field coding).
@@ -42,9 +42,9 @@ public struct SequenceParameterSet: Hashable, Sendable {
 
     /// The largest number of pictures that precede another picture in decoding order and follow it in output order. It
     /// is 0 if pictures can be output at once, and nil if the stream doesn't say.
-    public var maximumReorderedPictures: Int? {
+    public var maxReorderedPictures: Int? {
         // With pic_order_cnt_type 2, output order is decoding order (section 8.2.1.3).
-        pictureOrderCountType == 2 ? 0 : usability?.maximumReorderedPictures
+        pictureOrderCountType == 2 ? 0 : usability?.maxReorderedPictures
     }
 
     /// Reads an SPS NAL unit, given without its start code. Throws ``H264Error`` if it is another NAL unit, is
@@ -101,7 +101,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         pictureOrderCountBits = orderBits
         deltaPictureOrderAlwaysZero = alwaysZero
         pictureOrderCycle = orderCycle
-        maximumReferenceFrames = try reader.unsignedExpGolomb("max_num_ref_frames", atMost: 16)
+        maxReferenceFrames = try reader.unsignedExpGolomb("max_num_ref_frames", atMost: 16)
         allowsFrameNumberGaps = try reader.flag()
 
         let sideLimit = Self.sizeLimit / 16

@@ -7,9 +7,9 @@ public struct VideoUsability: Hashable, Sendable {
     /// The stream's own clock rate as num_units_in_tick and time_scale, if present.
     public private(set) var timing: Timing?
     /// max_num_reorder_frames, if present.
-    public private(set) var maximumReorderedPictures: Int?
+    public private(set) var maxReorderedPictures: Int?
     /// max_dec_frame_buffering, if present.
-    public private(set) var maximumBufferedPictures: Int?
+    public private(set) var maxBufferedPictures: Int?
 
     /// Colour codes from tables E-3, E-4 and E-5.
     public struct ColourDescription: Hashable, Sendable {
@@ -61,8 +61,8 @@ public struct VideoUsability: Hashable, Sendable {
         if try reader.flag() {
             try reader.skip(1)
             for _ in 0..<4 { _ = try reader.unsignedExpGolomb() }
-            maximumReorderedPictures = try reader.unsignedExpGolomb("max_num_reorder_frames", atMost: 16)
-            maximumBufferedPictures = try reader.unsignedExpGolomb("max_dec_frame_buffering", atMost: 16)
+            maxReorderedPictures = try reader.unsignedExpGolomb("max_num_reorder_frames", atMost: 16)
+            maxBufferedPictures = try reader.unsignedExpGolomb("max_dec_frame_buffering", atMost: 16)
         }
     }
 

@@ -20,14 +20,14 @@ struct ContinuousAudio {
     }
 
     /// The longest gap that is taken for a loss.
-    private static let longestLoss: Int64 = 2880
+    private static let maxLoss: Int64 = 2880
     /// How long a packet may take beyond the usual before there is silence in its place: 200 ms.
     private static let timeout: Int64 = 9600
     /// Silence comes in pieces of 40 ms.
     private static let step: Int64 = 1920
     /// The most that packets are expected to be late: 10 s, as late as a track takes its source's times for true. Sound
     /// that was later than is expected would never be heard.
-    private static let longestDelay: Int64 = 480_000
+    private static let maxDelay: Int64 = 480_000
     /// How long it takes until a delay counts for a third: 3 s of sound, whatever its packets last.
     private static let memory: Int64 = 144_000
 
@@ -48,13 +48,13 @@ struct ContinuousAudio {
     /// Takes a packet that came at `arrival`. Returns what is missing before it, and itself; nothing if it begins
     /// before the end of what there is, because it comes too late.
     mutating func take(at time: Int64, length: Int64, arrival: Int64) -> [Piece] {
-        delay = min(max(arrival - (time + length), delay - delay * length / Self.memory), Self.longestDelay)
+        delay = min(max(arrival - (time + length), delay - delay * length / Self.memory), Self.maxDelay)
         guard time >= end else { return [] }
         var pieces: [Piece] = []
         let gap = time - end
         if gap > 0 {
             // What was decoded last doesn't go on behind a silence.
-            let isLoss = gap <= Self.longestLoss && !isSilent
+            let isLoss = gap <= Self.maxLoss && !isSilent
             pieces.append(Piece(content: isLoss ? .concealment : .silence, time: end, length: gap))
         }
         pieces.append(Piece(content: .packet, time: time, length: length))

@@ -41,7 +41,7 @@ struct PushStream: ~Copyable {
             }
             track = MediaTrack(
                 format: found.format, headers: found.headers,
-                changesHeaders: address.container == .fragmentedMP4, longestStep: .zero, lastDuration: .zero)
+                changesHeaders: address.container == .fragmentedMP4, maxStep: .zero, lastDuration: .zero)
         }
         writer =
             if address.container == .hls {

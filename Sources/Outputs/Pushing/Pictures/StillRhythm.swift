@@ -24,7 +24,7 @@ struct StillRhythm {
     private static let stillness = Interval.milliseconds(200)
     /// A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
     /// something is sent.
-    private static let longestSilence = Interval.seconds(5)
+    private static let maxSilence = Interval.seconds(5)
 
     /// Whether somebody may start to watch at any time. A file is watched later.
     private let isWatched: Bool
@@ -44,7 +44,7 @@ struct StillRhythm {
     /// A rhythm whose first picture is still to come, which is asked for in other ways.
     init(isWatched: Bool, isCoarse: Bool, at now: MonotonicTime) {
         (self.isWatched, self.isCoarse) = (isWatched, isCoarse)
-        due = now + Self.longestSilence
+        due = now + Self.maxSilence
     }
 
     /// A picture has come.
@@ -68,7 +68,7 @@ struct StillRhythm {
     mutating func wait(from now: MonotonicTime) {
         let beginning = isCoarse ? Self.coarseBeginning.spacing : Self.beginning.spacing
         let spacing = now < firstUntil ? Self.first.spacing : now < beginsUntil ? beginning : Self.spacing
-        due = now + (isWatched ? spacing : Self.longestSilence)
+        due = now + (isWatched ? spacing : Self.maxSilence)
         // One that doesn't come is asked for with the next picture.
         if keyFrameDue > now, due + Self.stillness > keyFrameDue { due = max(keyFrameDue, now + Self.stillness) }
     }

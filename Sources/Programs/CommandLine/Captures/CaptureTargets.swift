@@ -31,8 +31,8 @@ extension ValueFormat where Value == PixelRectangle {
             else {
                 throw ValueError("not a region; write it like 1280x720+0+40 (width, height, left, top)")
             }
-            guard sideRange.contains(width), sideRange.contains(height), x <= longestSide, y <= longestSide else {
-                throw ValueError("region out of range; sides may be from 2 to \(longestSide)")
+            guard sideRange.contains(width), sideRange.contains(height), x <= maxSide, y <= maxSide else {
+                throw ValueError("region out of range; sides may be from 2 to \(maxSide)")
             }
             return PixelRectangle(x: x, y: y, width: width, height: height)
         }
@@ -95,14 +95,14 @@ extension ValueFormat where Value == ChromaPreference {
 }
 
 /// The longest side of a picture, well within what H.264 and the link can carry.
-private let longestSide = 16384
-private let sideRange = 2...longestSide
+private let maxSide = 16384
+private let sideRange = 2...maxSide
 
 /// A size within limits, or the problem `otherwise` if the text is none.
 private func size(_ text: String, else otherwise: String) throws(ValueError) -> PictureSize {
     guard let (width, height) = sides(text) else { throw ValueError(otherwise) }
     guard sideRange.contains(width), sideRange.contains(height) else {
-        throw ValueError("size out of range; sides may be from 2 to \(longestSide)")
+        throw ValueError("size out of range; sides may be from 2 to \(maxSide)")
     }
     return PictureSize(width: width, height: height)
 }

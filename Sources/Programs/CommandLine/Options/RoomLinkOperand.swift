@@ -9,7 +9,7 @@ public enum RoomLinkOperand {
         + "the first line that begins with http is used"
 
     /// How many bytes of the input are searched for a link.
-    private static let longestInput = 64 << 10
+    private static let maxInput = 64 << 10
 
     /// The link that `given` contains or refers to.
     ///
@@ -30,7 +30,7 @@ public enum RoomLinkOperand {
     private static func firstLink(of file: Int32, _ name: String) throws(UsageError) -> String {
         var line: [UInt8] = []
         var byte: UInt8 = 0
-        for _ in 0..<longestInput {
+        for _ in 0..<maxInput {
             let count = retrying { Glibc.read(file, &byte, 1) }
             if count < 0 {
                 let code = errno

@@ -168,14 +168,14 @@ struct StatusReport {
     private func words(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
 
     /// Averages over a shorter time would be far off. A capture sends its first statistics after its first picture.
-    private static let shortestTime: UInt64 = 500_000_000
+    private static let minTime: UInt64 = 500_000_000
 
     private func counts(of capture: CaptureStatistics) -> String {
         "\(capture.pictures) \(capture.pictures == 1 ? "picture" : "pictures") so far"
     }
 
     private func recentWords(of capture: CaptureStatistics) -> String? {
-        capture.recent.flatMap { $0.duration < Self.shortestTime ? nil : words(for: $0) }
+        capture.recent.flatMap { $0.duration < Self.minTime ? nil : words(for: $0) }
     }
 
     private func words(for recent: RecentStatistics) -> String {

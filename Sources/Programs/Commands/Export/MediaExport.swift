@@ -161,7 +161,7 @@ private final class MediaExportFiles {
         close(try target.create(index))
         let track = MediaTrack(
             format: part.format, headers: part.headers, changesHeaders: part.changesHeaders,
-            longestStep: part.longestStep, lastDuration: part.lastStep)
+            maxStep: part.maxStep, lastDuration: part.lastStep)
         var made: MediaFileWriter?
         try attempt { () throws(MediaFileError) in
             made = try MediaFileWriter(

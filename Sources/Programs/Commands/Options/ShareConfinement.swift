@@ -51,8 +51,8 @@ struct ShareConfinement {
             let share = Double(max(1, percent)) / 100
             expectation.pixelsReadForOneSent = 1 / (share * share)
         // The size of the captured area isn't known here, so allow for a large screen.
-        case .within: expectation.leastPixels = 3840 * 2160
-        case .exactly(let size): expectation.leastPixels = max(3840 * 2160, size.width * size.height)
+        case .within: expectation.minPixels = 3840 * 2160
+        case .exactly(let size): expectation.minPixels = max(3840 * 2160, size.width * size.height)
         case nil: break
         }
         return expectation

@@ -1,6 +1,6 @@
 /// Puts access units together from packets (RFC 6184, packetization modes 0 and 1).
 struct H264Depacketizer: FrameDepacketizer {
-    private static let maximumNALUnitCount = 8192
+    private static let maxNALUnitCount = 8192
 
     func contents(of payloads: [ArraySlice<UInt8>]) -> FrameContents? {
         var contents = FrameContents()
@@ -46,7 +46,7 @@ struct H264Depacketizer: FrameDepacketizer {
 
     /// Adds a NAL unit that follows its start code. Returns false for one of a type that RFC 6184 reserves for itself.
     private func add(_ unit: [UInt8], to contents: inout FrameContents) -> Bool {
-        guard unit.count > 4, contents.units.count < Self.maximumNALUnitCount else { return false }
+        guard unit.count > 4, contents.units.count < Self.maxNALUnitCount else { return false }
         let type = unit[4] & 0x1F
         guard (1...23).contains(type) else { return false }
         if type == 5 { contents.isRandomAccess = true }

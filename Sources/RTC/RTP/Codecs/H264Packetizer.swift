@@ -23,11 +23,11 @@ enum H264PayloadType {
 /// units share a packet; large ones are split into fragments of about equal size.
 public struct H264Packetizer: FramePacketizer {
     /// The largest payload in bytes.
-    public let maximumPayloadByteCount: Int
+    public let maxPayloadByteCount: Int
 
-    /// A packetizer for payloads of at most `maximumPayloadByteCount` bytes, which is clamped to 16...65535.
-    public init(maximumPayloadByteCount: Int = RTPPayload.maximumByteCount) {
-        self.maximumPayloadByteCount = min(max(maximumPayloadByteCount, 16), 65535)
+    /// A packetizer for payloads of at most `maxPayloadByteCount` bytes, which is clamped to 16...65535.
+    public init(maxPayloadByteCount: Int = RTPPayload.maxByteCount) {
+        self.maxPayloadByteCount = min(max(maxPayloadByteCount, 16), 65535)
     }
 
     /// Divides `frame` into packets. Access unit delimiters and filler data are not sent, since a receiver needs
@@ -57,9 +57,9 @@ public struct H264Packetizer: FramePacketizer {
         }
 
         for range in frame.units where isSent(range, of: frame.bytes) {
-            if waitingByteCount + 2 + range.count > maximumPayloadByteCount { sendWaiting() }
+            if waitingByteCount + 2 + range.count > maxPayloadByteCount { sendWaiting() }
             let header = frame.bytes[range.lowerBound]
-            if range.count > maximumPayloadByteCount {
+            if range.count > maxPayloadByteCount {
                 appendFragments(of: range, header: header, to: &packets)
             } else {
                 waiting.append(sized(range))
@@ -90,7 +90,7 @@ public struct H264Packetizer: FramePacketizer {
     /// a full one.
     private func appendFragments(of range: Range<Int>, header: UInt8, to packets: inout [RTPPayload]) {
         let body = (range.lowerBound + 1)..<range.upperBound
-        let room = maximumPayloadByteCount - 2
+        let room = maxPayloadByteCount - 2
         let count = (body.count + room - 1) / room
         let (size, larger) = body.count.quotientAndRemainder(dividingBy: count)
         let indicator = header & 0xE0 | H264PayloadType.fragment

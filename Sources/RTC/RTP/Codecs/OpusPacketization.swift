@@ -4,7 +4,7 @@ import MediaTypes
 /// datagram, such as 20 ms at more than 455 kbit/s or 120 ms at more than 75, isn't sent.
 struct OpusPacketizer: FramePacketizer {
     func packetize(_ frame: CodedFrame, at mediaTime: MediaTime, format: TrackFormat) -> PacketizedFrame {
-        let units = frame.units.prefix(1).filter { $0.count <= RTPPayload.maximumByteCount }
+        let units = frame.units.prefix(1).filter { $0.count <= RTPPayload.maxByteCount }
         let packets = units.map { RTPPayload.part(RTPPayload.Part($0)) }
         return PacketizedFrame(
             coded: frame, packets: packets, mediaTime: mediaTime, format: format,

@@ -34,7 +34,7 @@ public struct REDFormat: Hashable, Sendable {
         else { return nil }
         let previousByteCount = previous.packets[0].byteCount
         let byteCount = 5 + previousByteCount + frame.packets[0].byteCount
-        return previousByteCount <= 0x3FF && byteCount <= RTPPayload.maximumByteCount ? byteCount : nil
+        return previousByteCount <= 0x3FF && byteCount <= RTPPayload.maxByteCount ? byteCount : nil
     }
 
     /// Appends the payload with `frame` and the one before it; nothing if they can't be in one packet.

@@ -73,10 +73,10 @@ public struct PlayoutDelay: Hashable, Sendable {
 /// a packet that is sent again has exactly the same bytes.
 public struct HeaderExtensionFormat: Hashable, Sendable {
     /// The largest size of all extensions together, including the four bytes of the extension header.
-    /// `RTPPayload.maximumByteCount` leaves this much room.
-    public static let maximumByteCount = 32
+    /// `RTPPayload.maxByteCount` leaves this much room.
+    public static let maxByteCount = 32
 
-    /// The extensions that the peer accepts and that fit in `maximumByteCount`.
+    /// The extensions that the peer accepts and that fit in `maxByteCount`.
     public let available: HeaderExtensionSet
 
     /// The numbers; 0 stands for an extension that the peer doesn't accept.
@@ -93,7 +93,7 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     /// Nil, or another number, stands for an extension that the peer doesn't accept.
     ///
     /// - Parameters:
-    ///   - mid: the media section's identification; left out if it is empty or too long for `maximumByteCount`.
+    ///   - mid: the media section's identification; left out if it is empty or too long for `maxByteCount`.
     ///   - captureTimeHasOffset: whether abs-capture-time is written in its longer form, with an offset of zero because
     ///     the capture clock is the sender's clock.
     public init(
@@ -111,7 +111,7 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
             max(self.playoutDelayID, self.captureTimeID, self.midID, self.transportNumberID, self.samplesID) > 14
         let header = isTwoByte ? 2 : 1
         var available: HeaderExtensionSet = []
-        var room = Self.maximumByteCount - 4
+        var room = Self.maxByteCount - 4
         if self.playoutDelayID != 0 {
             available.insert(.playoutDelay)
             room -= header + 3

@@ -4,7 +4,7 @@ import ByteCoding
 public struct RTPPacket: Hashable, Sendable {
     /// The largest UDP payload that we send. It fits IPv6's minimum MTU (1280), which every path on the Internet
     /// supports.
-    public static let maximumDatagramByteCount = 1200
+    public static let maxDatagramByteCount = 1200
 
     /// The fixed header.
     public let header: RTPPacketHeader

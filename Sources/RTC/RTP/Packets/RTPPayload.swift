@@ -36,8 +36,8 @@ public enum RTPPayload: Hashable, Sendable {
     /// The room that a datagram leaves for a payload: 1138 bytes, after the RTP header (12), all header extensions that
     /// we ever send (32), AEAD_AES_128_GCM's tag (16; HMAC-SHA1's is shorter) and a retransmission's original sequence
     /// number (2). A frame is packetized once, so every session gets the room of the most constrained one.
-    public static let maximumByteCount =
-        RTPPacket.maximumDatagramByteCount - RTPPacketHeader.byteCount - HeaderExtensionFormat.maximumByteCount - 16 - 2
+    public static let maxByteCount =
+        RTPPacket.maxDatagramByteCount - RTPPacketHeader.byteCount - HeaderExtensionFormat.maxByteCount - 16 - 2
 
     /// The payload's size in a packet, in bytes.
     public var byteCount: Int {

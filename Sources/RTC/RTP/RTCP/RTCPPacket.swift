@@ -62,7 +62,7 @@ public enum RTCPPacket: Hashable, Sendable {
             let packet = try packet(packetType, count: first & 0x1F, body: body)
             // A few bytes can describe thousands of packets that didn't arrive.
             if case .transportFeedback(let feedback) = packet { arrivals += feedback.arrivals.count }
-            guard arrivals <= TransportFeedback.maximumArrivalCount else {
+            guard arrivals <= TransportFeedback.maxArrivalCount else {
                 throw .invalidLength(part: "transport-wide feedback's list of packets", length: arrivals)
             }
             packets.append(packet)

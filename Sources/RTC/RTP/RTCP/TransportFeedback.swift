@@ -27,7 +27,7 @@ public struct TransportFeedback: Hashable, Sendable {
 
     /// The maximum number of packets in one report. A peer that reports once a second reaches it at 78 Mbit/s. The
     /// count field could say 65,535 in a datagram of 40 bytes, which would cost a quarter of a megabyte.
-    public static let maximumArrivalCount = 8192
+    public static let maxArrivalCount = 8192
 
     /// The receiver of the packets.
     public var sender: SSRC
@@ -40,7 +40,7 @@ public struct TransportFeedback: Hashable, Sendable {
     public var referenceTime: Int32
     /// The number of reports sent before, modulo 2^8. A gap means that reports were lost.
     public var feedbackCount: UInt8
-    /// The packets from `base` on; at most `maximumArrivalCount` are written.
+    /// The packets from `base` on; at most `maxArrivalCount` are written.
     public var arrivals: [Arrival]
 
     public init(
@@ -62,7 +62,7 @@ public struct TransportFeedback: Hashable, Sendable {
             let feedbackCount = reader.uint8()
         else { throw .truncated(part: "transport-wide feedback", needed: 8, available: available) }
         let count = Int(statusCount)
-        guard count <= Self.maximumArrivalCount else {
+        guard count <= Self.maxArrivalCount else {
             throw .invalidLength(part: "transport-wide feedback's list of packets", length: count)
         }
         self.base = base
@@ -105,7 +105,7 @@ public struct TransportFeedback: Hashable, Sendable {
 
     /// Appends the packet.
     public func write(into buffer: inout [UInt8]) {
-        let written = arrivals.prefix(Self.maximumArrivalCount)
+        let written = arrivals.prefix(Self.maxArrivalCount)
         buffer.appendRTCP(type: Feedback.transport, count: Int(Self.format)) { buffer in
             buffer.appendUInt32(sender.rawValue)
             buffer.appendUInt32(media.rawValue)
@@ -147,7 +147,7 @@ private struct StatusChunk {
     static let smallDelta: UInt16 = 1
     /// Received, with a delta of 16 bits with sign. 3 is reserved.
     static let largeDelta: UInt16 = 2
-    private static let longestRun = 0x1FFF
+    private static let maxRun = 0x1FFF
 
     let bits: UInt16
 
@@ -158,7 +158,7 @@ private struct StatusChunk {
     /// The chunk that begins the description of `arrivals`, which are not empty.
     init(describing arrivals: ArraySlice<TransportFeedback.Arrival>) {
         let first = arrivals.first?.symbol ?? Self.notReceived
-        let run = arrivals.prefix(Self.longestRun).prefix { $0.symbol == first }.count
+        let run = arrivals.prefix(Self.maxRun).prefix { $0.symbol == first }.count
         let areShort = arrivals.prefix(14).allSatisfy { $0.symbol != Self.largeDelta }
         let count = areShort ? 14 : 7
         guard run < min(count, arrivals.count) else {
@@ -172,7 +172,7 @@ private struct StatusChunk {
     }
 
     /// The number of packets that it describes.
-    var count: Int { bits & 0x8000 == 0 ? Int(bits) & Self.longestRun : bits & 0x4000 == 0 ? 14 : 7 }
+    var count: Int { bits & 0x8000 == 0 ? Int(bits) & Self.maxRun : bits & 0x4000 == 0 ? 14 : 7 }
 
     /// The symbol of the packet at `index`, which is below `count`.
     func symbol(at index: Int) -> UInt16 {

@@ -10,7 +10,7 @@ public struct ArrivalClock: Sendable {
     /// The window over which the fastest packet is determined.
     private static let window = Interval.seconds(10)
     /// A packet that appears to be later than this means that the stream's clock has jumped.
-    private static let longestDelay = Interval.seconds(2)
+    private static let maxDelay = Interval.seconds(2)
     /// A sender report that appears to be earlier than this is from another clock.
     private static let earliestReport = Interval.seconds(1)
 
@@ -18,7 +18,7 @@ public struct ArrivalClock: Sendable {
     private var anchor: (timestamp: RTPTimestamp, time: MonotonicTime)?
     private var windowEnd = MonotonicTime.zero
     /// The smallest lateness seen in this window.
-    private var leastLateness: Interval?
+    private var minLateness: Interval?
 
     private let clockRate: ClockRate
 
@@ -27,7 +27,7 @@ public struct ArrivalClock: Sendable {
 
     /// The local time that corresponds to `timestamp`, whose packet arrived at `arrival`; never later than `arrival`.
     public mutating func time(of timestamp: RTPTimestamp, arrival: MonotonicTime) -> MonotonicTime {
-        guard let expected = expectedTime(of: timestamp), arrival - expected <= Self.longestDelay else {
+        guard let expected = expectedTime(of: timestamp), arrival - expected <= Self.maxDelay else {
             restart(at: timestamp, arrival)
             return arrival
         }
@@ -41,13 +41,13 @@ public struct ArrivalClock: Sendable {
     public mutating func note(_ report: SenderReport, arrival: MonotonicTime) {
         guard let expected = expectedTime(of: report.rtpTimestamp), let anchor else { return }
         let lateness = arrival - expected
-        guard lateness > .zero - Self.earliestReport, lateness <= Self.longestDelay else { return }
+        guard lateness > .zero - Self.earliestReport, lateness <= Self.maxDelay else { return }
         guard lateness < .zero else {
-            leastLateness = min(leastLateness ?? lateness, lateness)
+            minLateness = min(minLateness ?? lateness, lateness)
             return
         }
         self.anchor = (anchor.timestamp, anchor.time + lateness)
-        leastLateness = .zero
+        minLateness = .zero
     }
 
     /// The distance to a timestamp is at most 2^31 ticks, so nothing here comes near an overflow.
@@ -60,17 +60,17 @@ public struct ArrivalClock: Sendable {
 
     private mutating func restart(at timestamp: RTPTimestamp, _ arrival: MonotonicTime) {
         anchor = (timestamp, arrival)
-        leastLateness = nil
+        minLateness = nil
         windowEnd = arrival + Self.window
     }
 
     /// At the end of a window, shifts the mapping if every packet in it was late: the clocks have drifted, or the path
     /// has become longer.
     private mutating func follow(lateness: Interval, arrival: MonotonicTime) {
-        leastLateness = min(leastLateness ?? lateness, lateness)
+        minLateness = min(minLateness ?? lateness, lateness)
         guard arrival >= windowEnd else { return }
-        if let leastLateness, let anchor { self.anchor = (anchor.timestamp, anchor.time + leastLateness) }
-        leastLateness = nil
+        if let minLateness, let anchor { self.anchor = (anchor.timestamp, anchor.time + minLateness) }
+        minLateness = nil
         windowEnd = arrival + Self.window
     }
 }

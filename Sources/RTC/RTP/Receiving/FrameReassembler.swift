@@ -12,11 +12,11 @@ public struct ReceivedFrame: Hashable, Sendable {
 /// the marker ends; of sound, each packet is a frame.
 ///
 /// It does no reordering: a packet from before the last one is dropped, and a skipped sequence number is a gap. No
-/// input can make it trap or use more than a small multiple of `maximumByteCount` for a frame.
+/// input can make it trap or use more than a small multiple of `maxByteCount` for a frame.
 public struct FrameReassembler: Sendable {
     /// The largest frame in bytes of payload. One that exceeds it is dropped.
-    public static let maximumByteCount = 8 << 20
-    private static let maximumPacketCount = 1 << 15
+    public static let maxByteCount = 8 << 20
+    private static let maxPacketCount = 1 << 15
 
     /// Packets that never arrived, counted by the gaps in the sequence.
     public private(set) var lostPackets = 0
@@ -66,7 +66,7 @@ public struct FrameReassembler: Sendable {
             isDamaged = gap > 0 && !hasFrameInEachPacket
         }
         timestamp = header.timestamp
-        if bytes.count + payload.count > Self.maximumByteCount || ends.count == Self.maximumPacketCount {
+        if bytes.count + payload.count > Self.maxByteCount || ends.count == Self.maxPacketCount {
             malformedFrames += isDamaged ? 0 : 1
             isDamaged = true
         }

@@ -7,16 +7,16 @@ public import MediaTypes
 /// packets after it are handed out. A packet is handed out at most once, and never after a later one.
 public struct JitterBuffer: Sendable {
     /// The maximum number of packets that wait behind a gap.
-    public static let maximumPacketCount = 1024
+    public static let maxPacketCount = 1024
     /// The maximum payload bytes that wait behind a gap.
-    public static let maximumByteCount = 2 << 20
+    public static let maxByteCount = 2 << 20
     /// How far a sequence number may be ahead of the next one to hand out. Everything before a packet further ahead is
     /// given up.
-    public static let maximumSpan: Int64 = 2048
+    public static let maxSpan: Int64 = 2048
     /// How long to wait for a missing packet of pictures, which can't go on without it.
     public static let timeout = Interval.milliseconds(300)
     /// The maximum number of packets requested at once.
-    public static let maximumRequestCount = 128
+    public static let maxRequestCount = 128
 
     /// How long to wait before requesting a missing packet, to allow for reordering on the path.
     private static let reordering = Interval.milliseconds(5)
@@ -95,7 +95,7 @@ public struct JitterBuffer: Sendable {
             ready.append(packet)
             return
         }
-        if number - next >= Self.maximumSpan {
+        if number - next >= Self.maxSpan {
             giveUp(before: number)
         } else {
             if number <= highest {
@@ -112,10 +112,10 @@ public struct JitterBuffer: Sendable {
         handOut()
         // Gives up all but the newest half at once; otherwise each packet of a hostile stream would scan the whole
         // buffer.
-        if waiting.count > Self.maximumPacketCount || missingPackets > Self.maximumPacketCount {
-            giveUp(before: highest - Int64(Self.maximumPacketCount / 2))
+        if waiting.count > Self.maxPacketCount || missingPackets > Self.maxPacketCount {
+            giveUp(before: highest - Int64(Self.maxPacketCount / 2))
         }
-        while waiting.count > Self.maximumPacketCount || waitingBytes > Self.maximumByteCount,
+        while waiting.count > Self.maxPacketCount || waitingBytes > Self.maxByteCount,
             let first = waiting.keys.min()
         {
             giveUp(before: first)
@@ -145,10 +145,10 @@ public struct JitterBuffer: Sendable {
         guard now >= deadline else { return [] }
         var asked: [SequenceNumber] = []
         var index = 0
-        while index < gaps.count, asked.count < Self.maximumRequestCount {
+        while index < gaps.count, asked.count < Self.maxRequestCount {
             defer { index += 1 }
             guard gaps[index].requests < Self.requestLimit, gaps[index].due <= now else { continue }
-            let end = gaps[index].numbers.lowerBound + Int64(Self.maximumRequestCount - asked.count)
+            let end = gaps[index].numbers.lowerBound + Int64(Self.maxRequestCount - asked.count)
             if end < gaps[index].numbers.upperBound {
                 gaps.insert(gaps[index].split(before: end), at: index)
             }

@@ -9,7 +9,7 @@ public struct KeyFrameRequestLimiter: Sendable {
     /// The first interval between two served requests.
     public static let firstSpacing = Interval.seconds(2)
     /// The longest interval between two served requests, and the time without requests after which the limit is reset.
-    public static let longestSpacing = Interval.seconds(30)
+    public static let maxSpacing = Interval.seconds(30)
 
     /// The time at which the deferred request is due (see `poll`); nil if there is none.
     public private(set) var deadline: MonotonicTime?
@@ -31,7 +31,7 @@ public struct KeyFrameRequestLimiter: Sendable {
 
     /// A budget that has not been used; `isOfServer` says whether the peer asks for many viewers.
     public init(isOfServer: Bool = false) {
-        longest = isOfServer ? Self.firstSpacing : Self.longestSpacing
+        longest = isOfServer ? Self.firstSpacing : Self.maxSpacing
     }
 
     /// Takes a picture loss indication. Returns whether to serve it now; if not, it is deferred until `deadline`.
@@ -66,7 +66,7 @@ public struct KeyFrameRequestLimiter: Sendable {
     }
 
     private mutating func request(at now: MonotonicTime) -> Bool {
-        let isQuietOver = lastRequest.map { now - $0 >= Self.longestSpacing } ?? true
+        let isQuietOver = lastRequest.map { now - $0 >= Self.maxSpacing } ?? true
         lastRequest = now
         if isQuietOver {
             lastServed = nil

@@ -7,7 +7,7 @@ public struct NackResponder: Sendable {
     /// How many bytes may be retransmitted per second, in addition to as many bytes as media was sent in that second.
     public static let allowance = 256 << 10
     /// The minimum interval between two retransmissions of the same packet.
-    public static let minimumSpacing = Interval.milliseconds(10)
+    public static let minSpacing = Interval.milliseconds(10)
 
     /// The number of packets retransmitted so far.
     public private(set) var resentPackets = 0
@@ -46,7 +46,7 @@ public struct NackResponder: Sendable {
         at now: MonotonicTime
     ) -> [SentPacket] {
         // A peer asks again after a round trip, but jitter brings its request sooner.
-        let spacing = max((roundTripTime ?? .milliseconds(100)) / 2, Self.minimumSpacing)
+        let spacing = max((roundTripTime ?? .milliseconds(100)) / 2, Self.minSpacing)
         var room = min(media.sum(at: now) + Self.allowance - resent.sum(at: now), pathRoom)
         var packets: [SentPacket] = []
         for number in sequenceNumbers {

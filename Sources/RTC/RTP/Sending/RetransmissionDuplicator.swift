@@ -10,7 +10,7 @@ public struct RetransmissionDuplicator: Sendable {
     /// receiver, a round trip after its first request, asks again.
     public static let spacing = Interval.milliseconds(5)
     /// From this reported loss on, in 1/256, there are second copies. Reordering alone is not reported as loss.
-    static let leastLoss: UInt8 = 5
+    static let minLoss: UInt8 = 5
 
     /// The time at which to call `next`; nil if no copy waits.
     public var deadline: MonotonicTime? { waiting.first?.due }
@@ -31,7 +31,7 @@ public struct RetransmissionDuplicator: Sendable {
 
     /// Notes that the packet `number` was retransmitted. If the path is lossy, a copy is due soon.
     public mutating func retransmitted(_ number: SequenceNumber, at now: MonotonicTime) {
-        if loss >= Self.leastLoss { waiting.append((now + Self.spacing, number)) }
+        if loss >= Self.minLoss { waiting.append((now + Self.spacing, number)) }
     }
 
     /// The next packet whose second copy is to be sent now; nil if there is none.

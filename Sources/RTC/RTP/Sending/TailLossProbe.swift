@@ -23,18 +23,18 @@ public struct TailLossProbe: Sendable {
     }
 
     /// The minimum delay from the last packet to the first probe.
-    public static let minimumDelay = Interval.milliseconds(20)
+    public static let minDelay = Interval.milliseconds(20)
     /// Pictures at most this far apart count as motion, so the next one is expected soon.
     public static let motionSpacing = Interval.milliseconds(50)
     /// The largest picture, in packets, that is sent again as a whole.
     public static let smallPictureLimit = 3
     /// The maximum number of probes for one picture that nothing follows.
-    public static let maximumProbeCount = 2
+    public static let maxProbeCount = 2
     /// The number of packets from one picture of a motion to the next where losses come in bursts: those of the
     /// picture, and padding for the rest. Fewer show a gap later, and a burst that is counted in packets then takes
     /// more pictures.
     static let packetsInMotion = 12
-    private static let leastPaddingSpacing = Interval.milliseconds(2)
+    private static let minPaddingSpacing = Interval.milliseconds(2)
 
     /// The time at which to call `poll`; nil if there is nothing to probe for.
     public private(set) var deadline: MonotonicTime?
@@ -44,7 +44,7 @@ public struct TailLossProbe: Sendable {
     private let hasRetransmission: Bool
     private var lastSequenceNumber = SequenceNumber(0)
     private var packetCount = 1
-    private var delay = Self.minimumDelay
+    private var delay = Self.minDelay
     private var remaining = 0
     /// The number of padding packets that are still to be sent between this picture and the next, and their distance.
     private var paddingLeft = 0
@@ -74,7 +74,7 @@ public struct TailLossProbe: Sendable {
         paddingGuard.pictureSent(
             lastSequenceNumber: lastSequenceNumber, isLarge: packetCount > Self.packetsInMotion, isKeyFrame: isKeyFrame,
             at: now)
-        delay = max(Self.minimumDelay, (roundTripTime ?? .zero) / 2)
+        delay = max(Self.minDelay, (roundTripTime ?? .zero) / 2)
         paddingLeft = 0
         if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
             let interval = now - lastPictureAt
@@ -82,11 +82,11 @@ public struct TailLossProbe: Sendable {
             if bursts.isBursty(at: now), hasRetransmission, paddingGuard.allowsPadding(at: now) {
                 let room = Int64(paddingRoom) * interval.milliseconds / 1000
                 paddingLeft = max(0, min(Self.packetsInMotion - packetCount, Int(room)))
-                paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.leastPaddingSpacing)
+                paddingSpacing = max(interval / Int64(paddingLeft + 1), Self.minPaddingSpacing)
             }
         }
         lastPictureAt = now
-        remaining = Self.maximumProbeCount
+        remaining = Self.maxProbeCount
         deadline = now + (paddingLeft > 0 ? paddingSpacing : delay)
     }
 

@@ -30,11 +30,11 @@ public struct TrackHistory: Sendable {
     }
 
     /// The maximum number of frames kept, a power of two.
-    public let maximumUnitCount: Int
+    public let maxUnitCount: Int
     /// The maximum number of bytes kept, not counting the newest frame.
-    public let maximumByteCount: Int
+    public let maxByteCount: Int
     /// How long a frame is kept.
-    public let maximumAge: Interval
+    public let maxAge: Interval
     /// The number of bytes of all frames kept.
     public private(set) var byteCount = 0
     /// The oldest frame kept; equal to `next` if there is none.
@@ -46,18 +46,18 @@ public struct TrackHistory: Sendable {
     /// The number of bytes of all frames that were ever appended.
     private var end = 0
 
-    /// An empty history; `maximumUnitCount` is rounded up to a power of two. The first frame gets the number `first`.
+    /// An empty history; `maxUnitCount` is rounded up to a power of two. The first frame gets the number `first`.
     public init(
-        maximumUnitCount: Int = 512, maximumByteCount: Int = 4 << 20, maximumAge: Interval = .seconds(2),
+        maxUnitCount: Int = 512, maxByteCount: Int = 4 << 20, maxAge: Interval = .seconds(2),
         first: FrameNumber = FrameNumber(0)
     ) {
         oldest = first
         next = first
         var capacity = 2
-        while capacity < min(maximumUnitCount, 1 << 16) { capacity *= 2 }
-        self.maximumUnitCount = capacity
-        self.maximumByteCount = maximumByteCount
-        self.maximumAge = maximumAge
+        while capacity < min(maxUnitCount, 1 << 16) { capacity *= 2 }
+        self.maxUnitCount = capacity
+        self.maxByteCount = maxByteCount
+        self.maxAge = maxAge
         ring = Array(repeating: nil, count: capacity)
     }
 
@@ -67,13 +67,13 @@ public struct TrackHistory: Sendable {
     /// Appends `frame`, which came at `now`, and returns its number. Frames beyond the limits are removed.
     public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> FrameNumber {
         let number = next
-        if count == maximumUnitCount { removeOldest() }
+        if count == maxUnitCount { removeOldest() }
         end += frame.coded.bytes.count
         ring[slot(number)] = Entry(frame: frame, time: now, end: end)
         byteCount += frame.coded.bytes.count
         next = number.next
-        while count > 1, byteCount - frame.coded.bytes.count > maximumByteCount { removeOldest() }
-        while count > 2, let entry = ring[slot(oldest)], now - entry.time > maximumAge { removeOldest() }
+        while count > 1, byteCount - frame.coded.bytes.count > maxByteCount { removeOldest() }
+        while count > 2, let entry = ring[slot(oldest)], now - entry.time > maxAge { removeOldest() }
         return number
     }
 
@@ -114,7 +114,7 @@ public struct TrackHistory: Sendable {
     }
 
     private func slot(_ number: FrameNumber) -> Int {
-        Int(truncatingIfNeeded: number.rawValue) & (maximumUnitCount - 1)
+        Int(truncatingIfNeeded: number.rawValue) & (maxUnitCount - 1)
     }
 
     private mutating func removeOldest() {

@@ -20,7 +20,7 @@ struct Publication: Sendable {
     var receiver: any PublishedFrameReceiver
 
     /// A buffer for its packets. Sound goes on without a packet that is missing, so that it is worth no more than a
-    /// short wait: viewers leave out what comes later than ``AudioSender/longestWait``.
+    /// short wait: viewers leave out what comes later than ``AudioSender/maxWait``.
     var buffer: JitterBuffer {
         switch track.kind {
         case .video: JitterBuffer()

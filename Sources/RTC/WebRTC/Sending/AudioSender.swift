@@ -11,12 +11,12 @@ import TrackHub
 /// the media thread.
 struct AudioSender {
     /// Sound that is older than this is left out: a player could only delay all that follows.
-    static let longestWait = Interval.milliseconds(200)
+    static let maxWait = Interval.milliseconds(200)
     /// How long each packet also carries the frame before, after the peer has reported a loss. That doubles the sound's
     /// bytes, so a peer that loses nothing doesn't get it. Chromium reports on sound only about every 5 s.
     static let redundantTime = Interval.seconds(10)
     /// No packet is longer (RFC 6716 section 3.4), so that after a longer step there was a silence.
-    private static let longestPacket = Interval.milliseconds(120)
+    private static let maxPacket = Interval.milliseconds(120)
 
     private(set) var stream: RTPStream
     private(set) var roundTripTime: Interval?
@@ -64,7 +64,7 @@ struct AudioSender {
         next = feed.history.next
         reports = ReportSchedule(start: now, hasEarlySecond: session.isOfServer)
         silence = session.isOfServer ? FilledSilence(isNow: feed.hub.hasSource, at: now) : nil
-        buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
+        buffer.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
     /// When ``advance(along:now:send:)`` must be called even if no sound comes.
@@ -93,7 +93,7 @@ struct AudioSender {
         guard next < end else { return }
         let newest = FrameNumber(end.rawValue - 1)
         guard let latest = feed.history.frame(newest), let came = feed.history.time(of: newest),
-            now - came <= Self.longestWait
+            now - came <= Self.maxWait
         else {
             next = end
             return
@@ -102,8 +102,8 @@ struct AudioSender {
         if isNear != true { next = newest }
     }
 
-    private static let waitTicks = ClockRate.audio.ticks(in: longestWait)
-    private static let packetTicks = ClockRate.audio.ticks(in: longestPacket)
+    private static let waitTicks = ClockRate.audio.ticks(in: maxWait)
+    private static let packetTicks = ClockRate.audio.ticks(in: maxPacket)
 
     private static let silentPacket = CodedFrame(
         opus: OpusPacket.silence(

@@ -13,7 +13,7 @@ struct FilledSilence {
     /// How much later than the latest packet so far another one may be.
     private static let margin = Interval.milliseconds(100)
     /// A loop that was late for longer makes up for nothing.
-    private static let longestDelay = Interval.milliseconds(500)
+    private static let maxDelay = Interval.milliseconds(500)
     private static let ticks = ClockRate.audio.ticks(in: length)
 
     /// When the next packet of silence goes out.
@@ -53,7 +53,7 @@ struct FilledSilence {
     mutating func next(at now: MonotonicTime, place: MediaTime) -> MediaTime? {
         guard now >= due else { return nil }
         var start = end ?? place + -ClockRate.audio.ticks(in: fillDelay + Self.length)
-        if now - due > Self.longestDelay {
+        if now - due > Self.maxDelay {
             start = start + ClockRate.audio.ticks(in: now - due)
             due = now
         }

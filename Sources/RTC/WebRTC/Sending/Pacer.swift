@@ -5,10 +5,10 @@ import MediaTypes
 struct Pacer {
     /// The highest rate.
     static let fastest = BitRate(bitsPerSecond: 75_000_000)
-    /// The number of full packets that may be sent at once, on a path that carries them within `longestBurst`.
+    /// The number of full packets that may be sent at once, on a path that carries them within `maxBurst`.
     private static let burst: Int64 = 48
-    private static let longestBurst = Interval.milliseconds(40)
-    private static let longestWait = Interval.seconds(1)
+    private static let maxBurst = Interval.milliseconds(40)
+    private static let maxWait = Interval.seconds(1)
     private static let fullPacket = 1200
 
     /// The rate of the packets after a burst.
@@ -36,9 +36,9 @@ struct Pacer {
     }
 
     /// Takes the tokens for a packet that is sent without waiting. Other packets wait for it, but no longer than
-    /// ``longestWait``: if nothing were sent, no feedback could come and raise the rate.
+    /// ``maxWait``: if nothing were sent, no feedback could come and raise the rate.
     mutating func consume(_ byteCount: Int, now: MonotonicTime) {
-        fullAt = min(max(fullAt, now) + duration(byteCount), now + Self.longestWait)
+        fullAt = min(max(fullAt, now) + duration(byteCount), now + Self.maxWait)
     }
 
     /// The number of bytes that may be sent without waiting so that other packets wait for them no longer than 100 ms,
@@ -54,7 +54,7 @@ struct Pacer {
     func nextSendTime(now: MonotonicTime) -> MonotonicTime { max(now + .milliseconds(1), fullAt - room) }
 
     private var room: Interval {
-        isProbing ? .milliseconds(2) : min(duration(Self.fullPacket) * Self.burst, Self.longestBurst)
+        isProbing ? .milliseconds(2) : min(duration(Self.fullPacket) * Self.burst, Self.maxBurst)
     }
 
     private func duration(_ byteCount: Int) -> Interval {

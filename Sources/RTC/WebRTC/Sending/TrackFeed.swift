@@ -60,7 +60,7 @@ final class TrackFeed {
         self.wake = wake
         // Frames of the two layers never have the same number, so that a session can't send one for the other again.
         history = TrackHistory(
-            maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max),
+            maxUnitCount: 512, maxByteCount: 12 << 20, maxAge: Interval(nanoseconds: .max),
             first: FrameNumber(layer == .source ? 0 : 1 << 48))
     }
 

@@ -37,7 +37,7 @@ extension TrackSender {
     /// A large probe is made of a packet that was sent a moment ago, on the retransmission stream: a few hundred
     /// padding packets would be more than libwebrtc forgives (see ``TailLossProbe``).
     mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        let isLarge = path.plan.probe.map { $0.minimumByteCount >= Self.largeProbe } ?? false
+        let isLarge = path.plan.probe.map { $0.minByteCount >= Self.largeProbe } ?? false
         let again = isLarge && stream.hasRetransmission ? lastLargePacket : nil
         while !isStalled, path.plan.probe != nil, path.tryConsume(byteCount: again?.byteCount ?? 300, now: now) {
             let isWritten =

@@ -93,7 +93,7 @@ struct TrackSender: LayerSwitching {
         stream = RTPStream(track, clock: session.clock)
         probe = TailLossProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
-        buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
+        buffer.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
     /// Sends what is due: new pictures, probes and reports.

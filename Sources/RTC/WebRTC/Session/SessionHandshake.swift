@@ -5,7 +5,7 @@ import SecureTransport
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SessionHandshake {
-    private static let longestEstimate = Interval.milliseconds(100)
+    private static let maxEstimate = Interval.milliseconds(100)
 
     /// The round-trip time measured during the handshake. The peer answers a flight at once, so this is a good first
     /// estimate, with which a lost packet of the first picture is repaired quickly. RTCP reports improve the estimate
@@ -49,7 +49,7 @@ struct SessionHandshake {
         if let sentAt = flightSentAt {
             flightSentAt = nil
             let answered = now - sentAt
-            if answered < Self.longestEstimate { roundTripTime = min(answered, roundTripTime ?? answered) }
+            if answered < Self.maxEstimate { roundTripTime = min(answered, roundTripTime ?? answered) }
         }
         try transport?.handle(datagram: datagram, now: now)
     }

@@ -9,7 +9,7 @@ import MediaTypes
 /// sends little: only while a queue stands do the bytes that leave it show the path's end. Confirmations are late by
 /// what the viewer's timers and its processor add, which is ``noise``; shorter times are no evidence.
 ///
-/// Pure: no clock, no lock. The memory is bounded by ``mostPictures``.
+/// Pure: no clock, no lock. The memory is bounded by ``maxPictures``.
 struct ConfirmedRate {
     private struct Picture {
         let number: UInt32
@@ -38,8 +38,8 @@ struct ConfirmedRate {
     )
     /// So much more than the round trip may be under way.
     private static let allowance = Interval.milliseconds(200)
-    private static let mostBytes = 4 << 20
-    private static let mostPictures = 256
+    private static let maxBytes = 4 << 20
+    private static let maxPictures = 256
     /// The round trip, before anything is known of it.
     private static let usualRoundTrip = Interval.milliseconds(100)
     private static let growthPeriod = Interval.seconds(1)
@@ -93,11 +93,11 @@ struct ConfirmedRate {
     /// Whether a picture of `byteCount` bytes may be sent now. One alone always may, however large it is.
     func hasRoom(for byteCount: Int, now: MonotonicTime) -> Bool {
         guard unconfirmedBytes > 0, let oldest = sent.first(where: { $0.byteCount > 0 }) else { return true }
-        guard sent.count < Self.mostPictures, !isDraining(now: now) else { return false }
+        guard sent.count < Self.maxPictures, !isDraining(now: now) else { return false }
         let time = (roundTripTime ?? Self.usualRoundTrip) + Self.allowance
         // The estimate may be too high. If nothing comes back for so long, enough is under way.
         guard now - oldest.sentAt < time else { return false }
-        let room = min(Double(estimate.bitsPerSecond) / 8 * time.seconds, Double(Self.mostBytes))
+        let room = min(Double(estimate.bitsPerSecond) / 8 * time.seconds, Double(Self.maxBytes))
         return Double(unconfirmedBytes) + Double(byteCount) <= room
     }
 

@@ -30,7 +30,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     static let timeout = Interval.seconds(10)
     private static let askingInterval = Interval.milliseconds(100)
     /// What is due without an event: the end of a silence, the return to the source layer, statistics.
-    private static let longestPause = Interval.seconds(1)
+    private static let maxPause = Interval.seconds(1)
 
     let request: FrameRequest
     let sourceFeed: TrackFeed
@@ -192,7 +192,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     }
 
     private mutating func schedule(now: MonotonicTime) {
-        deadline = min(now + Self.longestPause, keyFrameRequests.deadline ?? .distantFuture)
+        deadline = min(now + Self.maxPause, keyFrameRequests.deadline ?? .distantFuture)
         if nextFrame == nil, let askedAt { deadline = min(deadline, askedAt + Self.askingInterval) }
     }
 

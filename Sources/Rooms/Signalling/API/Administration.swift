@@ -24,7 +24,7 @@ final class AdministrationAPI {
     private let commands: CommandAnswers
     private let pushes: PushRoutes
     private let webSockets: WebSocketFront
-    private let mostReaders: Int
+    private let maxReaders: Int
     /// The WebSockets that read events.
     private var readers: [ObjectIdentifier: WebSocketConnection] = [:]
 
@@ -34,7 +34,7 @@ final class AdministrationAPI {
     ) {
         commands = configuration.commands
         pushes = PushRoutes(commands: configuration.commands)
-        mostReaders = configuration.limits.eventReaders
+        maxReaders = configuration.limits.eventReaders
         (self.webSockets, self.admission, self.attendance) = (webSockets, admission, attendance)
     }
 
@@ -101,7 +101,7 @@ extension AdministrationAPI {
             return exchange.answer(
                 .problem(426, "events are sent over a WebSocket; open one here", [("Upgrade", "websocket")]))
         }
-        guard readers.count < mostReaders else {
+        guard readers.count < maxReaders else {
             return exchange.answer(
                 .problem(
                     503, "too many clients read events already; try again when one of them has ended",

@@ -22,7 +22,7 @@ package final class ClientWebSocket {
     /// How often a ping is sent, and after what silence the server is given up, in seconds.
     private static let pingTime = (every: 15, most: 35)
     /// The most bytes that the server may leave unread.
-    private static let mostUnread = 1 << 20
+    private static let maxUnread = 1 << 20
     private static let chunksAtOnce = 4
 
     private let address: WebSocketAddress
@@ -258,7 +258,7 @@ extension ClientWebSocket {
 
     private func write(_ bytes: [UInt8]) {
         guard phase != .ended else { return }
-        guard unsent.count + bytes.count <= Self.mostUnread else { return fail(.fault("the server reads nothing")) }
+        guard unsent.count + bytes.count <= Self.maxUnread else { return fail(.fault("the server reads nothing")) }
         unsent += bytes
         if writing == nil { writeAll() }
     }

@@ -36,7 +36,7 @@ final class OpenConnections {
     /// address that has the most of them. Returns false if there is none.
     func makeRoom(for connection: ClientConnection) -> Bool {
         // Connections that were closed to make room disappear soon, but hold a descriptor until then.
-        guard connections.count - count < Self.mostDropped else { return false }
+        guard connections.count - count < Self.maxDropped else { return false }
         let client = client(of: connection)
         client?.count += 1
         var isAccepted = false
@@ -66,7 +66,7 @@ final class OpenConnections {
         return network
     }
 
-    private static let mostDropped = 128
+    private static let maxDropped = 128
 
     /// Closes one of the connections that match `isMeant` and haven't been admitted, of the address that most of them
     /// are from: the oldest of those whose request has been answered, because browsers reopen those, or else

@@ -34,7 +34,7 @@ final class Attendance {
     private let pointers: Pointers
     /// The counts, for readers on other threads.
     private let audience: Audience
-    private let mostFromAddress: Int
+    private let maxFromAddress: Int
     private let onEvent: @Sendable (RoomNews) -> Void
     private let log: LogRateLimiter
     private let context: OpaquePointer
@@ -52,7 +52,7 @@ final class Attendance {
         log: LogRateLimiter,
         on context: OpaquePointer
     ) {
-        mostFromAddress = configuration.limits.visitorsPerAddress
+        maxFromAddress = configuration.limits.visitorsPerAddress
         onEvent = configuration.onEvent
         (self.rooms, self.pointers, self.audience) = (rooms, pointers, audience)
         (self.log, self.context) = (log, context)
@@ -61,7 +61,7 @@ final class Attendance {
     /// Whether one more visitor from `address` may enter a room.
     func mayEnter(from address: String) -> Bool {
         guard !ClientAddress.isLoopback(address) else { return true }
-        return visitorsFrom[ClientAddress.key(address), default: 0] < mostFromAddress
+        return visitorsFrom[ClientAddress.key(address), default: 0] < maxFromAddress
     }
 
     private func count(_ address: String, _ change: Int) {

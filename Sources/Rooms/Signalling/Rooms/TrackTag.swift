@@ -7,9 +7,9 @@ public struct TrackTag: Hashable, Sendable {
     public let data: JSONValue?
 
     /// The longest text, in characters.
-    public static let longestText = 200
+    public static let maxText = 200
     /// The longest value, in bytes as it is sent.
-    public static let longestData = 1024
+    public static let maxData = 1024
 
     /// An empty tag.
     public init() { (text, data) = (nil, nil) }
@@ -17,30 +17,30 @@ public struct TrackTag: Hashable, Sendable {
     /// - Throws: ``TrackTagError`` if the text or the value is too long, or the text has a control character.
     public init(text: String? = nil, data: JSONValue? = nil) throws(TrackTagError) {
         if let text {
-            guard text.count <= Self.longestText, text.utf8.count <= Self.longestText * 4 else { throw .longText }
+            guard text.count <= Self.maxText, text.utf8.count <= Self.maxText * 4 else { throw .longText }
             guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }) else {
                 throw .controlCharacter
             }
         }
-        if let data, data.jsonLine.utf8.count > Self.longestData { throw .longData }
+        if let data, data.jsonLine.utf8.count > Self.maxData { throw .longData }
         (self.text, self.data) = (text, data)
     }
 }
 
 /// Why something can't be a track's tag.
 public enum TrackTagError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text is longer than ``TrackTag/longestText``.
+    /// The text is longer than ``TrackTag/maxText``.
     case longText
     /// The text has a control character, such as a line feed.
     case controlCharacter
-    /// The value is longer than ``TrackTag/longestData``.
+    /// The value is longer than ``TrackTag/maxData``.
     case longData
 
     public var description: String {
         switch self {
-        case .longText: "the text has more than \(TrackTag.longestText) characters"
+        case .longText: "the text has more than \(TrackTag.maxText) characters"
         case .controlCharacter: "the text has a control character"
-        case .longData: "the JSON has more than \(TrackTag.longestData) bytes"
+        case .longData: "the JSON has more than \(TrackTag.maxData) bytes"
         }
     }
 }

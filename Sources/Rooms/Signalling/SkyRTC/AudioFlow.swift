@@ -1,4 +1,4 @@
-/// The sound that is under way to a client, which confirms it: no more than the round trip and ``longestWait``. Where
+/// The sound that is under way to a client, which confirms it: no more than the round trip and ``maxWait``. Where
 /// the path or the client is slower, packets are left out, so that the buffers in between don't fill with old sound.
 ///
 /// The round trip is the shortest one seen. One that has grown looks like a slow path. If sound has been left out for
@@ -9,7 +9,7 @@
 struct AudioFlow {
     /// The round trip, before anything is known of it, and the longest that a client may claim.
     private static let usualRoundTrip = 200_000
-    private static let longestRoundTrip = 1_000_000
+    private static let maxRoundTrip = 1_000_000
     private static let timeout = 10_000_000
 
     /// The number of the last packet sent; 0 before the first.
@@ -20,16 +20,16 @@ struct AudioFlow {
     private var unconfirmed: [Int] = []
     /// When sound was first left out, since when each confirmation has come late; nil if none was.
     private var crowdedSince: Int?
-    private let longestWait: Int
+    private let maxWait: Int
 
-    init(longestWait: Int) { self.longestWait = longestWait }
+    init(maxWait: Int) { self.maxWait = maxWait }
 
     /// Numbers another packet, which is sent at `now`; nil if too much is under way.
     mutating func next(at now: Int) -> UInt32? {
         let isDraining = crowdedSince.map { now - $0 > Self.timeout } ?? false
         if let oldest = unconfirmed.first {
             if isDraining { return nil }
-            if now - oldest > (roundTrip ?? Self.usualRoundTrip) + longestWait {
+            if now - oldest > (roundTrip ?? Self.usualRoundTrip) + maxWait {
                 crowdedSince = crowdedSince ?? now
                 return nil
             }
@@ -47,9 +47,9 @@ struct AudioFlow {
         let rest = Int(last &- number)
         guard rest < unconfirmed.count else { return false }
         let sentAt = unconfirmed[unconfirmed.count - rest - 1]
-        let least = min(roundTrip ?? Self.longestRoundTrip, now - sentAt)
+        let least = min(roundTrip ?? Self.maxRoundTrip, now - sentAt)
         roundTrip = least
-        if now - sentAt < least + longestWait / 2 { crowdedSince = nil }
+        if now - sentAt < least + maxWait / 2 { crowdedSince = nil }
         unconfirmed.removeFirst(unconfirmed.count - rest)
         return true
     }

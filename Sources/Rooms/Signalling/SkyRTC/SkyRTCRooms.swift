@@ -215,12 +215,12 @@ extension SkyRTCRooms {
             default: false
             }
         // A client that reads slowly misses what other members say, rather than being disconnected because of it.
-        if isRelayed, member.socket.unsentCount + text.utf8.count > Self.mostRelayed { return }
+        if isRelayed, member.socket.unsentCount + text.utf8.count > Self.maxRelayed { return }
         member.socket.send(text)
     }
 
     /// How many bytes may be queued for a member before messages from other members are dropped.
-    private static let mostRelayed = 128 * 1024
+    private static let maxRelayed = 128 * 1024
 
     private func joined(_ id: MemberID, _ room: String, _ role: MemberRole) {
         guard let member = rooms[id] else { return }

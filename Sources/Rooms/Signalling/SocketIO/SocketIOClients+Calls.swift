@@ -6,7 +6,7 @@ import Threading
 /// other.
 extension SocketIOClients {
     /// How many bytes may wait for a client before what the other says is dropped.
-    private static let mostRelayed = 128 * 1024
+    private static let maxRelayed = 128 * 1024
 
     /// Whether a key is for a room of clients, not for one of the host's.
     func isCall(_ key: RoomKey) -> Bool {
@@ -61,7 +61,7 @@ extension SocketIOClients {
             guard let client = clients[member] else { return }
             // A client that reads slowly misses what the other says, rather than being disconnected because of it.
             if case .relayed(let json) = message,
-                client.session.unreadCount + json.utf8.count > Self.mostRelayed
+                client.session.unreadCount + json.utf8.count > Self.maxRelayed
             {
                 return
             }

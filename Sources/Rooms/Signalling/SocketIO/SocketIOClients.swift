@@ -8,7 +8,7 @@ import Threading
 /// client sends goes to the `PairRoom` that it is in, and what that room decides is carried out here.
 final class SocketIOClients {
     /// The longest name of a room with its token, in bytes.
-    private static let longestName = 512
+    private static let maxName = 512
 
     let configuration: SignallingConfiguration
     private let joinTime: Int
@@ -151,7 +151,7 @@ final class SocketIOClients {
     /// from its URL without decoding it.
     private func key(from name: String) -> RoomKey? {
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
-        return text.utf8.count <= Self.longestName ? RoomKey(text) : nil
+        return text.utf8.count <= Self.maxName ? RoomKey(text) : nil
     }
 
     /// Takes a client out of its room as if its connection were gone.

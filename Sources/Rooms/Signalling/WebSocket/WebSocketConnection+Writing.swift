@@ -22,7 +22,7 @@ extension WebSocketConnection {
     }
 
     /// Counts sound from 1 again, for another stream.
-    func beginSound() { soundFlow = AudioFlow(longestWait: limits.soundTime.microseconds) }
+    func beginSound() { soundFlow = AudioFlow(maxWait: limits.soundTime.microseconds) }
 
     /// Takes the client's confirmation of sound. Returns false if that is nothing new.
     func confirmSound(through number: UInt32) -> Bool {
@@ -104,7 +104,7 @@ extension WebSocketConnection {
     }
 
     private func begin(_ header: [UInt8], _ bytes: [UInt8]) {
-        unread.reserveCapacity(header.count + bytes.count + WebSocketFrame.mostHeaderBytes)
+        unread.reserveCapacity(header.count + bytes.count + WebSocketFrame.maxHeaderBytes)
         unread += WebSocketFrame.binaryHeader(of: header.count + bytes.count)
         unread += header
         unread += bytes

@@ -80,7 +80,7 @@ final class WebSocketConnection {
     ) {
         (self.stream, self.client, self.limits, self.context) = (stream, client, limits, context)
         decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
-        soundFlow = AudioFlow(longestWait: limits.soundTime.microseconds)
+        soundFlow = AudioFlow(maxWait: limits.soundTime.microseconds)
         allowance = limits.messagesBeforeJoining
         lastPing = g_get_monotonic_time()
         messagesPaid = lastPing - Self.burstTime

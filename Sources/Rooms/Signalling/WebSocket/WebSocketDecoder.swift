@@ -53,7 +53,7 @@ struct WebSocketDecoder {
     }
 
     /// Each fragment has a cost, even an empty one.
-    private static let mostFragments = 1024
+    private static let maxFragments = 1024
 
     /// The largest size of a message with all its fragments, in bytes.
     var limit: Int
@@ -131,7 +131,7 @@ struct WebSocketDecoder {
             whole.append(contentsOf: payload)
             guard !header.isFinal else { return .message(whole) }
             fragmentCount += 1
-            guard fragmentCount <= Self.mostFragments else { throw .tooLarge }
+            guard fragmentCount <= Self.maxFragments else { throw .tooLarge }
             message = whole
             return nil
         case .ping: return .ping(payload)
@@ -166,7 +166,7 @@ enum WebSocketFrame {
     static func binaryHeader(of count: Int) -> [UInt8] { header(0x2, count) }
 
     /// The longest header.
-    static let mostHeaderBytes = 10
+    static let maxHeaderBytes = 10
 
     private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         header(opcode, payload.count) + payload

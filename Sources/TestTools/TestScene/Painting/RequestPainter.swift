@@ -10,7 +10,7 @@ struct RequestPainter: ScenePainter {
     let sheets: SheetPixmaps
 
     /// The most rectangles in a request: well below the smallest request length limit that a server may have (16 KiB).
-    private static let mostRectangles = 1000
+    private static let maxRectangles = 1000
 
     private var color: SceneColor?
     private var rectangles: [xcb_rectangle_t] = []
@@ -28,7 +28,7 @@ struct RequestPainter: ScenePainter {
 
     mutating func fill(_ rectangle: SceneRectangle, _ color: SceneColor) {
         guard rectangle.width > 0, rectangle.height > 0 else { return }
-        if color != self.color || rectangles.count == Self.mostRectangles { flush() }
+        if color != self.color || rectangles.count == Self.maxRectangles { flush() }
         self.color = color
         rectangles.append(
             xcb_rectangle_t(

@@ -10,7 +10,7 @@ enum LinkBench {
     /// more.
     private static let least = (ratio: 0.5, size: 16_000)
     /// The least rate that the decoder alone has to reach, in bytes a second, with messages of this many bytes.
-    private static let leastAlone = (rate: 2e9, size: 100_000)
+    private static let minAlone = (rate: 2e9, size: 100_000)
     private static let sizes = [1000, 4000, 16_000, 64_000, 100_000, 250_000, 1_000_000]
 
     private static let command = Command(
@@ -74,7 +74,7 @@ enum LinkBench {
             StandardStreams.print(
                 "  \(right("\(size)", 15))   \(right("\(Int(rate / Double(size + 40)))", 10))   \(right(gigabytes(rate), 11))\n"
             )
-            if size == leastAlone.size, rate < leastAlone.rate {
+            if size == minAlone.size, rate < minAlone.rate {
                 misses.append("the decoder alone, \(size) bytes: \(gigabytes(rate)) GB/s, 2.00 is the least")
             }
         }

@@ -3,7 +3,7 @@ struct FuzzTarget: Sendable {
     /// The name on the command line; also that of the folder of its inputs in `Tools/fuzzing/Seeds`.
     let name: String
     /// The longest input that is tried, in bytes.
-    var longestInput = 4096
+    var maxInput = 4096
     /// The folder in `Protocol/vectors` whose examples are inputs too.
     var vectors: String?
     /// Words of the format, which the fuzzer puts into its inputs.

@@ -23,7 +23,7 @@ func target(named name: String?) -> FuzzTarget {
 func fuzz(_ target: FuzzTarget) -> Never {
     runTarget = target.run
     // libFuzzer gets only its own arguments: this program's name, then what follows the target's name.
-    let own = [CommandLine.arguments[0], "-max_len=\(target.longestInput)"] + CommandLine.arguments.dropFirst(2)
+    let own = [CommandLine.arguments[0], "-max_len=\(target.maxInput)"] + CommandLine.arguments.dropFirst(2)
     var pointers: [UnsafeMutablePointer<CChar>?] = own.map { strdup($0) } + [nil]
     let status = pointers.withUnsafeMutableBufferPointer { buffer in
         var count = Int32(own.count)

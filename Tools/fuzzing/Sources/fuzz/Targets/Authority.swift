@@ -7,7 +7,7 @@ extension FuzzTarget {
     ///
     /// A line feed in the input ends the Host header, and what follows is the Origin header.
     static let authority = FuzzTarget(
-        name: "authority", longestInput: 1024,
+        name: "authority", maxInput: 1024,
         words: [
             "localhost", "127.0.0.1", "[::1]", "http://", "https://", ":443", "::ffff:127.0.0.1", "%2F", "W/\"", "null",
         ]

@@ -9,7 +9,7 @@ extension FuzzTarget {
     /// The input is a list of steps, each an instruction, a length and bytes. A step delivers the waiting datagrams, or
     /// one of them with some bits changed; or its bytes are a datagram, or the body of a record whose header looks
     /// right.
-    static let dtls = FuzzTarget(name: "dtls", longestInput: 1024) { input in
+    static let dtls = FuzzTarget(name: "dtls", maxInput: 1024) { input in
         attack(standing, with: input)
         for side in [standing.server, standing.client] {
             check(side.keys != nil, "nothing that a stranger sends ends a session that stands")

@@ -4,7 +4,7 @@ import Recording
 
 extension FuzzTarget {
     /// The bytes of a capture's connection: messages, and the access units in them.
-    static let link = FuzzTarget(name: "link", longestInput: 8192, vectors: "capture-link") { input in
+    static let link = FuzzTarget(name: "link", maxInput: 8192, vectors: "capture-link") { input in
         let whole = decode(input, pieceSize: input.count + 1)
         let pieces = decode(input, pieceSize: pieceSize(for: input))
         check(whole.messages == pieces.messages && whole.error == pieces.error, "pieces give the same as the whole")

@@ -3,11 +3,11 @@ import RTP
 
 extension FuzzTarget {
     /// Compound RTCP packets.
-    static let rtcp = FuzzTarget(name: "rtcp", longestInput: 1500) { input in
+    static let rtcp = FuzzTarget(name: "rtcp", maxInput: 1500) { input in
         guard let packets = try? RTCPPacket.parse(input[...]) else { return }
         check(packets.count <= input.count / 4, "each packet has a header of four bytes")
         for case .transportFeedback(let feedback) in packets {
-            check(feedback.arrivals.count <= TransportFeedback.maximumArrivalCount, "a list of packets keeps its limit")
+            check(feedback.arrivals.count <= TransportFeedback.maxArrivalCount, "a list of packets keeps its limit")
         }
         let known = packets.filter(isWrittenWhole)
         guard !known.isEmpty else { return }

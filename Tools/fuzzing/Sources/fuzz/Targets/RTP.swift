@@ -9,7 +9,7 @@ extension FuzzTarget {
     /// The input is a list of packets. The first byte of each says how much time has passed and whether the input has
     /// the header as well; if not, the next two bytes advance the sequence number and the time stamp. A length and the
     /// payload follow.
-    static let rtp = FuzzTarget(name: "rtp", longestInput: 8192) { input in
+    static let rtp = FuzzTarget(name: "rtp", maxInput: 8192) { input in
         var buffer = JitterBuffer()
         var reassembler = FrameReassembler(.h264)
         var statistics = ReceptionStatistics(.video)
@@ -28,7 +28,7 @@ extension FuzzTarget {
             statistics.note(packet.header, now: now)
             buffer.insert(packet, now: now)
             check(
-                buffer.requests(now: now).count <= JitterBuffer.maximumRequestCount,
+                buffer.requests(now: now).count <= JitterBuffer.maxRequestCount,
                 "no more packets are asked for than the limit")
             for packet in buffer.take(now: now) {
                 let number = packet.header.sequenceNumber
@@ -82,12 +82,12 @@ private func checkRoundTrip(_ received: [[UInt8]], at timestamp: RTPTimestamp) {
     }
     let unit = CodedFrame(h264: bytes, units: ranges, captureTime: nil)
     let sent = received.filter { ![9, 12].contains($0[4] & 0x1F) }
-    let packetizer = H264Packetizer(maximumPayloadByteCount: 48)
+    let packetizer = H264Packetizer(maxPayloadByteCount: 48)
     let packets = packetizer.packetize(unit, at: MediaTime(ticks: 0)).packets
     var reassembler = FrameReassembler(.h264)
     var frames: [ReceivedFrame] = []
     for (index, packet) in packets.enumerated() {
-        check(packet.byteCount <= packetizer.maximumPayloadByteCount, "a payload keeps its limit")
+        check(packet.byteCount <= packetizer.maxPayloadByteCount, "a payload keeps its limit")
         var payload: [UInt8] = []
         packet.append(to: &payload, from: bytes)
         check(payload.count == packet.byteCount, "a payload is as long as it says")

@@ -11,7 +11,7 @@ extension FuzzTarget {
     ///
     /// Checksums are hard to guess, so an input that doesn't begin like such a file becomes a list of records with
     /// correct checksums.
-    static let recording = FuzzTarget(name: "recording", longestInput: 8192, vectors: "recording") { input in
+    static let recording = FuzzTarget(name: "recording", maxInput: 8192, vectors: "recording") { input in
         let isFile = (try? RecordedForm(front: input.prefix(RecordedForm.firstLook))) != nil
         let file = isFile ? input : madeRecording(of: ByteReader(input))
         guard let whole = items(of: file, pieceSize: file.count + 1) else { return }

@@ -5,7 +5,7 @@ import SDP
 extension FuzzTarget {
     /// Offers of viewers and publishers, answers to our offer, and trickle fragments.
     static let sdp = FuzzTarget(
-        name: "sdp", longestInput: 8192,
+        name: "sdp", maxInput: 8192,
         words: [
             "v=0\r\n", "m=video 9 UDP/TLS/RTP/SAVPF ", "m=audio 9 UDP/TLS/RTP/SAVPF ", "a=mid:", "a=group:BUNDLE ",
             "a=ice-ufrag:", "a=ice-pwd:", "a=ice-lite\r\n", "a=fingerprint:sha-256 ", "a=setup:", "actpass", "passive",
@@ -21,7 +21,7 @@ extension FuzzTarget {
             _ = try? fragment.credentials(of: "0")
         }
         guard let session = try? SessionDescription(parsing: input) else { return }
-        check(session.media.count <= SessionDescription.maximumMediaSections, "sections keep their limit")
+        check(session.media.count <= SessionDescription.maxMediaSections, "sections keep their limit")
         for candidate in session.media.flatMap(\.candidates) {
             check(Candidate(parsing: candidate.text) == candidate, "a candidate that we write reads the same")
         }

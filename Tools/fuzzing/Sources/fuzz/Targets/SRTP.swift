@@ -2,7 +2,7 @@ import SecureTransport
 
 extension FuzzTarget {
     /// SRTP and SRTCP packets: forged ones, and ours with a bit changed on the way.
-    static let srtp = FuzzTarget(name: "srtp", longestInput: 1500) { input in
+    static let srtp = FuzzTarget(name: "srtp", maxInput: 1500) { input in
         for profile in SRTPProfile.allCases {
             let (sender, receiver) = sessions(profile)
             checkPath(

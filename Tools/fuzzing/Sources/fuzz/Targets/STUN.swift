@@ -3,7 +3,7 @@ import SecureTransport
 
 extension FuzzTarget {
     /// STUN messages, and the agent that answers connectivity checks.
-    static let stun = FuzzTarget(name: "stun", longestInput: STUNMessage.maximumLength + 64) { input in
+    static let stun = FuzzTarget(name: "stun", maxInput: STUNMessage.maxLength + 64) { input in
         let kind = DatagramKind(of: input)
         guard let message = try? STUNMessage(parsing: input) else { return }
         check(kind == .stun || input[0] > 3, "a message with a known method is told apart from other datagrams")
@@ -18,7 +18,7 @@ extension FuzzTarget {
         check(reply.datagram.count <= 2 * input.count + 128, "an answer is not much longer than what it answers")
         guard let answer = try? STUNMessage(parsing: reply.datagram) else {
             // A list of unknown attributes may be longer than what we accept ourselves.
-            return check(reply.datagram.count > STUNMessage.maximumLength, "our own answers can be read")
+            return check(reply.datagram.count > STUNMessage.maxLength, "our own answers can be read")
         }
         check(answer.transactionID == message.transactionID, "an answer has the transaction of its request")
     }
@@ -35,7 +35,7 @@ private func checkRoundTrip(_ message: STUNMessage) {
     let written = STUNMessage.encode(
         message.messageClass, method: message.method, transactionID: message.transactionID,
         attributes: message.attributes, key: nil, hmac: hmac)
-    guard written.count <= STUNMessage.maximumLength else { return }
+    guard written.count <= STUNMessage.maxLength else { return }
     guard let again = try? STUNMessage(parsing: written) else { return check(false, "what we write can be read") }
     check(
         again.attributes == message.attributes && again.messageClass == message.messageClass
