@@ -103,7 +103,7 @@ struct CutTests {
         #expect(found.rows.messages.count == stream.messages.count - 1)
         let fault = try #require(found.rows.faults.first { $0.code == .unreadable })
         #expect(fault.offset == UInt64(ends[notice + 1]))
-        #expect(fault.words.contains("bytes are left out"))
+        #expect(fault.text.contains("bytes are left out"))
         let exported = export(bytes)
         #expect(exported.map(\.frame.bytes) == (stream.units[..<5] + stream.units[7...]).map(\.bytes))
     }

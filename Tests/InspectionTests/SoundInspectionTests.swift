@@ -48,10 +48,10 @@ struct SoundInspectionTests {
             MadeStream.Message(bytes: encoder.encode(.sharing(.paused)), arrival: MadeStream.start + .seconds(2)))
         let found = try #require(inspect(stream.recording().bytes))
         let packet = try #require(found.rows.messages.first { $0.stream == 1 })
-        #expect(packet.words == "10 ms, stereo" && packet.duration == .milliseconds(10))
+        #expect(packet.text == "10 ms, stereo" && packet.duration == .milliseconds(10))
         #expect(InspectionTable(.messages).text(.message(packet)).contains("  sound  "))
         #expect(InspectionJSON.line(.message(packet)).contains("\"stream\":1"))
-        #expect(found.rows.messages.last?.words == "paused, of the sound")
+        #expect(found.rows.messages.last?.text == "paused, of the sound")
     }
 
     @Test("is left out of exported pictures, which have the same bytes and times as without it")

@@ -10,7 +10,7 @@ public struct AudioDevices: Sendable, Equatable {
         /// PulseAudio's name.
         public var name: String
         /// What it is, in words.
-        public var words: String
+        public var description: String
         /// Whether it is the default.
         public var isDefault = false
         /// "running", "idle" or "suspended".
@@ -116,7 +116,8 @@ private final class DeviceInquiry {
     private func note(sink info: pa_sink_info) {
         found.sinks.append(
             AudioDevices.Device(
-                name: Self.text(info.name), words: Self.text(info.description), state: Self.words(info.state.rawValue),
+                name: Self.text(info.name), description: Self.text(info.description),
+                state: Self.text(info.state.rawValue),
                 isMuted: info.mute != 0))
     }
 
@@ -124,12 +125,13 @@ private final class DeviceInquiry {
         guard info.monitor_of_sink == shim_PA_INVALID_INDEX else { return }
         found.microphones.append(
             AudioDevices.Device(
-                name: Self.text(info.name), words: Self.text(info.description), state: Self.words(info.state.rawValue),
+                name: Self.text(info.name), description: Self.text(info.description),
+                state: Self.text(info.state.rawValue),
                 isMuted: info.mute != 0))
     }
 
     /// The states of sinks and sources have the same numbers.
-    private static func words(_ state: Int32) -> String {
+    private static func text(_ state: Int32) -> String {
         switch state {
         case PA_SINK_RUNNING.rawValue: "running"
         case PA_SINK_IDLE.rawValue: "idle"

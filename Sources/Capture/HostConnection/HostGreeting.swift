@@ -47,7 +47,7 @@ struct HostGreeting {
         guard let step = check?.take(message) else { return .handle(message) }
         switch step {
         case .answer(let answer): return .send(answer)
-        case .failed(let failure): return .refuse(failure.words)
+        case .failed(let failure): return .refuse(failure.text)
         case .proven:
             check = nil
             return earlyHello.map { .handle($0) } ?? .nothing

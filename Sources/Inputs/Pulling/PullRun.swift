@@ -48,17 +48,17 @@ struct PullRun: Sendable {
             if address.isFile {
                 log.info("the source \(address) \(reason ?? "has ended")")
                 let isUseless = !shared.hasCome.isSet
-                let words = reason ?? (isUseless ? "has no pictures and no sound that can be shown" : nil)
-                onEvent(words.map { .failed(because: $0) } ?? .ended)
+                let text = reason ?? (isUseless ? "has no pictures and no sound that can be shown" : nil)
+                onEvent(text.map { .failed(because: $0) } ?? .ended)
                 return
             }
             if shared.hasCome.isSet { (wait, lastReason) = (settings.firstWait, "") }
-            let words = reason ?? "has ended"
-            if words != lastReason {
-                log.warning("the source \(address) \(words); will reconnect")
+            let text = reason ?? "has ended"
+            if text != lastReason {
+                log.warning("the source \(address) \(text); will reconnect")
                 onEvent(reason.map { .failed(because: $0) } ?? .ended)
             }
-            lastReason = words
+            lastReason = text
             pause(until: .now() + wait)
             wait = min(wait + wait, settings.maxWait)
         }

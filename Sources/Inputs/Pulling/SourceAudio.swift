@@ -12,7 +12,7 @@ struct SourceAudio {
     /// The track of it.
     let track: CustomAudioTrack
     /// What the source sends, for people.
-    let words: String
+    let text: String
 
     /// Nil for Opus.
     private let decoder: AudioDecoder?
@@ -27,7 +27,7 @@ struct SourceAudio {
     ) throws(MediaFileError) {
         self.onFault = onFault
         if stream.isPlainOpus {
-            (track, decoder, words) = (CustomAudioTrack(feedback: feedback), nil, "Opus")
+            (track, decoder, text) = (CustomAudioTrack(feedback: feedback), nil, "Opus")
             return
         }
         let made: AudioDecoder
@@ -42,7 +42,7 @@ struct SourceAudio {
             throw .rejected(reason: "\(error)")
         }
         decoder = made
-        words = "\(stream.codec), which is converted to Opus"
+        text = "\(stream.codec), which is converted to Opus"
     }
 
     /// Takes the next packet, and decodes it if it is heard.

@@ -226,7 +226,7 @@ struct SourceRelay {
             let turned = other.map { $0.quarterTurns == 0 ? "" : ", turned by \($0.quarterTurns * 90) degrees" } ?? ""
             parts.append(codec + size + traits + turned + (other == nil ? "" : ", which is re-encoded"))
         }
-        if let sound { parts.append(sound.words) }
+        if let sound { parts.append(sound.text) }
         if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }
         let rest = leftOut.isEmpty ? "" : "; not taken: " + leftOut.joined(separator: ", ")
         log.info("the source \(address) sends \(parts.joined(separator: ", and "))\(rest)")

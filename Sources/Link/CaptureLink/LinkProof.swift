@@ -92,7 +92,7 @@ public struct HostCheck: Sendable {
         case wrongCode
 
         /// The failure in words, for people.
-        public var words: String {
+        public var text: String {
             switch self {
             case .notChallenged:
                 "the host there doesn't ask for the --capture-key: it was started without one, or is of another version"

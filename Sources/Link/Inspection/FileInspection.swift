@@ -70,9 +70,9 @@ public struct FileInspection: Sendable {
                 inspector.addUnknown(message.header, at: offset, arrival: arrival)
             }
         } catch {
-            inspector.addUnknown(message.header, at: offset, arrival: arrival, words: "can't be read")
+            inspector.addUnknown(message.header, at: offset, arrival: arrival, text: "can't be read")
             var problem = "\(error)"
-            if case .malformed(_, let words, _) = error { problem = "the message can't be read: \(words)" }
+            if case .malformed(_, let text, _) = error { problem = "the message can't be read: \(text)" }
             inspector.addFault(.malformedMessage, at: offset, problem)
         }
     }
@@ -84,8 +84,8 @@ public struct FileInspection: Sendable {
     private mutating func tellFault(until offset: UInt64) {
         guard let fault = pendingFault else { return }
         pendingFault = nil
-        var words = fault.description
-        if offset > fault.offset { words += "; \(DecimalText.grouped(offset - fault.offset)) bytes are left out" }
-        inspector.addFault(fault.isCut ? .cutFile : .unreadable, at: fault.offset, words)
+        var text = fault.description
+        if offset > fault.offset { text += "; \(DecimalText.grouped(offset - fault.offset)) bytes are left out" }
+        inspector.addFault(fault.isCut ? .cutFile : .unreadable, at: fault.offset, text)
     }
 }

@@ -38,7 +38,7 @@ public struct InspectedNote: Hashable, Sendable {
     public var time: Interval?
 
     /// A description for people, without a full stop.
-    public var words: String {
+    public var text: String {
         switch code {
         case .connection: "a connection begins"
         case .otherBytes: "\(size) bytes that belong to no NAL unit"
@@ -84,13 +84,13 @@ public struct InspectedMessage: Sendable {
     /// For a slice, the number of its picture, counted from 0.
     public var picture: UInt64?
     /// Further information for people.
-    public var words: String
+    public var text: String
     /// For a picture message, the damaged area.
     public var damage: PixelRectangle?
 
     /// The name of its kind, as in Protocol/capture-link.md.
     public var kindName: String {
-        MessageWords.name(ofKind: kindCode) ?? "kind \(kindCode)"
+        MessageFormatter.name(ofKind: kindCode) ?? "kind \(kindCode)"
     }
 }
 

@@ -48,17 +48,17 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
     /// The offset in the file or connection.
     public let offset: UInt64
     /// A description for people, without the offset and without a full stop.
-    public let words: String
+    public let text: String
 
     /// Creates a fault at an offset.
-    public init(_ code: Code, at offset: UInt64, _ words: String) {
+    public init(_ code: Code, at offset: UInt64, _ text: String) {
         self.code = code
         self.offset = offset
-        self.words = words
+        self.text = text
     }
 
     public var description: String {
         // Some descriptions already include the offset.
-        words.contains("byte \(offset)") ? words : "byte \(offset): \(words)"
+        text.contains("byte \(offset)") ? text : "byte \(offset): \(text)"
     }
 }

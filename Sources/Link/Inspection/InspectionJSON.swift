@@ -27,7 +27,7 @@ public enum InspectionJSON {
         object.add("end", summary.endOffset)
         object.add("messages", summary.messages.values.reduce(0, &+))
         object.add("payloadBytes", summary.payloadBytes)
-        object.add("kinds", counts(summary.messages.map { (MessageWords.name(ofKind: $0) ?? "\($0)", $1) }))
+        object.add("kinds", counts(summary.messages.map { (MessageFormatter.name(ofKind: $0) ?? "\($0)", $1) }))
         object.add("nalUnits", counts(summary.nalUnits.map { ("\($0.rawValue)", $1) }))
         object.add("epochs", summary.epochs)
         object.add("pictures", summary.pictures)
@@ -68,7 +68,7 @@ public enum InspectionJSON {
         object.add("captureTime", message.captureTime?.nanoseconds)
         if !message.isAnnexB {
             object.add("kind", message.kindCode)
-            object.add("kindName", MessageWords.name(ofKind: message.kindCode))
+            object.add("kindName", MessageFormatter.name(ofKind: message.kindCode))
             if message.epoch != 0 { object.add("epoch", String(message.epoch, radix: 16)) }
             if message.stream != 0 { object.add("stream", message.stream) }
             object.add("endsFrame", message.endsFrame)
@@ -86,7 +86,7 @@ public enum InspectionJSON {
         object.add("duration", message.duration?.seconds, digits: 9)
         object.add("picture", message.picture)
         object.add("damage", message.damage.map(rectangle))
-        if !message.words.isEmpty { object.add("text", message.words) }
+        if !message.text.isEmpty { object.add("text", message.text) }
         return object
     }
 
@@ -125,7 +125,7 @@ public enum InspectionJSON {
         object.add("type", "fault")
         object.add("offset", fault.offset)
         object.add("code", fault.code.rawValue)
-        object.add("text", fault.words)
+        object.add("text", fault.text)
         return object
     }
 
@@ -136,12 +136,12 @@ public enum InspectionJSON {
         object.add("offset", entry.offset)
         object.add("count", entry.count)
         object.add("profileLevelId", sequence.profileLevelID.hexText)
-        object.add("profile", sequence.profileLevelID.profileWords)
-        object.add("level", sequence.profileLevelID.levelWords)
+        object.add("profile", sequence.profileLevelID.profileText)
+        object.add("level", sequence.profileLevelID.levelText)
         object.add("width", sequence.size.width)
         object.add("height", sequence.size.height)
         object.add("chromaFormat", sequence.chromaFormatIDC)
-        object.add("text", sequence.words.joined(separator: ", "))
+        object.add("text", sequence.clauses.joined(separator: ", "))
         return object
     }
 

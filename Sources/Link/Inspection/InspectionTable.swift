@@ -55,11 +55,11 @@ public struct InspectionTable: Sendable {
     public func text(_ row: InspectedRow) -> String {
         let shown: [String]
         switch (row, contents) {
-        case (.message(let message), .messages): shown = lines(cells(message), message.words)
-        case (.picture(let picture), .pictures): shown = lines(cells(picture), picture.damage?.words ?? "")
+        case (.message(let message), .messages): shown = lines(cells(message), message.text)
+        case (.picture(let picture), .pictures): shown = lines(cells(picture), picture.damage?.text ?? "")
         case (.fault(let fault), _): shown = Self.wrapped("! \(fault)", first: "", rest: "  ")
         case (.note(let note), .messages):
-            shown = lines(["\(note.offset)", note.time.map { DecimalText.seconds($0) } ?? ""], note.words)
+            shown = lines(["\(note.offset)", note.time.map { DecimalText.seconds($0) } ?? ""], note.text)
         default: return ""
         }
         return shown.joined(separator: "\n") + "\n"
@@ -85,12 +85,12 @@ public struct InspectionTable: Sendable {
     private func cells(_ picture: InspectedPicture) -> [String] {
         [
             "\(picture.number)", "\(picture.offset)", picture.time.map { DecimalText.seconds($0) } ?? "",
-            picture.kindName, "\(picture.size)", "\(picture.slices)", picture.qps.map(Self.words) ?? "",
+            picture.kindName, "\(picture.size)", "\(picture.slices)", picture.qps.map(Self.text) ?? "",
             picture.frameNumber.map { "\($0)" } ?? "", picture.orderCount.map { "\($0)" } ?? "",
         ]
     }
 
-    static func words(_ qps: ClosedRange<Int>) -> String {
+    static func text(_ qps: ClosedRange<Int>) -> String {
         qps.count == 1 ? "\(qps.lowerBound)" : "\(qps.lowerBound)-\(qps.upperBound)"
     }
 

@@ -30,8 +30,8 @@ struct PictureSuccession: Sendable {
         of slice: SliceHeader, _ sequence: SequenceParameterSet, clears: Bool, _ row: InspectedMessage
     ) -> [InspectionFault] {
         var faults: [InspectionFault] = []
-        if let words = checkFrameNumber(of: slice, sequence, clears: clears) {
-            faults.append(InspectionFault(.frameNumberGap, at: row.offset, words))
+        if let text = checkFrameNumber(of: slice, sequence, clears: clears) {
+            faults.append(InspectionFault(.frameNumberGap, at: row.offset, text))
         }
         if let time = row.captureTime {
             if let lastCaptureTime, time < lastCaptureTime {

@@ -40,8 +40,8 @@ struct PictureTracker: Sendable {
         return endedBehind
     }
 
-    mutating func fault(_ code: InspectionFault.Code, at offset: UInt64, _ words: String) {
-        faults.append(InspectionFault(code, at: offset, words))
+    mutating func fault(_ code: InspectionFault.Code, at offset: UInt64, _ text: String) {
+        faults.append(InspectionFault(code, at: offset, text))
     }
 
     /// Takes the picture message that precedes a picture.

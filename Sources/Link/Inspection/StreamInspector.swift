@@ -34,9 +34,9 @@ public struct StreamInspector: Sendable {
             pictures.fault(.timeRunsBack, at: offset, "it arrived before the message in front of it")
         }
         row.isToCapture = isToCapture
-        row.words = MessageWords.words(of: message.body)
+        row.text = MessageFormatter.text(of: message.body)
         if isToCapture {
-            if row.words.isEmpty { row.words = "from the host" } else { row.words += ", from the host" }
+            if row.text.isEmpty { row.text = "from the host" } else { row.text += ", from the host" }
             return finish(row)
         }
         guard row.stream == 0 else { return addBesidePictures(message.body, row) }
@@ -61,11 +61,11 @@ public struct StreamInspector: Sendable {
     /// - Parameter words: A description, if the kind is known but the message can't be read.
     public mutating func addUnknown(
         _ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil,
-        words: String? = nil
+        text: String? = nil
     ) {
         var row = makeRow(header, at: offset, arrival)
         row.endsFrame = false
-        row.words = words ?? MessageWords.words(ofKind: header.kindCode)
+        row.text = text ?? MessageFormatter.text(ofKind: header.kindCode)
         finish(row)
     }
 
@@ -80,7 +80,7 @@ public struct StreamInspector: Sendable {
             : soundTimeline.time(arrival: arrival, capture: capture, epoch: epoch)
         var row = InspectedMessage(
             offset: offset, size: header.length, time: time, captureTime: capture, kindCode: header.kindCode,
-            epoch: epoch, endsFrame: header.flags.contains(.endOfFrame), words: "")
+            epoch: epoch, endsFrame: header.flags.contains(.endOfFrame), text: "")
         row.stream = header.stream
         return row
     }
@@ -89,13 +89,13 @@ public struct StreamInspector: Sendable {
     private mutating func addBesidePictures(_ body: LinkMessage, _ row: InspectedMessage) {
         var row = row
         if row.stream != MessageHeader.soundStream {
-            row.words = "of stream \(row.stream)"
+            row.text = "of stream \(row.stream)"
         } else if case .unit(let payload) = body {
             let packet = OpusPacket(payload.dropFirst(MessageHeader.unitMark.count))
             row.duration = packet?.duration
-            row.words = packet.map { MessageWords.words(of: $0) } ?? "not a packet of Opus"
+            row.text = packet.map { MessageFormatter.text(of: $0) } ?? "not a packet of Opus"
         } else {
-            row.words += row.words.isEmpty ? "of the sound" : ", of the sound"
+            row.text += row.text.isEmpty ? "of the sound" : ", of the sound"
         }
         finish(row)
     }
@@ -108,7 +108,7 @@ public struct StreamInspector: Sendable {
     public mutating func addNALUnit(_ nalUnit: ArraySlice<UInt8>, at offset: UInt64, size: UInt64) {
         var row = InspectedMessage(
             offset: offset, size: size, kindCode: MessageKind.unit.rawValue, epoch: 0, endsFrame: false,
-            words: "")
+            text: "")
         row.isAnnexB = true
         pictures.add(nalUnit, to: &row, isLegacy: true, arrival: nil)
         finish(row)
@@ -126,11 +126,11 @@ public struct StreamInspector: Sendable {
         rows.append(.note(note))
     }
 
-    /// Reports that bytes from `offset` on can't be read; `words` describes the fault.
+    /// Reports that bytes from `offset` on can't be read; `text` describes the fault.
     public mutating func addFault(
-        _ code: InspectionFault.Code = .unreadable, at offset: UInt64, _ words: String
+        _ code: InspectionFault.Code = .unreadable, at offset: UInt64, _ text: String
     ) {
-        pictures.fault(code, at: offset, words)
+        pictures.fault(code, at: offset, text)
         if code.tearsPictures { pictures.tear() }
         drain()
     }
@@ -151,7 +151,7 @@ public struct StreamInspector: Sendable {
     private mutating func finish(_ row: InspectedMessage) {
         var row = row
         if row.nalUnitType == .sequenceParameterSet, let sequence = pictures.newSequence {
-            row.words = sequence.shortWords
+            row.text = sequence.shortText
             summary.note(sequence, at: row.offset)
         }
         summary.note(row)

@@ -13,28 +13,28 @@ extension StreamSummary {
         var lines: [(String, String)] = []
         if let form { lines.append(("stream", form)) }
         for hello in hellos { lines.append(("from", "\(hello.role), version \(hello.version), '\(hello.name)'")) }
-        if hasLinkMessages { lines.append(("messages", messageWords)) }
-        if !nalUnits.isEmpty { lines.append(("NAL units", nalUnitWords)) }
-        lines.append(("pictures", pictureWords))
-        if let duration { lines.append(("time", timeWords(duration))) }
-        if pictures > 0 { lines.append(("size", sizeWords)) }
+        if hasLinkMessages { lines.append(("messages", messageText)) }
+        if !nalUnits.isEmpty { lines.append(("NAL units", nalUnitText)) }
+        lines.append(("pictures", pictureText))
+        if let duration { lines.append(("time", timeText(duration))) }
+        if pictures > 0 { lines.append(("size", sizeText)) }
         if let qpRange, let meanQP {
-            let range = qpRange.count == 1 ? "" : ", \(InspectionTable.words(qpRange))"
+            let range = qpRange.count == 1 ? "" : ", \(InspectionTable.text(qpRange))"
             lines.append(("quantizer", DecimalText.fixed(meanQP, digits: 1) + " on average" + range))
         }
         if let meanDamage {
             lines.append(("damage", "\(DecimalText.fixed(meanDamage * 100, digits: 1)) % of the picture on average"))
         }
-        if pictures > 0 { lines.append(("IDR", idrWords)) }
+        if pictures > 0 { lines.append(("IDR", idrText)) }
         for entry in sequences {
             let often = entry.count == 1 ? "once" : "\(entry.count) times"
             lines.append(
                 (
                     "SPS \(entry.sequence.id)",
-                    entry.sequence.words.joined(separator: ", ") + "; \(often), first at byte \(entry.offset)"
+                    entry.sequence.clauses.joined(separator: ", ") + "; \(often), first at byte \(entry.offset)"
                 ))
         }
-        if sound.packets > 0 { lines.append(("sound", soundWords)) }
+        if sound.packets > 0 { lines.append(("sound", soundText)) }
         if let ending {
             lines.append(("ended by", "the sender: \(ending.reason)" + (ending.text.isEmpty ? "" : ", \(ending.text)")))
         }
@@ -44,16 +44,16 @@ extension StreamSummary {
         }
         lines += listsFaults ? faultLines : [("faults", faultCount == 0 ? "none" : "\(faultCount), see above")]
         let column = 11
-        return lines.flatMap { name, words in
+        return lines.flatMap { name, text in
             let head = name + String(repeating: " ", count: max(1, column - name.count))
-            return InspectionTable.wrapped(words, first: head, rest: String(repeating: " ", count: column))
+            return InspectionTable.wrapped(text, first: head, rest: String(repeating: " ", count: column))
         }.joined(separator: "\n") + "\n"
     }
 
-    private var messageWords: String {
+    private var messageText: String {
         let total = messages.values.reduce(0, &+)
         let others = messages.keys.filter { $0 != 0 }.sorted().compactMap { code in
-            messages[code].map { "\($0) \(MessageWords.name(ofKind: code) ?? "of kind \(code)")" }
+            messages[code].map { "\($0) \(MessageFormatter.name(ofKind: code) ?? "of kind \(code)")" }
         }
         var text = "\(total) with \(DecimalText.grouped(payloadBytes)) bytes"
         if !others.isEmpty { text += ": " + (["\(messages[0] ?? 0) NAL units"] + others).joined(separator: ", ") }
@@ -61,12 +61,12 @@ extension StreamSummary {
         return text
     }
 
-    private var nalUnitWords: String {
+    private var nalUnitText: String {
         nalUnits.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.tableName)" }
             .joined(separator: ", ")
     }
 
-    private var pictureWords: String {
+    private var pictureText: String {
         guard pictures > 0 else { return "none" }
         let kinds = ["IDR", "I", "P", "B", "SP", "SI", "?"].compactMap { name in
             pictureKinds[name].map { "\($0) \(name)" }
@@ -74,7 +74,7 @@ extension StreamSummary {
         return "\(pictures): " + kinds.joined(separator: ", ") + "; \(slices) slices"
     }
 
-    private func timeWords(_ duration: Interval) -> String {
+    private func timeText(_ duration: Interval) -> String {
         var text = "\(DecimalText.seconds(duration)) s"
         if let pictureRate { text += ", \(DecimalText.fixed(pictureRate, digits: 2)) fps" }
         if let gap = maxGap {
@@ -84,7 +84,7 @@ extension StreamSummary {
         return text
     }
 
-    private var sizeWords: String {
+    private var sizeText: String {
         var text = "\(DecimalText.grouped(pictureBytes)) bytes of pictures"
         if let bitRate {
             text +=
@@ -98,7 +98,7 @@ extension StreamSummary {
         return text
     }
 
-    private var idrWords: String {
+    private var idrText: String {
         guard idrDistance.count > 0 else {
             return (pictureKinds["IDR"] ?? 0) == 1 ? "one IDR picture" : "no IDR picture"
         }
@@ -111,7 +111,7 @@ extension StreamSummary {
         return text
     }
 
-    private var soundWords: String {
+    private var soundText: String {
         let packets = sound.packets == 1 ? "1 packet" : "\(sound.packets) packets"
         return "\(packets) with \(DecimalText.grouped(sound.bytes)) bytes, \(DecimalText.seconds(sound.duration)) s"
     }

@@ -23,7 +23,7 @@ enum Listing {
             table.add(
                 [
                     "\(option) \(device.name)", device.isDefault ? "default" : "",
-                    device.state + (device.isMuted ? ", muted" : ""), device.words,
+                    device.state + (device.isMuted ? ", muted" : ""), device.description,
                 ], limit: 100)
         }
         if devices.isEmpty { table.add(["none"]) }

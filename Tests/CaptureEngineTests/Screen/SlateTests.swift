@@ -25,7 +25,7 @@ struct SlateTests {
             bytes.withUnsafeMutableBufferPointer { buffer in
                 guard let base = buffer.baseAddress else { return }
                 Slate.draw(
-                    Slate.words(for: message, of: target), luma: base + stride, stride: stride, size: size)
+                    Slate.text(for: message, of: target), luma: base + stride, stride: stride, size: size)
             }
         }
 
@@ -89,10 +89,10 @@ struct SlateTests {
                 return (0..<size.height).flatMap { Array(plane.row($0)) }
             })
         #expect(pictures.count == 5)
-        #expect(Slate.words(for: .windowHidden, of: monitor) == "The monitor is off")
-        #expect(Slate.words(for: .windowHidden, of: region) == "The region is gone")
+        #expect(Slate.text(for: .windowHidden, of: monitor) == "The monitor is off")
+        #expect(Slate.text(for: .windowHidden, of: region) == "The region is gone")
         for (state, target) in Self.states.flatMap({ [($0, CaptureTarget.screen), ($0, monitor), ($0, region)] }) {
-            for character in Slate.words(for: state, of: target).utf8 where character != UInt8(ascii: " ") {
+            for character in Slate.text(for: state, of: target).utf8 where character != UInt8(ascii: " ") {
                 #expect(SlateLetters.rows(of: character) != 0, "\(character)")
             }
         }

@@ -63,7 +63,7 @@ extension CaptureAgent {
         let pipeline = try currentPipeline()
         if wantsKeyFrame {
             showsPointer = false
-            try send(pipeline.takeSlate(slateWords(sharing), at: now, rate: &rate, statistics: &statistics))
+            try send(pipeline.takeSlate(slateText(sharing), at: now, rate: &rate, statistics: &statistics))
         } else {
             try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
         }

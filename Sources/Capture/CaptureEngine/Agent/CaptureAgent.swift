@@ -169,13 +169,13 @@ public final class CaptureAgent {
         let isLocked = screen.isLocked || session?.isLocked == true
         let now: SharingState = isSharerPaused ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
-        log.info(now == .live ? "sharing continues" : "viewers now see a notice: \(slateWords(now))")
+        log.info(now == .live ? "sharing continues" : "viewers now see a notice: \(slateText(now))")
         sharing = now
         link.send(.sharing(now))
         demandKeyFrame()
     }
 
-    func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: screen.target) }
+    func slateText(_ state: SharingState) -> String { Slate.text(for: state, of: screen.target) }
 
     /// Resets what the last host asked for. A new host knows nothing: it gets a key frame at once, and says if it
     /// wants no more pictures, fewer, or a different kind.

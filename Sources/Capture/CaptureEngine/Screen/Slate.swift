@@ -32,7 +32,7 @@ enum Slate {
     }
 
     /// The words on the slate while `target` is in the state `message`; short, because a small picture has little room.
-    static func words(for message: SharingState, of target: CaptureTarget) -> String {
+    static func text(for message: SharingState, of target: CaptureTarget) -> String {
         if message == .windowHidden, case .monitor = target { return "The monitor is off" }
         if message == .windowHidden, case .region = target { return "The region is gone" }
         return switch message {

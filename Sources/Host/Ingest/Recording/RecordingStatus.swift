@@ -10,7 +10,7 @@ public struct RecordingStatus: Sendable, Equatable {
     public let failure: RecordingFileError?
 
     /// The status for people, on a line of at most about 300 bytes; only the end of a long path is shown.
-    public var words: String {
+    public var text: String {
         let missing = counters.missingMessages == 0 ? "" : ", \(counters.missingMessages) more are missing"
         let stopped = failure.map { "; it has stopped: \($0.cause)" } ?? ""
         let done = "\(counters.messages) messages, \(counters.fileBytes) bytes"

@@ -8,7 +8,7 @@ public struct LowLayerViewers: Sendable {
     public let count: Int
     /// A description of them and of their paths for people, such as "1 viewer gets fewer pictures: 10.0.0.7, whose path
     /// carries 480 kbit/s, with packets 120 ms in its queue". Nil if there are none.
-    public let words: String?
+    public let text: String?
 
     /// The most viewers that are described.
     private static let limit = 3
@@ -18,27 +18,27 @@ public struct LowLayerViewers: Sendable {
         let narrow = statistics.filter(\.getsLowLayer).sorted { $0.id.rawValue < $1.id.rawValue }
         count = narrow.count
         guard count > 0 else {
-            words = nil
+            text = nil
             return
         }
         let listed = narrow.prefix(Self.limit).map { viewer in
-            var words = viewer.address ?? "one without an address"
+            var text = viewer.address ?? "one without an address"
             if let rate = viewer.estimate {
-                words += ", whose path carries \(rateWords(Double(rate.bitsPerSecond)))/s"
+                text += ", whose path carries \(rateText(Double(rate.bitsPerSecond)))/s"
             }
             if let queue = viewer.queueDelay, queue >= .milliseconds(10) {
-                words += ", with packets \(queue.milliseconds) ms in its queue"
+                text += ", with packets \(queue.milliseconds) ms in its queue"
             }
-            return words
+            return text
         }
         let more = count > Self.limit ? ["\(count - Self.limit) more"] : []
-        words =
+        text =
             (count == 1 ? "1 viewer gets" : "\(count) viewers get") + " fewer pictures: "
             + (listed + more).joined(separator: " and ")
     }
 }
 
 /// A number of bits in a few characters, such as `480 kbit` or `1.25 Mbit`.
-package func rateWords(_ bits: Double) -> String {
+package func rateText(_ bits: Double) -> String {
     bits < 1e6 ? "\(DecimalText.fixed(bits / 1e3, digits: 0)) kbit" : "\(DecimalText.fixed(bits / 1e6, digits: 2)) Mbit"
 }

@@ -77,11 +77,11 @@ enum Control {
             let ignored = host.ignored(of: change.applied(to: SourceLimits()))
             guard ignored.isEmpty else {
                 return .refused(
-                    "the \(ignored.words) can't be limited here: a --source or a WHIP publisher keeps its own")
+                    "the \(ignored.text) can't be limited here: a --source or a WHIP publisher keeps its own")
             }
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
-            return .done("at most \(limits.words)\(ceiling(of: change, facts.most))")
+            return .done("at most \(limits.text)\(ceiling(of: change, facts.most))")
         case .status: return .done(StatusReport(of: host, process: getpid(), facts).line)
         case .statusJSON: return .done(StatusReport(of: host, process: getpid(), facts).json)
         case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
@@ -100,6 +100,6 @@ enum Control {
             return asked == SourceLimits() ? "" : "; a capture that was started with lower limits keeps them"
         }
         let isAbove = change.applied(to: SourceLimits(), most: most) != asked
-        return isAbove ? "; the capture was started with at most \(most.words)" : ""
+        return isAbove ? "; the capture was started with at most \(most.text)" : ""
     }
 }

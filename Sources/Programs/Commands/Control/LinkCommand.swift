@@ -17,7 +17,7 @@ enum LinkCommand {
 
     /// Formats when the links end, according to a host's answer about them. Empty if they last until the host ends.
     static func expiry(in json: String) -> String {
-        LinksDocument(json: json)?.expiryWords.map { "The \($0).\n" } ?? ""
+        LinksDocument(json: json)?.expiryText.map { "The \($0).\n" } ?? ""
     }
 }
 
@@ -32,7 +32,7 @@ extension LinksDocument {
             room.presenting.map { "To publish: WHIP to \($0.url) with the bearer token \($0.token)" }
         }
         return [first] + links.dropFirst().map { "From outside: \($0)" } + further + presenting
-            + [expiryWords].compactMap { $0.map { "The \($0)." } } + fingerprintLines
+            + [expiryText].compactMap { $0.map { "The \($0)." } } + fingerprintLines
     }
 
     /// What to do about the warning of a browser, if this machine made the certificate.
@@ -45,7 +45,7 @@ extension LinksDocument {
     }
 
     /// The expiry in words, such as "invite links end at 2026-11-21 14:30:00". Nil if links last until the host ends.
-    var expiryWords: String? {
+    var expiryText: String? {
         expires.map { expires in
             let time = WallClock(unixTime: Int(expires.timeIntervalSince1970)).dateAndTime
             return "invite links \(hasExpired ? "ended" : "end") at \(time)"

@@ -83,7 +83,7 @@ enum PushCommand {
             table.add([
                 "\(push.id)", push.name ?? "-", push.to, push.state + (push.reason.map { ": \($0)" } ?? ""),
                 push.picturesPerSecond.map(String.init) ?? "-", push.soundPerSecond.map(String.init) ?? "-",
-                push.bitsPerSecond.map { rateWords(Double($0)) } ?? "-",
+                push.bitsPerSecond.map { rateText(Double($0)) } ?? "-",
                 push.queueMilliseconds.map { "\($0) ms" } ?? "-", leftOut(push),
             ])
         }

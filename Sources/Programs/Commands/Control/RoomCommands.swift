@@ -17,14 +17,14 @@ enum RoomCommands {
                 "'\(who)': no one in the rooms has that name; 'screenrelay rooms' lists the people", .unavailable)
         }
         guard found.count == 1 else {
-            let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.words)" }.joined(separator: ", ")
+            let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.text)" }.joined(separator: ", ")
             let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
             return Program.fail(
                 "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)",
                 .usage)
         }
         _ = try client.ask(.remove(member.id), of: process)
-        return Program.answer("\(member.words) was removed from the room \(room)\n")
+        return Program.answer("\(member.text) was removed from the room \(room)\n")
     }
 
     /// The most candidates that are listed.
@@ -63,7 +63,7 @@ enum RoomCommands {
         let narrow = paths.filter { $0.rung == "narrow" }
         guard !narrow.isEmpty else { return "all" }
         let rate = narrow.compactMap(\.estimateBitsPerSecond).min()
-        return "fewer" + (rate.map { ": the path carries \(rateWords(Double($0)))/s" } ?? "")
+        return "fewer" + (rate.map { ": the path carries \(rateText(Double($0)))/s" } ?? "")
     }
 
     /// `0:07`, `12:07`, `1:02:07`
@@ -81,11 +81,11 @@ extension RoomsDocument.Member {
     fileprivate var shownName: String { name ?? (kind == "viewer" ? "Guest \(id.prefix(4))" : "-") }
 
     /// A description such as "viewer Ann (192.168.1.7)", with control characters made visible.
-    var words: String { visitorWords(kind: kind, name: name, address: address) }
+    var text: String { visitorText(kind: kind, name: name, address: address) }
 }
 
 /// A description of someone in a room.
-func visitorWords(kind: String, name: String?, address: String) -> String {
+func visitorText(kind: String, name: String?, address: String) -> String {
     "\(kind) \(name.map { "\(shownName($0)) " } ?? "")(\(address))"
 }
 

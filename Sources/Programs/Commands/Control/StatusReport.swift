@@ -112,7 +112,7 @@ struct StatusReport {
             let place = track.room == room ? "" : "\(track.room)/"
             return "track \(place)\(track.name): \(track.state.words(for: source)), \(words(forViewers: track.viewers))"
         }
-        return [state.words(for: source), "\(what) to the room \(room)", words(forViewers: viewers) + ofEach] + further
+        return [state.text(for: source), "\(what) to the room \(room)", text(forViewers: viewers) + ofEach] + further
             + [tracks.count > 4 ? "\(tracks.count - 4) more tracks" : nil]
     }
 
@@ -123,18 +123,18 @@ struct StatusReport {
 
     /// Slow paths, limits, the way from the capture, the recording and the rooms of other servers.
     private var pathParts: [String?] {
-        let exceptions = ignoredLimits.isEmpty ? "" : ", but what comes now keeps to its own \(ignoredLimits.words)"
+        let exceptions = ignoredLimits.isEmpty ? "" : ", but what comes now keeps to its own \(ignoredLimits.text)"
         return [
-            lowLayerViewers.words,
-            limits == SourceLimits() ? nil : "at most \(limits.words)\(exceptions)",
+            lowLayerViewers.text,
+            limits == SourceLimits() ? nil : "at most \(limits.text)\(exceptions)",
             timing.map { "capture \($0.roundTrip.inMilliseconds) there and back, clock \($0.clockOffset.signed)" },
-            recording?.words,
-        ] + (joins?.words ?? []).prefix(Self.joinLimit).map(Optional.some)
+            recording?.text,
+        ] + (joins?.text ?? []).prefix(Self.joinLimit).map(Optional.some)
     }
 
     private var linkParts: [String?] {
         [
-            "link: " + links.links.joined(separator: " "), links.expiryWords,
+            "link: " + links.links.joined(separator: " "), links.expiryText,
             links.fingerprint.map { "certificate \($0)" },
         ]
     }
@@ -146,26 +146,26 @@ struct StatusReport {
 
     private var delayPart: String? {
         let delays = metrics.namedStages.compactMap { stage, times in
-            times.quantile(0.5).map { "\($0.inMilliseconds) \(Self.stageWords[stage] ?? stage)" }
+            times.quantile(0.5).map { "\($0.inMilliseconds) \(Self.stageText[stage] ?? stage)" }
         }
         return delays.isEmpty ? nil : "delay: \(delays.joined(separator: ", ")) (medians)"
     }
 
     private var capturePart: String? {
         guard let capture else { return nil }
-        var words = "capture: \(recentWords(of: capture) ?? counts(of: capture))"
-        words += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
-        if capture.heldBack > 0 { words += ", \(capture.heldBack) pictures held back so far by a slow capture link" }
-        return words
+        var text = "capture: \(recentText(of: capture) ?? counts(of: capture))"
+        text += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
+        if capture.heldBack > 0 { text += ", \(capture.heldBack) pictures held back so far by a slow capture link" }
+        return text
     }
 
     /// What a picture does in each stage, by the stage's name.
-    private static let stageWords = [
+    private static let stageText = [
         "waiting": "until a change is grabbed", "encoding": "until it is encoded", "link": "on the capture link",
         "sending": "until it is sent",
     ]
 
-    private func words(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
+    private func text(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
 
     /// Averages over a shorter time would be far off. A capture sends its first statistics after its first picture.
     private static let minTime: UInt64 = 500_000_000
@@ -174,25 +174,25 @@ struct StatusReport {
         "\(capture.pictures) \(capture.pictures == 1 ? "picture" : "pictures") so far"
     }
 
-    private func recentWords(of capture: CaptureStatistics) -> String? {
-        capture.recent.flatMap { $0.duration < Self.minTime ? nil : words(for: $0) }
+    private func recentText(of capture: CaptureStatistics) -> String? {
+        capture.recent.flatMap { $0.duration < Self.minTime ? nil : text(for: $0) }
     }
 
-    private func words(for recent: RecentStatistics) -> String {
+    private func text(for recent: RecentStatistics) -> String {
         let seconds = Double(recent.duration) / 1e9
-        var words = "\(DecimalText.fixed(Double(recent.pictures) / seconds, digits: 1)) fps"
-        words += " and \(rateWords(Double(recent.bytes) * 8 / seconds))/s"
+        var text = "\(DecimalText.fixed(Double(recent.pictures) / seconds, digits: 1)) fps"
+        text += " and \(rateText(Double(recent.bytes) * 8 / seconds))/s"
         if recent.pictures > 0 {
-            words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
-            words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
+            text += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
+            text += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
         }
-        words +=
+        text +=
             ", \(DecimalText.fixed(Double(recent.processorNanoseconds) / 1e7 / seconds, digits: 1)) % of a processor"
         if recent.damagedMillionths > 0 {
-            words +=
+            text +=
                 ", \(DecimalText.fixed(Double(recent.damagedMillionths) / 1e4, digits: 1)) % of the picture changing"
         }
-        return words
+        return text
     }
 
     /// The status as one JSON object (RFC 8259) without line feeds.

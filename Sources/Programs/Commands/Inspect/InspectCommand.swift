@@ -82,7 +82,7 @@ enum InspectCommand {
             }
             inspection.end(at: file.offset, hasEnd: file.form == .recording ? file.hasEnd : nil)
             output.show(inspection.takeRows())
-            output.finish(inspection.summary, form: file.words)
+            output.finish(inspection.summary, form: file.text)
         } catch {
             output.flush()
             return Program.fail("\(error)", ExitCode(error.kind))
@@ -111,7 +111,7 @@ func returnLargePieces() {
 
 extension RecordedFile {
     /// A description of the file for people.
-    fileprivate var words: String {
+    fileprivate var text: String {
         switch form {
         case .recording:
             guard let header else { return "a recording" }

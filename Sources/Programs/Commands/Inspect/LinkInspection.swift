@@ -133,8 +133,8 @@ final class LinkInspection {
     private static let isUnauthorised =
         "only captures of this version that were given the --capture-key file are inspected here"
 
-    private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ words: String) {
-        try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: words))))
+    private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ text: String) {
+        try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: text))))
         leaving.add(peer)
     }
 

@@ -42,7 +42,7 @@ struct RTSPOption {
     }
 
     /// The line for an error of `start`.
-    func words(for error: RTSPServerError) -> String { "\(label): \(error)" }
+    func text(for error: RTSPServerError) -> String { "\(label): \(error)" }
 
     /// What to tell the sharer: how to watch the first room.
     static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {

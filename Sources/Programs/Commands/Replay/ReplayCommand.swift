@@ -126,7 +126,7 @@ enum ReplayCommand {
         case .linkLost(let ending):
             // The exit code of a capture with a wrong token.
             let code = ending.isUnauthorised ? ExitCode.permission : .unavailable
-            return Program.fail("--link \(address): \(ending.words)", code)
+            return Program.fail("--link \(address): \(ending.text)", code)
         case .stopped: return ExitCode.success.rawValue
         case .done:
             if let missed = run.missedPause {

@@ -33,7 +33,7 @@ final class ReplayOutlet {
 
     /// Why the host takes no more messages.
     struct Ending {
-        let words: String
+        let text: String
         /// The reason that the host gave, or nil if it only closed the connection.
         var reason: EndReason?
         /// Whether host and replay don't have the same token.
@@ -117,29 +117,29 @@ final class ReplayOutlet {
                 switch try connection.receive(into: &buffer) {
                 case .bytes(let count): decoder.push(buffer[..<count])
                 case .wouldBlock: return
-                case .closed: ending = Ending(words: "the host has closed the capture link")
+                case .closed: ending = Ending(text: "the host has closed the capture link")
                 }
                 while let message = try decoder.next() {
                     try prove(message.body)
                     if case .hello(let hello) = message.body, hello.role == .host { hasHello = true }
                     if case .end(let notice) = message.body {
                         ending = Ending(
-                            words: notice.text.isEmpty ? "the host has ended the capture link" : notice.text,
+                            text: notice.text.isEmpty ? "the host has ended the capture link" : notice.text,
                             reason: notice.reason)
                     }
                 }
             }
         } catch let error as LinkError where error.isTLS {
-            ending = Ending(words: LinkTransportError.hostEncrypts.description, reason: .unauthorised)
+            ending = Ending(text: LinkTransportError.hostEncrypts.description, reason: .unauthorised)
         } catch {
-            ending = Ending(words: "\(error)")
+            ending = Ending(text: "\(error)")
         }
     }
 
     /// Handles the messages that prove the token.
     private func prove(_ message: LinkMessage) throws(LinkTransportError) {
         guard var check else {
-            if case .challenge = message { ending = Ending(words: HostCheck.refusal, reason: .unauthorised) }
+            if case .challenge = message { ending = Ending(text: HostCheck.refusal, reason: .unauthorised) }
             return
         }
         let step = check.take(message)
@@ -147,7 +147,7 @@ final class ReplayOutlet {
         switch step {
         case .answer(let answer): try connection.enqueue(header: encoder.encode(answer))
         case .proven: self.check = nil
-        case .failed(let failure): ending = Ending(words: failure.words, reason: .unauthorised)
+        case .failed(let failure): ending = Ending(text: failure.text, reason: .unauthorised)
         case .other: break
         }
     }

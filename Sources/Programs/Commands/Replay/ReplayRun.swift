@@ -114,7 +114,7 @@ final class ReplayRun {
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
             if MonotonicTime.now() >= deadline {
-                return .linkLost(ReplayOutlet.Ending(words: "what listens there does not answer as a screenrelay host"))
+                return .linkLost(ReplayOutlet.Ending(text: "what listens there does not answer as a screenrelay host"))
             }
             if wait(until: deadline) { return .stopped }
         }
@@ -135,7 +135,7 @@ final class ReplayRun {
         } catch {
             // The host sends its reason before it closes.
             outlet.receive()
-            return .linkLost(outlet.ending ?? ReplayOutlet.Ending(words: "\(error)"))
+            return .linkLost(outlet.ending ?? ReplayOutlet.Ending(text: "\(error)"))
         }
     }
 

@@ -120,7 +120,7 @@ enum HostCommand {
                 players = try rtsp.start(host, log: log)
             } catch {
                 for link in links { link.stop() }
-                return Program.fail(rtsp.words(for: error), error.isTaken ? .unavailable : .system)
+                return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
             lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
@@ -135,7 +135,7 @@ enum HostCommand {
             if let opening, case .link(let problem) = error {
                 return Program.fail("\(opening.label): \(problem)", error.exitCode)
             }
-            return Program.fail(RunningHosts.words(for: error), error.exitCode)
+            return Program.fail(RunningHosts.text(for: error), error.exitCode)
         }
     }
 

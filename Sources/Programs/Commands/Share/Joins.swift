@@ -23,7 +23,7 @@ final class Joins: Sendable {
     }
 
     /// What each of them does, for people: "skyrtc:wss://rooms.example: joined, 2 members".
-    var words: [String] { joins.map { "\($0.target): \($0.state.words)" } }
+    var lines: [String] { joins.map { "\($0.target): \($0.state.text)" } }
 
     /// What each of them does, for programs.
     var objects: [JSONObject] {
@@ -41,7 +41,7 @@ extension SharingNews {
     /// Reports what a join does now. Any thread; doesn't block.
     func tell(_ state: JoinState, of target: JoinTarget) {
         guard state != .joining, state != .ended else { return }
-        tellJoin("the join to \(target): \(state.words)") { state.add(to: &$0, of: target) }
+        tellJoin("the join to \(target): \(state.text)") { state.add(to: &$0, of: target) }
     }
 }
 
@@ -57,11 +57,11 @@ extension JoinState {
         }
     }
 
-    fileprivate var words: String {
+    fileprivate var text: String {
         switch self {
         case .joining: "joining"
         case .joined(let count, let excluded):
-            "joined, \(count) \(count == 1 ? "member" : "members")" + (excluded.map { ", \($0.words)" } ?? "")
+            "joined, \(count) \(count == 1 ? "member" : "members")" + (excluded.map { ", \($0.text)" } ?? "")
         case .waiting(let reason): "waiting to try again: \(reason)"
         case .full: "the room is full, waiting to try again"
         case .ended: "has ended"
@@ -84,5 +84,5 @@ extension JoinState {
 
 extension ExcludedMembers {
     /// For people, with the first part of the reason: semicolons separate the parts of `status`.
-    fileprivate var words: String { "\(count) without a picture: \(reason.prefix { $0 != ";" })" }
+    fileprivate var text: String { "\(count) without a picture: \(reason.prefix { $0 != ";" })" }
 }

@@ -119,7 +119,7 @@ final class Pushes: Sendable {
         }
     }
 
-    private func change(_ number: Int, _ words: String, _ body: (Added) throws -> Void) -> ControlAnswer {
+    private func change(_ number: Int, _ text: String, _ body: (Added) throws -> Void) -> ControlAnswer {
         let added = pushes.withLock { $0.added[number] }
         guard let added else {
             return .refused("there is no push \(number); 'screenrelay push list' shows them", .missing)
@@ -129,7 +129,7 @@ final class Pushes: Sendable {
         } catch {
             return Self.refusal(error)
         }
-        return .done("\(words) push \(number) \(added.label)")
+        return .done("\(text) push \(number) \(added.label)")
     }
 
     private static func refusal(_ error: any Error) -> ControlAnswer {
@@ -175,15 +175,15 @@ extension SharingNews {
         switch event {
         case .changed(.connecting, _), .changed(.disconnecting, _), .status: break
         case .changed(let state, let failure):
-            tellPush(label, state: state.rawValue, words: Self.words(state), reason: failure?.description)
+            tellPush(label, state: state.rawValue, text: Self.text(state), reason: failure?.description)
         case .weakNetwork:
             tellPush(
                 label, state: "weakNetwork",
-                words: "leaves out pictures, because the network takes less than is sent", reason: nil)
+                text: "leaves out pictures, because the network takes less than is sent", reason: nil)
         }
     }
 
-    private static func words(_ state: OutputState) -> String {
+    private static func text(_ state: OutputState) -> String {
         switch state {
         case .connected: "is connected"
         case .autoReconnecting: "tries again"

@@ -6,7 +6,7 @@ import Signalling
 enum RunningHosts {
     /// The error of a host that could not start. If one of this user's hosts may have its port, also says which one and
     /// how to run both.
-    static func words(for error: HostError) -> String {
+    static func text(for error: HostError) -> String {
         guard error.isPortTaken else { return error.description }
         let client = ControlClient()
         let others = client.processes.filter { $0 != getpid() }

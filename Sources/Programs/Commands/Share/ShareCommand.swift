@@ -83,7 +83,7 @@ enum ShareCommand {
             do throws(RTSPServerError) {
                 players = try rtsp.start(host, log: log)
             } catch {
-                return Program.fail(rtsp.words(for: error), error.isTaken ? .unavailable : .system)
+                return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
             let more =
@@ -99,7 +99,7 @@ enum ShareCommand {
             }
             return HostOptions.end(host, with: code, news)
         } catch {
-            return Program.fail(RunningHosts.words(for: error), error.exitCode)
+            return Program.fail(RunningHosts.text(for: error), error.exitCode)
         }
     }
 

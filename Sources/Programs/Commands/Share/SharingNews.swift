@@ -125,7 +125,7 @@ final class SharingNews: Sendable {
             case .left: watching.remove(news.who.id)
             }
             state.watching[news.room] = watching.isEmpty ? nil : watching
-            tell(json(news, watching.count), orWords: words(news, watching.count), &state)
+            tell(json(news, watching.count), orText: text(news, watching.count), &state)
         }
     }
 
@@ -136,36 +136,36 @@ final class SharingNews: Sendable {
             $0.add("track", track)
             $0.add("state", source.word)
         }
-        state.withLock { tell(event, orWords: nil, &$0) }
+        state.withLock { tell(event, orText: nil, &$0) }
     }
 
     /// Reports that the sharer has muted the sound, or unmuted it. Any thread; doesn't block.
     func tell(isMuted: Bool) {
-        state.withLock { tell(Self.event("sound") { $0.add("muted", isMuted) }, orWords: nil, &$0) }
+        state.withLock { tell(Self.event("sound") { $0.add("muted", isMuted) }, orText: nil, &$0) }
     }
 
     /// Reports that a room's links have expired. Any thread; doesn't block.
     func tellExpiry(of room: String) {
-        let words = "\(WallClock.now.timeOfDay) the invite links of the room \(room) have expired"
-        state.withLock { tell(Self.event("expired") { $0.add("room", room) }, orWords: words, &$0) }
+        let text = "\(WallClock.now.timeOfDay) the invite links of the room \(room) have expired"
+        state.withLock { tell(Self.event("expired") { $0.add("room", room) }, orText: text, &$0) }
     }
 
     /// Reports what a push does now; `reason` says why it has failed. Any thread; doesn't block.
-    func tellPush(_ label: PushLabel, state name: String, words: String, reason: String?) {
+    func tellPush(_ label: PushLabel, state name: String, text: String, reason: String?) {
         let event = Self.event("push") {
             $0.add("name", label.name)
             $0.add("to", label.target.description)
             $0.add("state", name)
             $0.add("reason", reason)
         }
-        let line = "\(WallClock.now.timeOfDay) the push \(label) \(words)" + (reason.map { ": \($0)" } ?? "")
-        state.withLock { tell(event, orWords: line, &$0) }
+        let line = "\(WallClock.now.timeOfDay) the push \(label) \(text)" + (reason.map { ": \($0)" } ?? "")
+        state.withLock { tell(event, orText: line, &$0) }
     }
 
     /// Reports what a join does now, with these fields for programs. Any thread; doesn't block.
-    func tellJoin(_ words: String, _ addFields: (inout JSONObject) -> Void) {
+    func tellJoin(_ text: String, _ addFields: (inout JSONObject) -> Void) {
         let event = Self.event("join", addFields)
-        state.withLock { tell(event, orWords: "\(WallClock.now.timeOfDay) \(words)", &$0) }
+        state.withLock { tell(event, orText: "\(WallClock.now.timeOfDay) \(text)", &$0) }
     }
 
     /// The host is about to end, and everyone will leave.
@@ -181,15 +181,15 @@ final class SharingNews: Sendable {
         output.flush()
     }
 
-    /// Sends an event to programs. People get `words`, or nothing if it is nil.
-    private func tell(_ event: String, orWords words: String?, _ state: inout State) {
+    /// Sends an event to programs. People get `text`, or nothing if it is nil.
+    private func tell(_ event: String, orText text: String?, _ state: inout State) {
         state.host?.tell(event: event)
-        guard let line = isJSON ? event : words, !state.isQuiet else { return }
+        guard let line = isJSON ? event : text, !state.isQuiet else { return }
         if state.hasStarted { output.write(line) } else if state.early.count < 1000 { state.early.append(line) }
     }
 
-    private func words(_ news: RoomNews, _ count: Int) -> String {
-        let who = visitorWords(kind: news.who.kind.rawValue, name: news.who.name, address: news.who.address)
+    private func text(_ news: RoomNews, _ count: Int) -> String {
+        let who = visitorText(kind: news.who.kind.rawValue, name: news.who.name, address: news.who.address)
         return "\(WallClock.now.timeOfDay) \(who) \(news.change.rawValue); \(count) \(count == 1 ? "watches" : "watch")"
     }
 

@@ -3,11 +3,11 @@ public import H264
 
 extension SequenceParameterSet {
     /// The profile, level and size, such as `Constrained Baseline, level 3.1, 1280x720`.
-    public var shortWords: String { "\(profileLevelID.profileWords), level \(profileLevelID.levelWords), \(size)" }
+    public var shortText: String { "\(profileLevelID.profileText), level \(profileLevelID.levelText), \(size)" }
 
     /// A full description for people, as a list of clauses.
-    public var words: [String] {
-        var clauses = ["\(profileLevelID.profileWords) profile, level \(profileLevelID.levelWords)"]
+    public var clauses: [String] {
+        var clauses = ["\(profileLevelID.profileText) profile, level \(profileLevelID.levelText)"]
         clauses.append(size == codedSize ? "\(size)" : "\(size) (coded as \(codedSize))")
         let formats = ["monochrome", "4:2:0", "4:2:2", "4:4:4"]
         let chroma = formats.indices.contains(chromaFormatIDC) ? formats[chromaFormatIDC] : "?"
@@ -16,12 +16,12 @@ extension SequenceParameterSet {
         clauses.append("\(maxReferenceFrames) reference \(maxReferenceFrames == 1 ? "frame" : "frames")")
         clauses.append("order count type \(pictureOrderCountType)")
         guard let usability else { return clauses + ["no VUI"] }
-        return clauses + usability.words
+        return clauses + usability.clauses
     }
 }
 
 extension VideoUsability {
-    fileprivate var words: [String] {
+    fileprivate var clauses: [String] {
         var clauses: [String] = []
         if let isFullRange { clauses.append(isFullRange ? "full range" : "limited range") }
         if let colour {
@@ -30,7 +30,7 @@ extension VideoUsability {
                     + (colour.name.map { " (\($0))" } ?? ""))
         }
         if let timing {
-            let rate = timing.pictureRateWords.map { "\($0) fps" }
+            let rate = timing.pictureRateText.map { "\($0) fps" }
             clauses.append((rate ?? "no valid rate") + (timing.isFixedFrameRate ? ", fixed" : " at most"))
         }
         if let maxReorderedPictures { clauses.append("\(maxReorderedPictures) reordered") }
@@ -55,7 +55,7 @@ extension VideoUsability.ColourDescription {
 
 extension VideoUsability.Timing {
     /// The frame rate with three decimal places; a frame lasts two ticks.
-    fileprivate var pictureRateWords: String? {
+    fileprivate var pictureRateText: String? {
         guard unitsInTick > 0 else { return nil }
         return DecimalText.fixed(Double(timeScale) / (2 * Double(unitsInTick)), digits: 3, trimmed: true)
     }
@@ -63,7 +63,7 @@ extension VideoUsability.Timing {
 
 extension ProfileLevelID {
     /// The profile's name (ITU-T H.264 Annex A).
-    public var profileWords: String {
+    public var profileText: String {
         switch profile {
         case .constrainedBaseline: return "Constrained Baseline"
         case .baseline: return "Baseline"
@@ -84,7 +84,7 @@ extension ProfileLevelID {
     }
 
     /// The level as the specification writes it, such as `3.1` or `1b`.
-    public var levelWords: String {
+    public var levelText: String {
         isLevel1b ? "1b" : "\(levelIDC / 10).\(levelIDC % 10)"
     }
 }

@@ -4,15 +4,15 @@ import MediaTypes
 import Opus
 
 /// Describes messages for people.
-enum MessageWords {
+enum MessageFormatter {
     /// Describes a message other than a NAL unit; empty if its kind says everything.
-    static func words(of body: LinkMessage) -> String {
+    static func text(of body: LinkMessage) -> String {
         switch body {
         // The codes of a proof are never shown: they could be used to guess the token.
         case .unit, .requestKeyFrame, .unwatched, .watched, .sharpen, .answer, .challenge, .proof: ""
         case .format(let codec): "\(codec)"
-        case .hello(let hello): words(of: hello)
-        case .picture(let notice): words(of: notice)
+        case .hello(let hello): text(of: hello)
+        case .picture(let notice): text(of: notice)
         case .size(let size): "\(size)"
         case .end(let notice): "\(notice.reason)" + (notice.text.isEmpty ? "" : ": \(notice.text)")
         case .pointerShape(let image): "\(image.size), points at \(image.hotX),\(image.hotY)"
@@ -27,12 +27,12 @@ enum MessageWords {
         case .chroma(let format): "\(format)"
         case .ping(let time): "at \(time.nanoseconds) ns"
         case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"
-        case .statistics(let statistics): words(of: statistics)
+        case .statistics(let statistics): text(of: statistics)
         }
     }
 
     /// Describes a packet of sound.
-    static func words(of packet: OpusPacket) -> String {
+    static func text(of packet: OpusPacket) -> String {
         let milliseconds = DecimalText.fixed(packet.duration.seconds * 1000, digits: 1, trimmed: true)
         return "\(milliseconds) ms, \(packet.isStereo ? "stereo" : "mono")"
     }
@@ -43,22 +43,22 @@ enum MessageWords {
     }
 
     /// Describes a message that receivers ignore.
-    static func words(ofKind code: UInt8) -> String {
+    static func text(ofKind code: UInt8) -> String {
         code == MessageEncoder.sourceBytesKind
             ? "of the file that is replayed, outside its NAL units" : "of a kind that this version doesn't know"
     }
 
-    private static func words(of hello: Hello) -> String {
+    private static func text(of hello: Hello) -> String {
         var text = "\(hello.role), version \(hello.version)"
         if !hello.name.isEmpty { text += ", '\(hello.name)'" }
         if hello.processID != 0 { text += ", process \(hello.processID)" }
         return text
     }
 
-    private static func words(of notice: PictureNotice) -> String {
+    private static func text(of notice: PictureNotice) -> String {
         let damage = notice.damage
         var text = "#\(notice.sequenceNumber), damage "
-        text += damage.width == 0 || damage.height == 0 ? "none" : damage.words
+        text += damage.width == 0 || damage.height == 0 ? "none" : damage.text
         if notice.qp != 0 { text += ", qp \(notice.qp)" }
         if notice.settling.nanoseconds > 0 {
             text += ", settled \(DecimalText.fixed(notice.settling.seconds * 1000, digits: 1)) ms"
@@ -69,7 +69,7 @@ enum MessageWords {
         return text
     }
 
-    private static func words(of statistics: CaptureStatistics) -> String {
+    private static func text(of statistics: CaptureStatistics) -> String {
         var text = "\(statistics.pictures) pictures, \(DecimalText.grouped(statistics.bytes)) bytes"
         if statistics.pictures > 0 {
             let milliseconds = Double(statistics.encodeNanoseconds) / Double(statistics.pictures) / 1e6
@@ -81,5 +81,5 @@ enum MessageWords {
 
 extension PixelRectangle {
     /// The format `640x480+10+20`.
-    var words: String { "\(width)x\(height)+\(x)+\(y)" }
+    var text: String { "\(width)x\(height)+\(x)+\(y)" }
 }

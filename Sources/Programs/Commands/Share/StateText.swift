@@ -5,9 +5,9 @@ import TrackHub
 
 extension SourceLimits {
     /// A description such as "10 fps and 600 kbit/s".
-    var words: String {
+    var text: String {
         let parts = [
-            frameRate.map { "\($0.millihertz / 1000) fps" }, bitRate.map { rateWords(Double($0.bitsPerSecond)) + "/s" },
+            frameRate.map { "\($0.millihertz / 1000) fps" }, bitRate.map { rateText(Double($0.bitsPerSecond)) + "/s" },
         ]
         return parts.compactMap { $0 }.joined(separator: " and ")
     }
@@ -15,7 +15,7 @@ extension SourceLimits {
 
 extension SourceOrders {
     /// The rates among them, such as "frame rate and bit rate".
-    var words: String {
+    var text: String {
         let parts = [contains(.frameRate) ? "frame rate" : nil, contains(.bitRate) ? "bit rate" : nil]
         return parts.compactMap { $0 }.joined(separator: " and ")
     }
@@ -23,7 +23,7 @@ extension SourceOrders {
 
 extension SourceState {
     /// A description in a few words; `source` is what sends the pictures, such as "capture".
-    func words(for source: String) -> String {
+    func text(for source: String) -> String {
         switch self {
         case .waiting: "waiting for \(source)"
         case .live: "live"
