@@ -37,7 +37,7 @@ struct MeetingTests {
         #expect(
             rooms.handle(.meet(ben, true)) == [
                 .send(.newPeer(ben, name: "Ben"), to: ann),
-                .send(.meeting([Person(id: ann, name: "Ann", isMeeting: true)]), to: ben),
+                .send(.meeting([MemberDescription(id: ann, name: "Ann", isMeeting: true)]), to: ben),
             ])
         #expect(rooms.handle(.meet(ben, true)) == [])
         #expect(rooms.handle(.offer(from: ben, to: ann, sdp: "o")) == [.send(.offer(sdp: "o", from: ben), to: ann)])
@@ -129,7 +129,7 @@ struct PeopleTests {
         #expect(people.members.count == 50)
         #expect(people.members.map(\.id.text).prefix(8) == ["m33", "m15", "m5", "m25", "m35", "m45", "m55", "m0"])
         #expect(Set(people.members.map(\.id)).count == 50)
-        #expect(people.members[1] == Person(id: members[15], name: "Nr. 15", isMeeting: true))
+        #expect(people.members[1] == MemberDescription(id: members[15], name: "Nr. 15", isMeeting: true))
         for member in members.dropFirst(2) { _ = rooms.handle(.leave(member)) }
         #expect(rooms.people(in: "desk").members.map(\.id) == [members[0], members[1]])
         #expect(rooms.people(in: "attic").count == 0)

@@ -68,8 +68,8 @@ final class GlobalMotionEncoder {
             planes, reference, kept, x: motion.x, y: motion.y, second: motion.second, qp: qp,
             chromaOffset: writer.chromaQPIndexOffset)
         // `reference` is overwritten row by row, and rows that later macroblocks refer to are kept before that: all of
-        // them if content canEncode down or sideways, because it is then copied from rows that are overwritten already.
-        // Content that canEncode straight up is copied from rows below, which are still those of the previous picture. Then
+        // them if content moves down or sideways, because it is then copied from rows that are overwritten already.
+        // Content that moves straight up is copied from rows below, which are still those of the previous picture. Then
         // only coded macroblocks refer to rows above: a row is kept if one of the next `reach` rows has any.
         let second = motion.second ?? (0, 0)
         let copiesOverwritten = motion.x != 0 || motion.y < 0 || second.x != 0 || second.y < 0

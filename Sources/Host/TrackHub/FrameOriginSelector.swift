@@ -54,13 +54,13 @@ struct FrameOriginSelector: Sendable {
 
     /// The sharer pauses or goes on. Returns whether viewers need a key frame to go on; nil if nothing has changed,
     /// because `order`, the number of the order, isn't higher than the last one's.
-    mutating func hold(_ isHeld: Bool, order: UInt64?, now: MonotonicTime) -> Bool? {
+    mutating func setPaused(_ isPaused: Bool, order: UInt64?, now: MonotonicTime) -> Bool? {
         if let order {
-            guard order > lastHold else { return nil }
-            lastHold = order
+            guard order > lastPauseOrder else { return nil }
+            lastPauseOrder = order
         }
-        if !isHeld, gate.isHeld { soundSince = now }
-        return gate.hold(isHeld)
+        if !isPaused, gate.isPaused { soundSince = now }
+        return gate.setPaused(isPaused)
     }
 
     private mutating func passes(isIDR: Bool, fromSource: Bool, number: UInt64) -> Bool {

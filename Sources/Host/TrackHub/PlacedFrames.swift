@@ -1,23 +1,23 @@
 import MediaTypes
 
-/// The frames that readers get: those of both rungs, on one timeline.
+/// The frames that readers get: those of both layers, on one timeline.
 ///
 /// A part of ``Track``.
 struct PlacedFrames: Sendable {
     private(set) var timeline: Timeline
     /// The format of the source's last frame; nil if it has sent none.
     private(set) var format: TrackFormat?
-    private var full: RungFrames
-    private var narrow: NarrowRung
+    private var source: LayerFrames
+    private var low: LowLayer
 
     init(origin: MonotonicTime, limits: CacheLimits) {
         timeline = Timeline(origin: origin)
-        full = RungFrames(limits: limits)
-        narrow = NarrowRung(limits: limits)
+        source = LayerFrames(limits: limits)
+        low = LowLayer(limits: limits)
     }
 
-    /// The frames of `rung`.
-    subscript(rung: Rung) -> RungFrames { rung == .full ? full : narrow.frames }
+    /// The frames of `layer`.
+    subscript(layer: Layer) -> LayerFrames { layer == .source ? source : low.frames }
 
     /// Notes that another source has come.
     mutating func sourceCame() { format = nil }
@@ -30,34 +30,34 @@ struct PlacedFrames: Sendable {
         let (time, captureTime) = timeline.place(
             captureTime: frame.captureTime, epoch: epoch, arrival: arrival, lasting: frame.duration)
         guard let time else { return nil }
-        return full.append(frame.withCaptureTime(captureTime), at: time, format: format, arrival: arrival)
+        return source.append(frame.withCaptureTime(captureTime), at: time, format: format, arrival: arrival)
     }
 
-    /// Whether somebody takes the narrow rung.
-    var hasNarrow: Bool { narrow.rate != nil }
+    /// Whether somebody takes the low layer.
+    var hasLow: Bool { low.rate != nil }
 
-    /// Sets the bit rate of the narrow rung; nil if nobody takes it. Returns false if it is the same as before.
-    mutating func setNarrowRate(_ rate: BitRate?) -> Bool { narrow.setRate(rate) }
+    /// Sets the bit rate of the low layer; nil if nobody takes it. Returns false if it is the same as before.
+    mutating func setLowRate(_ rate: BitRate?) -> Bool { low.setRate(rate) }
 
-    /// Notes that somebody needs a key frame of the narrow rung. Returns whether to make one now.
-    mutating func wantsNarrowKeyFrame(now: MonotonicTime) -> Bool { narrow.wantsKeyFrame(now: now) }
+    /// Notes that somebody needs a key frame of the low layer. Returns whether to make one now.
+    mutating func wantsLowKeyFrame(now: MonotonicTime) -> Bool { low.wantsKeyFrame(now: now) }
 
-    /// Gives a frame of the narrow rung its place on the timeline of the source's frames.
+    /// Gives a frame of the low layer its place on the timeline of the source's frames.
     ///
-    /// There is no frame if the timeline has no place for it, or if the rung needs a key frame first.
-    mutating func placeNarrow(
+    /// There is no frame if the timeline has no place for it, or if the layer needs a key frame first.
+    mutating func placeLow(
         _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
     ) -> (frame: TrackFrame?, needsKeyFrame: Bool) {
         var timeline = timeline
         let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
         guard let time else { return (nil, needsKeyFrame: false) }
-        let placed = narrow.take(frame.withCaptureTime(captureTime), at: time, arrival: arrival)
+        let placed = low.take(frame.withCaptureTime(captureTime), at: time, arrival: arrival)
         return (placed, needsKeyFrame: placed == nil)
     }
 
     /// Forgets all frames, since the source's next frame may show something entirely different; it is a key frame.
     mutating func forget() {
-        full.forget()
-        narrow.forget()
+        source.forget()
+        low.forget()
     }
 }

@@ -12,7 +12,7 @@ public struct Track: Sendable {
 
     // What readers get.
     private var frames: PlacedFrames
-    private var origin = FrameOriginSelector()
+    private var frameOrigin = FrameOriginSelector()
 
     // What is asked of the source.
     private var keyFrames = KeyFramePolicy()
@@ -44,13 +44,13 @@ public struct Track: Sendable {
 
     /// The source's state, as viewers are told.
     var state: SourceState {
-        if presence == .live, let pause = origin.gate.pause { .paused(pause) } else { presence }
+        if presence == .live, let pause = frameOrigin.gate.pause { .paused(pause) } else { presence }
     }
 
     /// Whether viewers may see what the source's frame `number` shows.
-    func shows(_ number: UInt64) -> Bool { origin.shows(number) }
+    func shows(_ number: UInt64) -> Bool { frameOrigin.shows(number) }
     /// Whether a key frame would be of any use now.
-    var takesKeyFrame: Bool { origin.gate.takesKeyFrame }
+    var takesKeyFrame: Bool { frameOrigin.gate.takesKeyFrame }
 
     // MARK: The source
 
@@ -61,8 +61,8 @@ public struct Track: Sendable {
         work.sourceChanged()
         frames.sourceCame()
         demand.sourceCame()
-        origin.gate.sourceCame()
-        if origin.gate.isPaused { actions.append(.setSharerPaused(true)) }
+        frameOrigin.gate.sourceCame()
+        if frameOrigin.gate.isPaused { actions.append(.setSharerPaused(true)) }
         abilitiesChanged(to: abilities, now: now)
         announce()
         return true
@@ -92,7 +92,7 @@ public struct Track: Sendable {
         if case .position = report {
             pointer = report
             // Viewers must not see where the pointer goes while the sharer pauses.
-            guard origin.gate.pause == nil else { return }
+            guard frameOrigin.gate.pause == nil else { return }
         }
         actions.append(.report(report))
     }
@@ -101,12 +101,12 @@ public struct Track: Sendable {
     ///
     /// - Parameter pausesItself: whether it may pause without an order. A source of sound doesn't.
     mutating func sharingChanged(to sharing: SharingState, pausesItself: Bool) {
-        origin.gate.sourceSays(sharing)
-        if !origin.gate.isOpen { frames.forget() }
-        // A hold that was set at the host lasts until it is lifted there.
-        if origin.gate.isPaused, sharing == .live { actions.append(.setSharerPaused(true)) }
+        frameOrigin.gate.sourceSays(sharing)
+        if !frameOrigin.gate.isOpen { frames.forget() }
+        // A pause that was set at the host lasts until it is lifted there.
+        if frameOrigin.gate.isPaused, sharing == .live { actions.append(.setSharerPaused(true)) }
         // It was away when the order was lifted.
-        if !pausesItself, sharing != .live, !origin.gate.isPaused, origin.lastPauseOrder > 0 {
+        if !pausesItself, sharing != .live, !frameOrigin.gate.isPaused, frameOrigin.lastPauseOrder > 0 {
             actions.append(.setSharerPaused(false))
         }
         announce()
@@ -122,11 +122,11 @@ public struct Track: Sendable {
     mutating func takeFromSource(
         _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
     ) -> (number: UInt64, placed: TrackFrame?) {
-        let passes = origin.admitSourceFrame(isIDR: frame.isRandomAccess)
-        let isTaken = passes && (frame.format?.kind != .audio || origin.hears(frame, arrival: arrival))
+        let passes = frameOrigin.admitSourceFrame(isIDR: frame.isRandomAccess)
+        let isTaken = passes && (frame.format?.kind != .audio || frameOrigin.hears(frame, arrival: arrival))
         let placed = isTaken ? place(frame, epoch: epoch, arrival: arrival) : nil
         passOnKeptRequest(now: arrival)
-        return (origin.delivered, placed)
+        return (frameOrigin.delivered, placed)
     }
 
     /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if no
@@ -135,8 +135,8 @@ public struct Track: Sendable {
         _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
     ) -> TrackFrame? {
         defer { passOnKeptRequest(now: now) }
-        let wasCarried = origin.isFallbackActive
-        guard origin.admitFallbackFrame(isIDR: frame.isRandomAccess, number: number) else { return nil }
+        let wasCarried = frameOrigin.isFallbackActive
+        guard frameOrigin.admitFallbackFrame(isIDR: frame.isRandomAccess, number: number) else { return nil }
         if !wasCarried { actions.append(.noteHostCarries) }
         return place(frame, epoch: epoch, arrival: now)
     }
@@ -144,7 +144,7 @@ public struct Track: Sendable {
     private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
         guard let placed = frames.place(frame, epoch: epoch, arrival: arrival) else { return nil }
         if frame.isRandomAccess { keyFrames.idrArrived() }
-        if origin.publishes(isPointerDrawn: frame.isPointerDrawn) {
+        if frameOrigin.publishes(isPointerDrawn: frame.isPointerDrawn) {
             actions.append(.report(.pictures(areDrawn: frame.isPointerDrawn)))
         }
         return placed
@@ -154,7 +154,7 @@ public struct Track: Sendable {
     /// track's timeline; nil if viewers may not see that, or if nobody takes the layer.
     mutating func takeLow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         guard frames.hasLow, shows(number) else { return nil }
-        let (placed, needsKeyFrame) = frames.placeNarrow(frame, epoch: epoch, arrival: now)
+        let (placed, needsKeyFrame) = frames.placeLow(frame, epoch: epoch, arrival: now)
         if needsKeyFrame { actions.append(.makeLowKeyFrame) }
         return placed
     }
@@ -166,7 +166,7 @@ public struct Track: Sendable {
         switch layer {
         case .source: if keyFrames.want(now: now) { askForKeyFrame() }
         case .low:
-            if origin.gate.isOpen, frames.wantsNarrowKeyFrame(now: now) { actions.append(.makeLowKeyFrame) }
+            if frameOrigin.gate.isOpen, frames.wantsLowKeyFrame(now: now) { actions.append(.makeLowKeyFrame) }
         }
     }
 
@@ -264,13 +264,13 @@ public struct Track: Sendable {
     // MARK: The sharer
 
     /// Whether the sharer pauses, here or at the source.
-    var isPausedBySharer: Bool { origin.gate.pause == .sharer }
+    var isPausedBySharer: Bool { frameOrigin.gate.pause == .sharer }
 
     /// The sharer pauses or goes on.
     ///
     /// - Parameter order: the number of the order; if it is not higher than the last one's, the order does nothing.
     mutating func setPaused(_ isPaused: Bool, order: UInt64?, now: MonotonicTime) {
-        guard let needsKeyFrame = origin.setPaused(isPaused, order: order, now: now) else { return }
+        guard let needsKeyFrame = frameOrigin.setPaused(isPaused, order: order, now: now) else { return }
         if isPaused { frames.forget() }
         if abilities != nil { actions.append(.setSharerPaused(isPaused)) }
         if needsKeyFrame { askForKeyFrame() }

@@ -5,8 +5,8 @@ import MediaTypes
 extension ControlPayload {
     /// What is wrong with a payload, in words.
     struct Problem: Error {
-        let words: String
-        init(_ words: String) { self.words = words }
+        let text: String
+        init(_ text: String) { self.text = text }
     }
 
     /// Decodes the payload `bytes` of a message of `kind`. A failure says in words what is wrong with them.
@@ -52,11 +52,11 @@ extension ControlPayload {
             else { return tooShort }
             let damage = PixelRectangle(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
             var notice = PictureNotice(sequenceNumber: number, damage: damage)
-            if let flags = reader.uint8(), let quantizer = reader.uint8(), reader.uint16LittleEndian() != nil,
+            if let flags = reader.uint8(), let qp = reader.uint8(), reader.uint16LittleEndian() != nil,
                 let settling = reader.uint32LittleEndian()
             {
                 (notice.isPointerDrawn, notice.isToBeRefined) = (flags & 1 != 0, flags & 2 != 0)
-                (notice.isOutdated, notice.quantizer) = (flags & 4 != 0, quantizer)
+                (notice.isStale, notice.qp) = (flags & 4 != 0, qp)
                 notice.settling = .microseconds(Int64(settling))
                 notice.waited = knownTime(from: &reader)
                 notice.worked = knownTime(from: &reader)
@@ -90,8 +90,8 @@ extension ControlPayload {
         case .pointerMode: return code(from: &reader).map { .pointerMode($0) }
         case .chroma: return code(from: &reader).map { .chroma($0) }
         case .sharerPaused:
-            guard let isHeld = reader.uint8() else { return tooShort }
-            return .success(.sharerPaused(isHeld != 0))
+            guard let isPaused = reader.uint8() else { return tooShort }
+            return .success(.sharerPaused(isPaused != 0))
         case .microphoneMuted:
             guard let isMuted = reader.uint8() else { return tooShort }
             return .success(.microphoneMuted(isMuted != 0))
@@ -136,7 +136,7 @@ extension ControlPayload {
         guard let width = reader.uint16LittleEndian(), let height = reader.uint16LittleEndian(),
             let hotX = reader.int16LittleEndian(), let hotY = reader.int16LittleEndian()
         else { return .failure(Problem("too few bytes for a pointer")) }
-        let limit = PointerImage.longestSide
+        let limit = CursorImage.maxSide
         guard width <= limit, height <= limit else { return .failure(Problem("a pointer of \(width)x\(height)")) }
         let count = Int(width) * Int(height)
         guard reader.count >= 4 * count else {
@@ -146,7 +146,7 @@ extension ControlPayload {
         pixels.reserveCapacity(count)
         while pixels.count < count, let pixel = reader.uint32LittleEndian() { pixels.append(pixel) }
         let size = PictureSize(width: Int(width), height: Int(height))
-        guard let image = PointerImage(size: size, hotX: hotX, hotY: hotY, pixels: pixels) else {
+        guard let image = CursorImage(size: size, hotX: hotX, hotY: hotY, pixels: pixels) else {
             return .failure(Problem("a pointer of \(size)"))
         }
         return .success(.pointerShape(image))

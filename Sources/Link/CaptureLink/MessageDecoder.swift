@@ -179,7 +179,7 @@ public struct MessageDecoder: Sendable {
         }
         switch ControlPayload.decode(kind, collected) {
         case .success(let body): ready.append(ReceivedMessage(header: header, form: form, body: body))
-        case .failure(let problem): throw .malformed(kind: kind, problem: problem.words, offset: messageOffset)
+        case .failure(let problem): throw .malformed(kind: kind, problem: problem.text, offset: messageOffset)
         }
         messageCount &+= 1
         collected = []

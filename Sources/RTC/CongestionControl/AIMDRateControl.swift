@@ -184,8 +184,8 @@ struct AIMDRateControl {
     }
 
     private func allowsIncrease(_ path: Observation) -> Bool {
-        let mostQueue = Self.risingQueue + path.usualQueueingDelay + packetTime / 2
-        return path.mayRise && path.usage == .normal && path.queueingDelay < mostQueue
+        let maxQueue = Self.risingQueue + path.usualQueueingDelay + packetTime / 2
+        return path.mayRise && path.usage == .normal && path.queueingDelay < maxQueue
     }
 
     /// The time that a full packet takes on a link of this rate. On a slow one it is no queue that this one and the one

@@ -14,12 +14,12 @@ extension RoomDirectory {
     }
 
     /// The members of a room, as its viewers are told of them.
-    public struct People: Sendable, Equatable {
+    public struct MemberList: Sendable, Equatable {
         /// The number of members, without the host.
         public let count: Int
         /// Some of the members: first those in the meeting, then others with a name, then the rest, each in order of
         /// arrival.
-        public let members: [Person]
+        public let members: [MemberDescription]
     }
 
     /// The names of the rooms. The first room is meant if a client names none.
@@ -88,8 +88,8 @@ extension RoomDirectory {
     }
 
     /// Returns the members of the room called `name`, of whom at most `limit` are listed.
-    public func people(in name: String, limit: Int = 50) -> People {
-        guard let room = index(of: name).map({ rooms[$0] }) else { return People(count: 0, members: []) }
+    public func people(in name: String, limit: Int = 50) -> MemberList {
+        guard let room = index(of: name).map({ rooms[$0] }) else { return MemberList(count: 0, members: []) }
         var members = room.mesh.prefix(limit).compactMap(person)
         // Only members that are already in the list are skipped, so no more than `limit`.
         for member in room.namedArrivals.members {
@@ -100,11 +100,11 @@ extension RoomDirectory {
             guard members.count < limit else { break }
             if let person = person(member), !person.isMeeting, person.name == nil { members.append(person) }
         }
-        return People(count: room.arrivals.count, members: members)
+        return MemberList(count: room.arrivals.count, members: members)
     }
 
-    func person(_ member: MemberID) -> Person? {
-        memberships[member].map { Person(id: member, name: $0.name, isMeeting: $0.isMeeting) }
+    func person(_ member: MemberID) -> MemberDescription? {
+        memberships[member].map { MemberDescription(id: member, name: $0.name, isMeeting: $0.isMeeting) }
     }
 
     func index(of name: String) -> Int? {

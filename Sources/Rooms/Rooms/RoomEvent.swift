@@ -101,7 +101,7 @@ public enum RoomMessage: Sendable, Equatable {
     /// `_ice_candidate`.
     case candidate(ICECandidate, from: MemberID)
     /// `_meeting`, an extension: the members who are already in the meeting. The newcomer offers to them.
-    case meeting([Person])
+    case meeting([MemberDescription])
     /// `_meeting`, an extension: the member has left the meeting, or can't join it for the given reason.
     case notMeeting(reason: String?)
     /// `_refused`, an extension: the host can't serve this offer, for the given reason.
@@ -111,7 +111,7 @@ public enum RoomMessage: Sendable, Equatable {
 }
 
 /// A member as described to others.
-public struct Person: Sendable, Equatable {
+public struct MemberDescription: Sendable, Equatable {
     /// The member's identifier.
     public let id: MemberID
     /// The name that the member has chosen.

@@ -112,16 +112,16 @@ extension EndToEndBesideBrowser {
             let room = try #require(RoomLink(link))
             let viewer = try ViewerPage(link, in: try Browser.launch())
             try viewer.waitUntilPlaying()
-            // Each visitor comes and leaves, and is reported on both.
+            // Each participant comes and leaves, and is reported on both.
             let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"\(room.room),\(room.token)\"}}".utf8)
             try eventually("both to be full", within: .seconds(60)) {
-                let visitor = try RawSocket.connected(to: room.port, .tcp)
-                try visitor.send(
+                let participant = try RawSocket.connected(to: room.port, .tcp)
+                try participant.send(
                     "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                         + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
                 // A masked text frame under 126 bytes, with a mask of zeros.
-                try visitor.send([0x81, 0x80 | UInt8(join.count), 0, 0, 0, 0] + join)
-                try eventually("an answer") { !visitor.isSilent }
+                try participant.send([0x81, 0x80 | UInt8(join.count), 0, 0, 0, 0] + join)
+                try eventually("an answer") { !participant.isSilent }
                 return output.isFull && errorOutput.isFull
             }
             try viewer.expectMotion(by: 90, within: .seconds(30))

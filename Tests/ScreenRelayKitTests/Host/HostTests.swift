@@ -172,11 +172,11 @@ struct HostTests {
         let host = try ScreenRelayHost(.anyPorts)
         #expect(await host.describeRooms().map(\.name) == ["screen"])
         #expect(host.statistics.isEmpty)
-        #expect(await host.remove(visitor: "nobody") == false)
+        #expect(await host.remove(participant: "nobody") == false)
         host.stop()
         #expect(await host.describeRooms().isEmpty)
         #expect(host.statistics.isEmpty)
-        #expect(await host.remove(visitor: "nobody") == false)
+        #expect(await host.remove(participant: "nobody") == false)
     }
 
     @Test("links that end tell when, as long as they are good and after that")

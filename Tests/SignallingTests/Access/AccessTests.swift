@@ -237,7 +237,7 @@ struct AccessTests {
     func crowd() throws {
         let server = try RunningServer {
             $0.trustedProxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
-            $0.limits.visitorsPerAddress = 2
+            $0.limits.participantsPerAddress = 2
         }
         func from(_ address: String) throws -> WebSocketClient {
             try WebSocketClient(port: server.port, ["X-Forwarded-For": address])

@@ -46,7 +46,7 @@ struct MeetingTests {
     }
 
     @Test("viewers are told who is there, in one message for all that changed at once")
-    func roster() throws {
+    func participantList() throws {
         let server = try RunningServer()
         let ann = try WebSocketClient(port: server.port)
         ann.hearsPeople = true
@@ -80,7 +80,7 @@ struct MeetingTests {
     }
 
     @Test("a host hears who came and left, tells who is there, and can send somebody away")
-    func visitors() throws {
+    func participants() throws {
         let news = Mutex<[RoomNews]>([])
         let heard = { @Sendable (item: RoomNews) in news.withLock { $0.append(item) } }
         let server = try RunningServer { $0.onEvent = heard }
@@ -109,7 +109,7 @@ struct MeetingTests {
 
         let done = Mutex<[Bool]>([])
         for id in [benID, room.members[2].id, benID, "nobody"] {
-            server.server.removeVisitor(id) { known in done.withLock { $0.append(known) } }
+            server.server.removeParticipant(id) { known in done.withLock { $0.append(known) } }
         }
         try eventually("the answers") { done.withLock { $0.count == 4 } }
         #expect(done.withLock { $0 } == [true, true, false, false])

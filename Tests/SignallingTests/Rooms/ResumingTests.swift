@@ -236,7 +236,7 @@ struct ResumingTests {
         let first = try WebSocketClient(port: server.port)
         let visit = try watch(first)
         try breakOff(first)
-        server.server.removeVisitor(visit.you) { _ in }
+        server.server.removeParticipant(visit.you) { _ in }
         try eventually("the end of the session") { isClosed(server.media) }
         let second = try WebSocketClient(port: server.port)
         try second.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"\(resuming(visit))}")

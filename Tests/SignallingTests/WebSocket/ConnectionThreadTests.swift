@@ -9,7 +9,7 @@ struct ConnectionThreadTests {
     @Test("posted work and ticks may use what belongs to the thread")
     func own() throws {
         let thread = ConnectionThread()
-        let ticks = try #require(HandOver<Bool>())
+        let ticks = try #require(OneShot<Bool>())
         #expect(thread.start("test"))
         thread.post {
             thread.check()

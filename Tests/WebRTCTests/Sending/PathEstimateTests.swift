@@ -12,11 +12,11 @@ import TrackHub
 @Suite("What reception reports say about a viewer's path")
 struct PathEstimateTests {
     /// A viewer that has begun with a key frame, behind a hop of that rate whose queue takes 300 ms.
-    private func lowRig(_ rate: BitRate) throws -> (Rig, RigPeer) {
+    private func narrowRig(_ rate: BitRate) throws -> (Rig, RigPeer) {
         let rig = try Rig()
         let peer = try rig.join()
         rig.publish { Pictures.idr(20_000, captured: $0) }
-        peer.link.low = (rate, .milliseconds(300))
+        peer.link.narrow = (rate, .milliseconds(300))
         return (rig, peer)
     }
 
@@ -37,7 +37,7 @@ struct PathEstimateTests {
     @Test(
         "a narrow path is found, the source is told of it until its viewer has left, and the viewer changes the layer")
     func narrowPath() throws {
-        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 500_000))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
         #expect(rig.source.rates.isEmpty)
         share(rig, to: peer, seconds: 10, byteCount: 5_000) {
             rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
@@ -54,7 +54,7 @@ struct PathEstimateTests {
 
     @Test("while all viewers get the low layer, the source is asked for what one of them could take again")
     func rateToReturn() throws {
-        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 2_500_000))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 2_500_000))
         share(rig, to: peer, seconds: 6, byteCount: 25_000)
         try #require(rig.feed.low?.sessionCount == 1)
         rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
@@ -65,7 +65,7 @@ struct PathEstimateTests {
 
     @Test("for a push, a player or a recording, the source keeps its rate while the only viewer's path is slow")
     func otherReaders() throws {
-        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 500_000))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
         let push = rig.hub.subscribe {}
         func adapt() { rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now) }
         share(rig, to: peer, seconds: 10, byteCount: 5_000, each: adapt)
@@ -79,7 +79,7 @@ struct PathEstimateTests {
 
     @Test("the source lowers its rate again for the only viewer when the push beside it has ended")
     func withoutOtherReaders() throws {
-        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 2_500_000))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 2_500_000))
         var push: TrackReader? = rig.hub.subscribe {}
         rig.hub.setRecorded(true, now: rig.now)
         func adapt() { rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now) }
@@ -96,7 +96,7 @@ struct PathEstimateTests {
 
     @Test("what would arrive old on the low layer is left out, and the viewer goes on with a new key frame")
     func oldOnLowLayer() throws {
-        let (rig, peer) = try lowRig(BitRate(bitsPerSecond: 500_000))
+        let (rig, peer) = try narrowRig(BitRate(bitsPerSecond: 500_000))
         share(rig, to: peer, seconds: 4, byteCount: 5_000)
         try #require(rig.feed.low?.sessionCount == 1)
         func takeLow(_ frame: CodedFrame) {

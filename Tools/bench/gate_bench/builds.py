@@ -64,8 +64,9 @@ def check_out(revision):
         if os.path.exists(os.path.join(tree, ".git")):
             git("-C", tree, "checkout", "--quiet", "--force", "--detach", revision)
         else:
-            # By force: the worktree is still registered if .build was removed.
-            git("worktree", "add", "--quiet", "--force", "--detach", tree, revision)
+            # It is still registered if .build was removed.
+            git("worktree", "prune")
+            git("worktree", "add", "--quiet", "--detach", tree, revision)
     except subprocess.CalledProcessError as error:
         raise Missing("git can't check out %s: %s" % (revision, error.stderr.strip()))
     return tree

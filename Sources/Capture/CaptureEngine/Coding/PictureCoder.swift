@@ -196,10 +196,10 @@ final class PictureCoder {
     }
 
     private func encodeCanvas(
-        _ activity: PictureActivity, _ decision: RateController.Decision, _ time: MediaTime
+        _ activity: CodingMask, _ decision: RateController.Decision, _ time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
         try encoder.encode(
-            canvas.planes, activity, quantizer: decision.quantizer, isRandomAccess: decision.kind == .keyFrame,
+            canvas.planes, activity, qp: decision.qp, isRandomAccess: decision.kind == .keyFrame,
             time: time)
     }
 
@@ -207,18 +207,18 @@ final class PictureCoder {
     /// picture. The rest is coded where bands can't leave it out, because the whole picture is coded then.
     private func activity(
         of decision: RateController.Decision, isApart: Bool
-    ) -> (activity: PictureActivity, codesRest: Bool) {
-        let (kind, quantizer) = (decision.kind, decision.quantizer)
-        let hasRest = kind != .keyFrame && quality.hasCoarserOutsideActive(than: quantizer)
-        let rest = hasRest ? quality.coarserOutsideActive[quantizer] : 0
-        var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), quantizer)
+    ) -> (activity: CodingMask, codesRest: Bool) {
+        let (kind, qp) = (decision.kind, decision.qp)
+        let hasRest = kind != .keyFrame && quality.hasAboveOutsideSelected(than: qp)
+        let rest = hasRest ? quality.aboveOutsideSelected[qp] : 0
+        var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), qp)
         guard rest > 0, !encoder.usesBands(activity) else { return (activity, false) }
         if kind == .refinement {
             // This happens only if there are no bands at all, because the picture is small.
-            quality.activateAll()
-            activity = self.activity(prefersBands: true, quantizer)
+            quality.selectAll()
+            activity = self.activity(prefersBands: true, qp)
         }
-        activity.isActive = quality.activeOrCoarser(than: quantizer)
+        activity.isActive = quality.selectedOrAbove(than: qp)
         activity.protectsRest = false
         return (activity, true)
     }
@@ -227,9 +227,9 @@ final class PictureCoder {
     private func higherQP(
         for encoded: EncodedPicture, _ decision: RateController.Decision, _ rate: inout RateController
     ) -> Int? {
-        // A host takes no longer unit. Six qps coarser doubles the step size.
-        if encoded.byteCount > maxBytes, decision.qp < QP.coarsest {
-            return min(decision.qp + 6, QP.coarsest)
+        // A host takes no longer unit. A QP that is higher by six doubles the step size.
+        if encoded.byteCount > maxBytes, decision.qp < QP.maximum {
+            return min(decision.qp + 6, QP.maximum)
         }
         // A key frame codes all of the picture, which must not be more than what changed.
         guard decision.macroblocks * 2 >= quality.grid.count else { return nil }

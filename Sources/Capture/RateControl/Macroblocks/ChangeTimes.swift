@@ -46,7 +46,7 @@ struct ChangeTimes: Sendable {
 
     /// Whether a macroblock has been left alone for long enough to be refined.
     func isSettled(_ index: Int, _ time: UInt32) -> Bool {
-        time &- changes[index] >= UInt32(QualityMap.settling.milliseconds)
+        time &- changes[index] >= UInt32(QPMap.settling.milliseconds)
     }
 
     func isVideo(_ index: Int, _ time: UInt32) -> Bool {
@@ -59,7 +59,7 @@ struct ChangeTimes: Sendable {
         var longest: UInt32 = 0
         for index in 0..<changes.count where isMeant(index) { longest = max(longest, time &- changes[index]) }
         let settled = MonotonicTime(nanoseconds: latest.nanoseconds / 1_000_000 * 1_000_000)
-        return settled + QualityMap.settling - .milliseconds(Int64(longest))
+        return settled + QPMap.settling - .milliseconds(Int64(longest))
     }
 
     private static func milliseconds(_ time: MonotonicTime) -> UInt32 {

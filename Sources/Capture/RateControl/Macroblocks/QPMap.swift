@@ -18,9 +18,9 @@ public struct QPMap: Sendable {
     public static let settling = Interval.milliseconds(200)
 
     private var selected: ActiveMacroblocks
-    private var levels: MacroblockQuantizers
-    /// The qps before a picture was moved; scratch space of `moved`.
-    private var before: MacroblockQuantizers
+    private var levels: MacroblockQPs
+    /// The QPs before a picture was moved; scratch space of `moved`.
+    private var before: MacroblockQPs
     private var changes: ChangeTimes
     /// Scratch space of `selectForRefinement`.
     private var tiles: RefinementTiles
@@ -29,14 +29,14 @@ public struct QPMap: Sendable {
     public init(grid: MacroblockGrid) {
         self.grid = grid
         selected = ActiveMacroblocks(grid: grid)
-        levels = MacroblockQuantizers(grid: grid)
+        levels = MacroblockQPs(grid: grid)
         before = levels
         changes = ChangeTimes(count: grid.count)
         tiles = RefinementTiles(grid: grid)
     }
 
     /// The current quantizer of each macroblock; 0 before the first picture, so that nothing is refined then.
-    public var quantizers: [UInt8] { levels.values }
+    public var qps: [UInt8] { levels.values }
 
     /// Activates the macroblocks that `rectangles` touch, and no others.
     public mutating func select(_ rectangles: [PixelRectangle]) {
@@ -53,12 +53,12 @@ public struct QPMap: Sendable {
     /// - Returns: The number of active macroblocks, at most `macroblocks`.
     public mutating func selectForRefinement(atMost macroblocks: Int, to qp: Int, now: MonotonicTime) -> Int {
         selected.removeAll()
-        guard macroblocks > 0, count(than: qp) > 0 else { return 0 }
+        guard macroblocks > 0, count(above: qp) > 0 else { return 0 }
         let time = changes.time(now)
         tiles.survey(levels, changes, above: qp, time)
-        var level = QP.coarsest
+        var level = QP.maximum
         while level > qp, level > 0 {
-            // A tile's level is the qp of one of its macroblocks, so a level that no macroblock has is skipped.
+            // A tile's level is the QP of one of its macroblocks, so a level that no macroblock has is skipped.
             // Most levels are.
             if levels.counts[level] > 0 {
                 for tile in tiles.indices where Int(tiles[tile]) == level {
@@ -141,7 +141,7 @@ public struct QPMap: Sendable {
         guard qps.count == grid.count else { return }
         let time = changes.advance(to: now)
         for (index, qp) in qps.enumerated() {
-            levels.set(min(qp, UInt8(QP.coarsest)), at: index)
+            levels.set(min(qp, UInt8(QP.maximum)), at: index)
             changes.changeAsAWhole(index, at: time)
         }
     }
@@ -161,7 +161,7 @@ public struct QPMap: Sendable {
     ///
     /// - Returns: Whether any were deselected.
     public mutating func deselectVideo(above qp: Int, leaving most: Int, now: MonotonicTime) -> Bool {
-        if count(than: qp) == 0 { return false }
+        if count(above: qp) == 0 { return false }
         let time = changes.time(now)
         // What changes within the bounds of the video is a part of it that stood still for a moment.
         var video = ActiveMacroblocks(grid: grid)
@@ -247,12 +247,12 @@ public struct QPMap: Sendable {
     /// The earliest time at which a macroblock coarser than `qp` may be refined, which may be in the past; nil
     /// if no macroblock is coarser, which costs almost nothing to find out.
     public func refinementDue(to qp: Int) -> MonotonicTime? {
-        guard count(than: qp) > 0 else { return nil }
+        guard count(above: qp) > 0 else { return nil }
         return changes.firstSettled { Int(levels[$0]) > qp }
     }
 
     /// How many macroblocks are coarser than `qp`.
-    public func count(than qp: Int) -> Int { levels.count(than: qp) }
+    public func count(above qp: Int) -> Int { levels.count(above: qp) }
 
     private mutating func select(tile: Int, atMost macroblocks: Int, above qp: Int, _ time: UInt32) {
         let (columns, rows) = tiles.columnsAndRows(of: tile)

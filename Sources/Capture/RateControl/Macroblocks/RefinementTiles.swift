@@ -23,9 +23,9 @@ struct RefinementTiles: Sendable {
     /// The coarsest quantizer of a tile's macroblocks that may be refined, as `survey` found it.
     subscript(tile: Int) -> UInt8 { coarsest[tile] }
 
-    /// Finds what may be refined at `time`: what has settled and is coarser than `quantizer`.
+    /// Finds what may be refined at `time`: what has settled and is coarser than `qp`.
     mutating func survey(
-        _ levels: borrowing MacroblockQuantizers, _ changes: borrowing ChangeTimes, coarserThan quantizer: Int,
+        _ levels: borrowing MacroblockQPs, _ changes: borrowing ChangeTimes, above qp: Int,
         _ time: UInt32
     ) {
         for tile in coarsest.indices { coarsest[tile] = 0 }
@@ -34,7 +34,7 @@ struct RefinementTiles: Sendable {
             let firstTile = row / Self.height * columns
             for column in 0..<grid.columns {
                 let own = levels[start + column]
-                guard Int(own) > quantizer, changes.isSettled(start + column, time) else { continue }
+                guard Int(own) > qp, changes.isSettled(start + column, time) else { continue }
                 let tile = firstTile + column / Self.width
                 if own > coarsest[tile] { coarsest[tile] = own }
             }

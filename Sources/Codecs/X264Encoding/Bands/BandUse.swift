@@ -9,7 +9,7 @@ struct BandUse {
     private var choice = BandChoice()
 
     /// The percentage of rows above which one slice of the whole picture is as cheap as bands.
-    private static let mostBandRows = 75
+    private static let maxBandRows = 75
     /// Up to this number, bands are always better than the whole picture.
     private static let fewBands = 2
 
@@ -23,7 +23,7 @@ struct BandUse {
     var starts: [Int] { placement.starts }
 
     /// Places the bands, and returns whether to use them.
-    mutating func suits(_ activity: borrowing PictureActivity) -> Bool {
+    mutating func suits(_ activity: borrowing CodingMask) -> Bool {
         if activity.count == 0 { return true }
         guard place(activity) else { return false }
         if activity.prefersBands || starts.count <= Self.fewBands { return true }
@@ -31,15 +31,15 @@ struct BandUse {
     }
 
     /// Records the cost of a picture. It counts if the picture could have been encoded either in bands or as a whole.
-    mutating func coded(_ activity: borrowing PictureActivity, byteCount: Int) {
+    mutating func coded(_ activity: borrowing CodingMask, byteCount: Int) {
         guard activity.count > 0, !activity.prefersBands, starts.count > Self.fewBands, isWorthwhile else { return }
         choice.coded(macroblocks: activity.count, byteCount: byteCount)
     }
 
     /// Whether the bands that were just placed leave enough of the picture out.
-    private var isWorthwhile: Bool { starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
+    private var isWorthwhile: Bool { starts.count * BandEncoder.rows * 100 <= rows * Self.maxBandRows }
 
-    private mutating func place(_ activity: borrowing PictureActivity) -> Bool {
+    private mutating func place(_ activity: borrowing CodingMask) -> Bool {
         let columns = columns
         return activity.isActive.withUnsafeBufferPointer { active in
             placement.cover(rows: rows) { row in

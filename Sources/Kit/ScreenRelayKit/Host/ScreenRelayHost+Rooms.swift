@@ -21,11 +21,11 @@ extension ScreenRelayHost {
         return document
     }
 
-    /// Removes a visitor by the identifier from ``rooms()`` or `onVisit`. Returns false if no one has that identifier.
-    /// A visitor who has the link can come back. Waits like ``rooms()``.
-    public func removeVisitor(_ id: String) -> Bool {
+    /// Removes a participant by the identifier from ``rooms()`` or `onVisit`. Returns false if no one has that
+    /// identifier. A participant who has the link can come back. Waits like ``rooms()``.
+    public func removeParticipant(_ id: String) -> Bool {
         let answer = OneShot<Bool>()
-        signalling.removeVisitor(id) { answer?.give($0) }
+        signalling.removeParticipant(id) { answer?.give($0) }
         return answer?.wait(until: .now() + Self.answerTimeout) ?? false
     }
 }

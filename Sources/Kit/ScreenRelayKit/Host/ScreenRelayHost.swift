@@ -197,16 +197,16 @@ public final class ScreenRelayHost: Sendable {
     /// The number of viewers now. A viewer of two tracks counts twice.
     public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }
 
-    /// The rooms with their tracks and visitors as they are now. Empty once the host has stopped.
+    /// The rooms with their tracks and participants as they are now. Empty once the host has stopped.
     public func describeRooms() async -> [RoomsDocument.Room] {
         await reply(or: []) { reply in signalling.describe { reply.give($0.rooms) } }
     }
 
-    /// Removes a visitor that ``describeRooms()`` or `onVisit` named. Returns false if there is no such visitor. A
-    /// visitor who has the link can come back.
+    /// Removes a participant that ``describeRooms()`` or `onVisit` named. Returns false if there is no such
+    /// participant. A participant who has the link can come back.
     @discardableResult
-    public func remove(visitor: String) async -> Bool {
-        await reply(or: false) { reply in signalling.removeVisitor(visitor) { reply.give($0) } }
+    public func remove(participant: String) async -> Bool {
+        await reply(or: false) { reply in signalling.removeParticipant(participant) { reply.give($0) } }
     }
 
     /// The statistics of every viewer's session, at most about a second old. Empty once the host has stopped.

@@ -42,7 +42,7 @@ extension Control {
             throw UsageError("--pid \(process): no share or host has that number; \(others)", exitCode: .unavailable)
         }
         if running.isEmpty { throw UsageError("no share or host of this user runs", exitCode: .unavailable) }
-        if running.count > 1, AnswerForm(command) == .words {
+        if running.count > 1, AnswerForm(command) == .text {
             throw UsageError(
                 "\(running.count) shares or hosts run (\(list)); choose one with --pid; "
                     + "'screenrelay status' shows which is which")
@@ -53,7 +53,7 @@ extension Control {
     /// What a host answers to a command.
     private enum AnswerForm {
         /// Words about what was done, for orders.
-        case words
+        case text
         /// For `status`: words that are printed in lines, or a JSON object with `--json`.
         case status
         /// For `rooms`, `link` and `push list`: a JSON object, which is printed for people or, with `--json`, as it is.
@@ -65,7 +65,7 @@ extension Control {
             case .rooms: self = .rooms
             case .link: self = .link
             case .push(.list): self = .pushes
-            default: self = .words
+            default: self = .text
             }
         }
     }
@@ -91,7 +91,7 @@ extension Control {
         func inLine(_ text: String) -> Output { Output(plain: "\(text)\n", labelled: "\(process): \(text)\n") }
         func below(_ text: String) -> Output { Output(plain: text, labelled: "\(process):\n\(text)") }
         switch form {
-        case .words: return inLine(answer)
+        case .text: return inLine(answer)
         case .status: return inLine(StatusReport.lines(of: answer))
         case .rooms:
             let expiry = LinkCommand.expiry(in: try client.ask(.link, of: process))

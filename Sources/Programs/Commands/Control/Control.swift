@@ -88,7 +88,7 @@ enum Control {
         case .rooms:
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
         case .remove(let id):
-            return host.removeVisitor(id) ? .done("removed") : .refused("no one there is called '\(id)'")
+            return host.removeParticipant(id) ? .done("removed") : .refused("no one there is called '\(id)'")
         case .push(let order): return pushes.answer(order)
         }
     }

@@ -81,11 +81,11 @@ extension RoomsDocument.Member {
     fileprivate var shownName: String { name ?? (kind == "viewer" ? "Guest \(id.prefix(4))" : "-") }
 
     /// A description such as "viewer Ann (192.168.1.7)", with control characters made visible.
-    var text: String { visitorText(kind: kind, name: name, address: address) }
+    var text: String { participantText(kind: kind, name: name, address: address) }
 }
 
 /// A description of someone in a room.
-func visitorText(kind: String, name: String?, address: String) -> String {
+func participantText(kind: String, name: String?, address: String) -> String {
     "\(kind) \(name.map { "\(shownName($0)) " } ?? "")(\(address))"
 }
 

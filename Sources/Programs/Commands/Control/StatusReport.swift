@@ -110,14 +110,14 @@ struct StatusReport {
         let ofEach = tracks.count > 1 ? ", counted for each track" : ""
         let further = tracks.dropFirst().prefix(3).map { track in
             let place = track.room == room ? "" : "\(track.room)/"
-            return "track \(place)\(track.name): \(track.state.words(for: source)), \(words(forViewers: track.viewers))"
+            return "track \(place)\(track.name): \(track.state.text(for: source)), \(text(forViewers: track.viewers))"
         }
         return [state.text(for: source), "\(what) to the room \(room)", text(forViewers: viewers) + ofEach] + further
             + [tracks.count > 4 ? "\(tracks.count - 4) more tracks" : nil]
     }
 
     private var soundParts: [String?] {
-        let first = tracks.first.flatMap { $0.sound == SoundState.none ? nil : "sound \($0.soundWord)" }
+        let first = tracks.first.flatMap { $0.sound == AudioState.none ? nil : "sound \($0.soundWord)" }
         return [isMuted ? "sound muted" : first, isMicrophoneMuted ? "microphone muted" : nil]
     }
 
@@ -129,7 +129,7 @@ struct StatusReport {
             limits == SourceLimits() ? nil : "at most \(limits.text)\(exceptions)",
             timing.map { "capture \($0.roundTrip.inMilliseconds) there and back, clock \($0.clockOffset.signed)" },
             recording?.text,
-        ] + (joins?.text ?? []).prefix(Self.joinLimit).map(Optional.some)
+        ] + (joins?.lines ?? []).prefix(Self.joinLimit).map(Optional.some)
     }
 
     private var linkParts: [String?] {

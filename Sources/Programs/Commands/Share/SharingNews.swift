@@ -189,7 +189,7 @@ final class SharingNews: Sendable {
     }
 
     private func text(_ news: RoomNews, _ count: Int) -> String {
-        let who = visitorText(kind: news.who.kind.rawValue, name: news.who.name, address: news.who.address)
+        let who = participantText(kind: news.who.kind.rawValue, name: news.who.name, address: news.who.address)
         return "\(WallClock.now.timeOfDay) \(who) \(news.change.rawValue); \(count) \(count == 1 ? "watches" : "watch")"
     }
 

@@ -5,7 +5,7 @@ import MediaTypes
 /// Losses come in bursts where at least half of the requested packets follow another requested one, and two of them do:
 /// of losses that are independent of each other, the share of those pairs is the share of the losses.
 struct BurstDetector {
-    private static let leastPairs = 2
+    private static let minPairs = 2
     /// Bursts are forgotten after this time, and so are requests.
     private static let memory = Interval.seconds(10)
     /// When so many packets have been requested, they count for half.
@@ -29,7 +29,7 @@ struct BurstDetector {
         let pairs = zip(new, new.dropFirst()).count { $0.next == $1 }
         requests = (requests.packets + new.count, requests.pairs + pairs)
         lastCounted = new.last ?? lastCounted
-        if pairs > 0, requests.pairs >= Self.leastPairs, requests.pairs * 2 >= requests.packets { lastBurstAt = now }
+        if pairs > 0, requests.pairs >= Self.minPairs, requests.pairs * 2 >= requests.packets { lastBurstAt = now }
         if requests.packets > Self.manyRequests { requests = (requests.packets / 2, requests.pairs / 2) }
     }
 }

@@ -12,7 +12,7 @@ import MediaTypes
 ///    packets have come.
 struct PaddingGuard {
     static let countedPackets = 10_000
-    private static let allowed = 40...countedPackets - TailProbe.packetsInMotion
+    private static let allowed = 40...countedPackets - TailLossProbe.packetsInMotion
     private static let pauseAfterRequest = Interval.milliseconds(60)
     private static let pauseAfterLargePicture = Interval.milliseconds(300)
 

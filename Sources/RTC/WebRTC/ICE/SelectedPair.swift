@@ -73,6 +73,16 @@ struct SelectedPair {
     /// Takes note of an authenticated check along `path`. The path that the peer nominated last is used, or the first
     /// one that works until it nominates one.
     ///
+    /// | address of the check | nominated | consent on `current` | result |
+    /// | --- | --- | --- | --- |
+    /// | that of `current` | yes, or no path is yet | any | `current` has the local address of the check |
+    /// | that of `current` | no | any | `current` stays |
+    /// | another one | yes, or no path is yet | no | it becomes `current`: for the handshake, until the peer answers |
+    /// | another one | yes | yes | it becomes `pendingNomination` until the peer answers there |
+    /// | another one | no | any | `current` stays |
+    ///
+    /// Without consent on `current`, and on a new path, the peer is asked whether it receives.
+    ///
     /// - Parameter isKnown: whether the peer has answered at this address before. If so, it is asked again only if this
     ///   is to become the new path.
     mutating func checked(

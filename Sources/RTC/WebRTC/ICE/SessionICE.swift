@@ -61,39 +61,51 @@ struct SessionICE {
 
     /// Handles a check that names our user name fragment.
     ///
+    /// | our role | the check | then |
+    /// | --- | --- | --- |
+    /// | controlling | any | the address is checked in turn, until a path is nominated (RFC 8445 section 7.3.1.4) |
+    /// | lite or controlled | isn't replied to | the peer is asked whether it receives at the address |
+    /// | lite or controlled | is replied to | the path may become the session's (``SelectedPair``) |
+    ///
     /// - Parameter isReplied: as in ``PeerSession/handle(_:along:isReplied:now:)``.
     /// - Returns: the reply to send, if any, and whether the peer made the check.
     mutating func take(
         _ check: STUNMessage, along path: NetworkPath, isReplied: Bool, now: MonotonicTime
     ) -> (reply: [UInt8]?, isGenuine: Bool) {
-        let ufrag = ICEAgent.localUfrag(of: check)
-        var agent = formerAgent.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? self.agent
-        // The role outlives a generation, and may have changed since.
-        agent.role = self.agent.role
-        guard let reply = agent.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        var generation = generation(of: check)
+        guard
+            let reply = generation.reply(
+                to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return (nil, false) }
         let datagram = isReplied ? reply.datagram : nil
         guard case .valid(let nominated) = reply.verdict else { return (datagram, false) }
         if reply.yieldsRole { changeRole(now: now) }
-        agent.role = self.agent.role
+        generation.role = agent.role
         if let address = learnRemoteAddress(path.peer, now: now) { givenUp.append(address) }
-        guard !isControlling else {
+        if isControlling {
             if !nomination.isComplete {
-                let candidate = RemoteCandidate(address: path.peer, priority: check.priority ?? 0)
-                checks.trigger(candidate, now: now)
+                checks.trigger(RemoteCandidate(address: path.peer, priority: check.priority ?? 0), now: now)
             }
-            noteHeard(at: path.peer, now: now)
-            return (datagram, true)
-        }
-        guard isReplied else {
-            selectedPair.queueCheck(path, by: agent, now: now)
+        } else if isReplied {
+            let isKnown = remoteAddresses.contains { $0.address == path.peer && $0.isValid }
+            selectedPair.checked(along: path, nominated: nominated, by: generation, isKnown: isKnown, now: now)
+            // The peer has nominated a path with the credentials of the last restart.
+            if nominated, generation.localUfrag == agent.localUfrag { formerAgent = nil }
+        } else {
+            selectedPair.queueCheck(path, by: generation, now: now)
             return (nil, true)
         }
-        let isKnown = remoteAddresses.contains { $0.address == path.peer && $0.isValid }
-        selectedPair.checked(along: path, nominated: nominated, by: agent, isKnown: isKnown, now: now)
         noteHeard(at: path.peer, now: now)
-        if nominated, agent.localUfrag == self.agent.localUfrag { formerAgent = nil }
         return (datagram, true)
+    }
+
+    /// The credentials that a check names: of the current ICE generation, or of the one before a restart. The role
+    /// outlives a generation, and may have changed since.
+    private func generation(of check: STUNMessage) -> ICEAgent {
+        let ufrag = ICEAgent.localUfrag(of: check)
+        guard var former = formerAgent, former.localUfrag == ufrag else { return agent }
+        former.role = agent.role
+        return former
     }
 
     /// Handles a response to one of our requests. Returns true if it proves that the peer is at the other end of

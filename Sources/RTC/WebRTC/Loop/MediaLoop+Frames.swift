@@ -49,7 +49,7 @@ extension MediaLoop {
     func setAudioEnabled(_ isOn: Bool, for id: MediaSessionID, now: MonotonicTime) {
         let hub = isOn ? frameViewers[id]?.request.sound : nil
         let feed = hub.map { self.feed(of: $0) }
-        changeFrames(id) { $0.setAudioEnabled(feed, now: now) }
+        changeFrames(id) { $0.setAudio(feed, now: now) }
     }
 
     /// The viewers of the track of `feed`, be it of pictures or of sound.

@@ -36,7 +36,9 @@ struct PeerAddresses {
 
     /// Assigns `address` to `session`.
     mutating func note(_ address: TransportAddress, of session: PeerSession, now: MonotonicTime) {
-        if let givenUp = session.ice.learnRemoteAddress(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
+        if let givenUp = session.ice.learnRemoteAddress(address, now: now), sessions[givenUp] === session {
+            sessions[givenUp] = nil
+        }
         forgetGivenUp(of: session)
         if sessions[address] !== session { sessions[address] = session }
     }

@@ -77,7 +77,7 @@ final class TrackFeed {
     /// Lowers the encoder's rate to `rate`, if that is less than so far.
     func lowerRate(to rate: BitRate, now: MonotonicTime) { adaptRate(to: [min(rate, lastTarget)], now: now) }
 
-    /// Reads the track's new frames on this rung and the narrow one. Returns true if there are any.
+    /// Reads the track's new frames on this layer and the low one. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
         owner.check()
         let hasLow = low?.update(now: now) == true
@@ -100,12 +100,12 @@ final class TrackFeed {
     private func stopReading(now: MonotonicTime) {
         reader = nil
         start = nil
-        switch rung {
-        case .full:
+        switch layer {
+        case .source:
             adaptRate(to: [PathControl.highest], now: now)
             tellCarried(BitRate(bitsPerSecond: 0), now: now)
-        case .narrow:
-            hub.setNarrowRate(nil)
+        case .low:
+            hub.setLowRate(nil)
             lastTarget = PathControl.highest
         }
     }

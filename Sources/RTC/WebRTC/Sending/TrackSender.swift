@@ -134,7 +134,7 @@ struct TrackSender: LayerSwitching {
                 guard begins(askedAt: askedAt, along: path, now: now) else { return }
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
-                guard let frame = feed.history.unit(number), let payloadType = formats.payloadType(for: frame.format)
+                guard let frame = feed.history.frame(number), let payloadType = formats.payloadType(for: frame.format)
                 else {
                     // Either the session is so slow that the history has dropped the frame, or the viewer can't decode
                     // its format. Then the source switches to one that all viewers decode, or the session ends.
@@ -185,7 +185,7 @@ struct TrackSender: LayerSwitching {
 
     /// Whether the frame waits until the viewer knows that the pointer is drawn into it, or no longer is.
     private mutating func isHeldByPointer(
-        _ frame: PacketizedFrame, _ number: UnitNumber, shownAt time: MediaTime, now: MonotonicTime
+        _ frame: PacketizedFrame, _ number: FrameNumber, shownAt time: MediaTime, now: MonotonicTime
     ) -> Bool {
         pointer.holds(
             frame.coded.isPointerDrawn, at: RTPTimestamp(time, offset: stream.configuration.timestampOffset),
@@ -198,7 +198,7 @@ struct TrackSender: LayerSwitching {
     ) -> Bool {
         let isLast = packet == frame.packets.count - 1
         return !isStalled && !(isLast && awaitsSamples(of: frame, now: now))
-            && path.takeSlot(byteCount: frame.packets[packet].byteCount + 40, now: now)
+            && path.tryConsume(byteCount: frame.packets[packet].byteCount + 40, now: now)
     }
 
     private mutating func sendPacket(

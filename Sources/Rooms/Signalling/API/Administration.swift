@@ -20,7 +20,7 @@ public struct Administration: Sendable {
 /// No response has a CORS header.
 final class AdministrationAPI {
     private let admission: Admission
-    private let attendance: Attendance
+    private let presence: RoomPresence
     private let commands: CommandAnswers
     private let pushes: PushRoutes
     private let webSockets: WebSocketFront
@@ -30,12 +30,12 @@ final class AdministrationAPI {
 
     init(
         _ configuration: SignallingConfiguration, webSockets: WebSocketFront, admission: Admission,
-        attendance: Attendance
+        presence: RoomPresence
     ) {
         commands = configuration.commands
         pushes = PushRoutes(commands: configuration.commands)
         maxReaders = configuration.limits.eventReaders
-        (self.webSockets, self.admission, self.attendance) = (webSockets, admission, attendance)
+        (self.webSockets, self.admission, self.presence) = (webSockets, admission, presence)
     }
 
     /// Handles a request to the path `names` below `/api`.
@@ -43,16 +43,16 @@ final class AdministrationAPI {
         if let refusal = admission.checkAdministration(exchange) { return exchange.answer(refusal) }
         switch names.count {
         case 1 where names[0] == "rooms":
-            answer(exchange, "GET") { Self.document(attendance.report()) }
+            answer(exchange, "GET") { Self.document(presence.report()) }
         case 2 where names[0] == "rooms":
             answer(exchange, "GET") {
-                let room = attendance.report().rooms.first { $0.name == names[1] }
+                let room = presence.report().rooms.first { $0.name == names[1] }
                 return room.map { Self.document($0) }
                     ?? .problem(404, "this host has no such room; GET /api/rooms lists those it has")
             }
         case 4 where names[0] == "rooms" && names[2] == "members":
             answer(exchange, "DELETE") {
-                guard attendance.removeVisitor(names[3], from: names[1]) else {
+                guard presence.removeParticipant(names[3], from: names[1]) else {
                     return .problem(404, "this room has no such member; GET /api/rooms lists those who are there")
                 }
                 return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])

@@ -18,7 +18,7 @@ final class Endpoint {
     private struct Session {
         let address: TrackAddress
         /// The client. Its identifier isn't the last segment of the URL, because that is secret.
-        let who: Visitor
+        let who: Participant
         let served: ServedSession
         /// The key that identifies this session when the media layer reports its end.
         let key: UInt64
@@ -36,7 +36,7 @@ final class Endpoint {
     private let service: Service
     private let rooms: HostRooms
     private let admission: Admission
-    private let attendance: Attendance
+    private let presence: RoomPresence
     private let sessionEnds: SessionEnds
     private let iceServers: [ICEServer]
     private let log: LogRateLimiter
@@ -44,12 +44,12 @@ final class Endpoint {
     private var sessions: [String: Session] = [:]
 
     init(
-        for service: Service, rooms: HostRooms, admission: Admission, attendance: Attendance, sessionEnds: SessionEnds,
+        for service: Service, rooms: HostRooms, admission: Admission, presence: RoomPresence, sessionEnds: SessionEnds,
         iceServers: [ICEServer], log: LogRateLimiter
     ) {
         (self.service, self.rooms, self.admission) = (service, rooms, admission)
         self.iceServers = iceServers
-        (self.attendance, self.sessionEnds, self.log) = (attendance, sessionEnds, log)
+        (self.presence, self.sessionEnds, self.log) = (presence, sessionEnds, log)
     }
 
     private var isPlaying: Bool {
@@ -163,13 +163,13 @@ extension Endpoint {
             return HTTPResponse(404, headers: headers, text: isPlaying ? "this room has no such track" : grammar)
         }
         let client = exchange.clientAddress
-        guard attendance.mayEnter(from: client) else {
+        guard presence.mayEnter(from: client) else {
             return HTTPResponse(
                 429, headers: headers + [("Retry-After", "30")],
                 text: "this address has too many sessions; end one and try again")
         }
         let name = newIdentifier()
-        let kind: Visitor.Kind = isPlaying ? .player : .publisher
+        let kind: Participant.Kind = isPlaying ? .player : .publisher
         do throws(PublishingError) {
             let (served, key) = try sessionEnds.expect { [unowned self] reason in
                 ended(name, reason)
@@ -177,13 +177,13 @@ extension Endpoint {
                 try serve(offer, from: client, address, onEnd)
             }
             let opened = served.opened
-            let who = Visitor(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
+            let who = Participant(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
             let ice = ICEGenerations(of: generation, tag: opened.entityTag)
             sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice)
             log(of: client).info(
                 "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
             let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
-            attendance.came(who, to: room, track: address.track, sessions: { session }) { [unowned self] in end(name) }
+            presence.came(who, to: room, track: address.track, sessions: { session }) { [unowned self] in end(name) }
             let path = PercentCoding.encode(room)
             let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
             return HTTPResponse(
@@ -246,7 +246,7 @@ extension Endpoint {
 
     private func left(_ session: Session, _ words: String) {
         log(of: session.who.address).info("room \(session.address.room): \(words)")
-        attendance.left(session.who.id)
+        presence.left(session.who.id)
     }
 
     /// Ends all sessions for a track that is about to be removed.

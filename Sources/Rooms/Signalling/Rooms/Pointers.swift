@@ -62,7 +62,7 @@ final class Pointers {
     private var pointers: [TrackAddress: RoomPointer] = [:]
     /// The timers for postponed decisions.
     private var decisions: [TrackAddress: EventSource] = [:]
-    /// The tracks that players and callers watch, who can't draw a pointer, by the visitor's identifier.
+    /// The tracks that players and callers watch, who can't draw a pointer, by the participant's identifier.
     private var plainReaders: [String: TrackAddress] = [:]
     /// What each member has been told of the pointers in its room.
     private var told: [MemberID: [TrackName: PointerToldSoFar]] = [:]
@@ -113,8 +113,8 @@ final class Pointers {
 
 extension Pointers {
     /// Records which track a player or caller watches; nil if none. The caller has `decide` called.
-    func setPlainReader(_ visitor: String, of address: TrackAddress?) {
-        plainReaders[visitor] = address
+    func setPlainReader(_ participant: String, of address: TrackAddress?) {
+        plainReaders[participant] = address
     }
 
     /// Decides again how the pointers of `room` are drawn. Must be called whenever its audience changes.

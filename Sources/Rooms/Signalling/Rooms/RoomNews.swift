@@ -6,17 +6,17 @@ public struct RoomNews: Sendable, Equatable {
         case left
     }
 
-    /// Whether the visitor has joined or left.
+    /// Whether the participant has joined or left.
     public var change: Change
     /// The room's name.
     public var room: String
     /// Who has joined or left.
-    public var who: Visitor
+    public var who: Participant
 }
 
 /// Somebody who is in a room, by whatever protocol.
-public struct Visitor: Sendable, Equatable {
-    /// The protocol or program that the visitor uses.
+public struct Participant: Sendable, Equatable {
+    /// The protocol or program that the participant uses.
     public enum Kind: String, Sendable {
         /// Our page.
         case viewer
@@ -30,12 +30,12 @@ public struct Visitor: Sendable, Equatable {
         case publisher
     }
 
-    /// The identifier for ``SignallingServer/removeVisitor(_:completion:)``. It isn't secret: it grants no access.
+    /// The identifier for ``SignallingServer/removeParticipant(_:completion:)``. It isn't secret: it grants no access.
     public var id: String
-    /// The name that the visitor has chosen.
+    /// The name that the participant has chosen.
     public var name: String?
     /// The client's address.
     public var address: String
-    /// How the visitor is connected.
+    /// How the participant is connected.
     public var kind: Kind
 }

@@ -140,8 +140,8 @@ public struct SignallingLimits: Sendable {
     public var connections = 1024
     /// Simultaneous connections of one address that isn't loopback.
     public var connectionsPerAddress = 256
-    /// Simultaneous visitors in rooms from one address that isn't loopback.
-    public var visitorsPerAddress = 256
+    /// Simultaneous participants in rooms from one address that isn't loopback.
+    public var participantsPerAddress = 256
     /// Requests per second from one address that isn't loopback, on average; more get 429. A page makes about 20.
     /// Requests with a right token have a limit of their own, and those with a wrong token count towards neither.
     public var requestsPerSecond = 100

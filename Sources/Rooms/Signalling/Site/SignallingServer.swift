@@ -132,14 +132,14 @@ public final class SignallingServer: Sendable {
     /// isn't running.
     public func describe(_ completion: @escaping @Sendable (RoomsDocument) -> Void) {
         guard let running else { return completion(RoomsDocument(rooms: [])) }
-        running.thread.post { completion($0.attendance.report()) }
+        running.thread.post { completion($0.presence.report()) }
     }
 
-    /// Removes a visitor that `describe` or `onEvent` reported. Calls `completion` on the signalling thread with
-    /// whether there was one. A visitor with the link can come back.
-    public func removeVisitor(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
+    /// Removes a participant that `describe` or `onEvent` reported. Calls `completion` on the signalling thread with
+    /// whether there was one. A participant with the link can come back.
+    public func removeParticipant(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
-        running.thread.post { completion($0.attendance.removeVisitor(id)) }
+        running.thread.post { completion($0.presence.removeParticipant(id)) }
     }
 
     /// Sends an event to everybody who reads the events of `/api`. `event` is one JSON object.
@@ -175,13 +175,13 @@ public final class SignallingServer: Sendable {
         post { $0.use(certificate) }
     }
 
-    /// The number of visitors in `room` now, without the host.
+    /// The number of participants in `room` now, without the host.
     public func audience(of room: String) -> RoomAudience {
         audience.get(room)
     }
 }
 
-/// The number of visitors in a room.
+/// The number of participants in a room.
 public struct RoomAudience: Sendable, Equatable {
     /// Over a WebSocket: our page and SkyRTC clients, whether they receive pictures or not.
     public var members = 0

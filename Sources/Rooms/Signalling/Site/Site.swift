@@ -8,7 +8,7 @@ import Viewer
 /// Belongs to its thread. `SiteThread` passes it work from other threads.
 final class Site {
     let pointers: Pointers
-    let attendance: Attendance
+    let presence: RoomPresence
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let snapshots: Snapshots
@@ -51,13 +51,13 @@ final class Site {
         let pointers = Pointers(rooms: rooms, log: log, on: context) { work in
             thread.post { work($0.pointers) }
         }
-        let attendance = Attendance(
+        let presence = RoomPresence(
             configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
         frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {
             Endpoint(
-                for: service, rooms: rooms, admission: admission, attendance: attendance, sessionEnds: sessionEnds,
+                for: service, rooms: rooms, admission: admission, presence: presence, sessionEnds: sessionEnds,
                 iceServers: configuration.iceServers, log: log)
         }
         players = endpoint(for: .playing)
@@ -66,18 +66,18 @@ final class Site {
             thread.post { work($0.snapshots) }
         }
         skyRTC = SkyRTCRooms(
-            configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
+            configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, frames: frames, log: log)
         socketIOClients = SocketIOClients(
-            configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
+            configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, log: log)
         socketIO = SocketIOServer(
             limits: limits, webSockets: webSockets, admission: admission, clients: socketIOClients)
         administration = AdministrationAPI(
-            configuration, webSockets: webSockets, admission: admission, attendance: attendance)
+            configuration, webSockets: webSockets, admission: admission, presence: presence)
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
         (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
-        (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
+        (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
 
         front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }
@@ -98,7 +98,7 @@ final class Site {
         webSockets.stop()
         front.stop()
         pointers.stop()
-        attendance.stop()
+        presence.stop()
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context, of: self) { site in
             rounds += 1
@@ -144,7 +144,7 @@ extension Site {
         pointers.trackRemoved(address)
         socketIOClients.tracksChanged(in: room)
         // Another track may be the room's first one now.
-        attendance.changed(in: room)
+        presence.changed(in: room)
     }
 }
 

@@ -151,7 +151,7 @@ struct SkyRTCReply: Encodable {
     }
 
     /// `_people`, to viewers: the number of people in the room, and some of them by name.
-    init(people: [Person], count: Int) {
+    init(people: [MemberDescription], count: Int) {
         eventName = "_people"
         data = Payload(
             count: count,

@@ -61,7 +61,7 @@ extension SkyRTCRooms {
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
         member.resume(by: newcomer)
-        attendance.moved(member.id.text, to: member.address)
+        presence.moved(member.id.text, to: member.address)
         listen(to: member.socket, of: member.id)
         member.socket.admit()
         let watched = rooms.directory.tracksWatched(by: member.id)
@@ -91,6 +91,6 @@ extension SkyRTCRooms {
                 pointers.tell(of: TrackAddress(room: room, track: track), to: member)
             }
         }
-        attendance.tellRoster(of: room, to: member)
+        presence.tellRoster(of: room, to: member)
     }
 }

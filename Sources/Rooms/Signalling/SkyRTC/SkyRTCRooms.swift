@@ -12,7 +12,7 @@ final class SkyRTCRooms {
     let rooms: HostRooms
     private let admission: Admission
     let pointers: Pointers
-    let attendance: Attendance
+    let presence: RoomPresence
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let log: LogRateLimiter
@@ -21,10 +21,10 @@ final class SkyRTCRooms {
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, frames: FrameStreams, log: LogRateLimiter
+        presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, log: LogRateLimiter
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
-        (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
+        (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
         self.frames = frames
     }
 
@@ -45,8 +45,8 @@ final class SkyRTCRooms {
             log.own.info("room \(room): its invite links have expired")
             configuration.onExpiry(room)
             // Members have been told already. These are players, publishers and the like.
-            attendance.removeAll(from: room)
-            attendance.changed(in: room)
+            presence.removeAll(from: room)
+            presence.changed(in: room)
         }
         let now = g_get_monotonic_time()
         for member in Array(rooms.members.values) {
@@ -77,7 +77,7 @@ final class SkyRTCRooms {
             member.gavePassword = !(key.password ?? "").isEmpty
             if let resumption = message?.resumption, resume(resumption, with: key, by: member) { return }
             // Connections of a trusted proxy aren't counted for each address, but who is in a room is.
-            if member.room == nil, !attendance.mayEnter(from: member.address) { return refuse(id, .full) }
+            if member.room == nil, !presence.mayEnter(from: member.address) { return refuse(id, .full) }
             event = .join(id, key, role, name: name)
         }
         handle(event)
@@ -170,13 +170,13 @@ extension SkyRTCRooms {
     private func moved(_ id: MemberID, from before: RoomDirectory.Place?, to after: RoomDirectory.Place?) {
         guard before != after else { return }
         if let before, let after, before.room == after.room, before.role == after.role, before.name == after.name {
-            return attendance.changed(in: after.room)
+            return presence.changed(in: after.room)
         }
-        attendance.left(id.text)
+        presence.left(id.text)
         guard let after, let member = rooms[id] else { return }
-        let who = Visitor(
+        let who = Participant(
             id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)
-        attendance.came(who, to: after.room, sessions: { [unowned self] in rooms[id]?.sessions ?? [:] }) {
+        presence.came(who, to: after.room, sessions: { [unowned self] in rooms[id]?.sessions ?? [:] }) {
             [unowned self] in
             rooms[id].map { sendAway($0) }
         }
@@ -248,7 +248,7 @@ extension SkyRTCRooms {
         case .full: code = .full
         case .expired:
             code = .expired
-            attendance.left(id.text)
+            presence.left(id.text)
         }
         member.socket.send(SkyRTCReply(refusal).text)
         member.socket.close(code)

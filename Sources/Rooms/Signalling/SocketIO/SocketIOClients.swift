@@ -15,7 +15,7 @@ final class SocketIOClients {
     let rooms: HostRooms
     let admission: Admission
     private let pointers: Pointers
-    private let attendance: Attendance
+    private let presence: RoomPresence
     private let sessionEnds: SessionEnds
     let log: LogRateLimiter
     private(set) var clients: [MemberID: PairClient] = [:]
@@ -26,12 +26,12 @@ final class SocketIOClients {
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, log: LogRateLimiter
+        presence: RoomPresence, sessionEnds: SessionEnds, log: LogRateLimiter
     ) {
         self.configuration = configuration
         joinTime = configuration.limits.joinTime.microseconds
         (self.rooms, self.admission, self.log) = (rooms, admission, log)
-        (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
+        (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
     }
 
     /// Takes over a new session and greets its client. `onEnd` is called when the session has ended.
@@ -191,8 +191,8 @@ extension SocketIOClients {
             guard let client = clients[member] else { return }
             client.session.admit()
             log(of: client.address).info("room \(room): a socket.io client came from \(client.address)")
-            let who = Visitor(id: member.text, name: nil, address: client.address, kind: .caller)
-            attendance.came(who, to: room, track: client.media?.address.track) {
+            let who = Participant(id: member.text, name: nil, address: client.address, kind: .caller)
+            presence.came(who, to: room, track: client.media?.address.track) {
                 [weak client] in
                 client?.media.map { [$0.address.track: $0.session] } ?? [:]
             } remove: { [unowned self] in
@@ -201,7 +201,7 @@ extension SocketIOClients {
         case .left(let member):
             clients[member]?.room = nil
             log(of: clients[member]?.address ?? "").info("room \(room): a socket.io client left")
-            attendance.left(member.text)
+            presence.left(member.text)
         case .openSession(let member): offer(to: member, in: room)
         case .answerOffer(let member, let sdp): answer(sdp, of: member, in: room)
         case .acceptAnswer(let member, let sdp): accept(sdp, from: member, in: room)

@@ -6,23 +6,24 @@ import Threading
 
 /// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers who is
 /// there.
-final class Attendance {
+final class RoomPresence {
     /// Somebody who is in a room.
     private struct Presence {
-        var who: Visitor
+        var who: Participant
         let room: String
-        /// When the visitor arrived (g_get_monotonic_time).
+        /// When the participant arrived (g_get_monotonic_time).
         let since: Int
-        /// The track that the visitor watches or sends; nil for members of a room, whose tracks the directory knows.
+        /// The track that the participant watches or sends; nil for members of a room, whose tracks the directory
+        /// knows.
         let track: TrackName?
-        /// Returns the visitor's media sessions of tracks that they watch.
+        /// Returns the participant's media sessions of tracks that they watch.
         let sessions: () -> [TrackName: ClientSession]
-        /// Makes the visitor leave.
+        /// Makes the participant leave.
         let remove: () -> Void
     }
 
-    /// The list of visitors that a room's viewers are sent, and when it was sent.
-    private struct Roster {
+    /// The list of participants that a room's viewers are sent, and when it was sent.
+    private struct ParticipantList {
         /// The last list sent, and when it was sent (g_get_monotonic_time).
         var text = ""
         var toldAt = Int.min / 2
@@ -38,41 +39,41 @@ final class Attendance {
     private let onEvent: @Sendable (RoomNews) -> Void
     private let log: LogRateLimiter
     private let context: OpaquePointer
-    /// Keyed by `Visitor.id`.
+    /// Keyed by `Participant.id`.
     private var present: [String: Presence] = [:]
-    /// How many visitors there are from each address, keyed by `ClientAddress.key`.
-    private var visitorsFrom: [String: Int] = [:]
-    /// The identifiers of visitors who use WHEP or socket.io, and so aren't members.
+    /// How many participants there are from each address, keyed by `ClientAddress.key`.
+    private var participantsFrom: [String: Int] = [:]
+    /// The identifiers of participants who use WHEP or socket.io, and so aren't members.
     private var players: Set<String> = []
     /// Keyed by room. A room without viewers has no entry.
-    private var rosters: [String: Roster] = [:]
+    private var participantLists: [String: ParticipantList] = [:]
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, pointers: Pointers, audience: Audience,
         log: LogRateLimiter,
         on context: OpaquePointer
     ) {
-        maxFromAddress = configuration.limits.visitorsPerAddress
+        maxFromAddress = configuration.limits.participantsPerAddress
         onEvent = configuration.onEvent
         (self.rooms, self.pointers, self.audience) = (rooms, pointers, audience)
         (self.log, self.context) = (log, context)
     }
 
-    /// Whether one more visitor from `address` may enter a room.
+    /// Whether one more participant from `address` may enter a room.
     func mayEnter(from address: String) -> Bool {
         guard !ClientAddress.isLoopback(address) else { return true }
-        return visitorsFrom[ClientAddress.key(address), default: 0] < maxFromAddress
+        return participantsFrom[ClientAddress.key(address), default: 0] < maxFromAddress
     }
 
     private func count(_ address: String, _ change: Int) {
         let key = ClientAddress.key(address)
-        let count = visitorsFrom[key, default: 0] + change
-        visitorsFrom[key] = count > 0 ? count : nil
+        let count = participantsFrom[key, default: 0] + change
+        participantsFrom[key] = count > 0 ? count : nil
     }
 
     /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
     func came(
-        _ who: Visitor, to room: String, track: TrackName? = nil,
+        _ who: Participant, to room: String, track: TrackName? = nil,
         sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, remove: @escaping () -> Void
     ) {
         let presence = Presence(
@@ -87,17 +88,17 @@ final class Attendance {
         onEvent(RoomNews(change: .came, room: room, who: who))
     }
 
-    /// Records that a visitor has left. Unknown ids are ignored.
+    /// Records that a participant has left. Unknown ids are ignored.
     func left(_ id: String) {
-        guard let visitor = present.removeValue(forKey: id) else { return }
-        count(visitor.who.address, -1)
+        guard let participant = present.removeValue(forKey: id) else { return }
+        count(participant.who.address, -1)
         players.remove(id)
         pointers.setPlainReader(id, of: nil)
-        changed(in: visitor.room)
-        onEvent(RoomNews(change: .left, room: visitor.room, who: visitor.who))
+        changed(in: participant.room)
+        onEvent(RoomNews(change: .left, room: participant.room, who: participant.who))
     }
 
-    /// Records that a visitor has another address now. Unknown ids are ignored.
+    /// Records that a participant has another address now. Unknown ids are ignored.
     func moved(_ id: String, to address: String) {
         guard let former = present[id]?.who.address else { return }
         count(former, -1)
@@ -113,20 +114,22 @@ final class Attendance {
         scheduleRoster(of: room)
     }
 
-    /// Makes a visitor leave. Returns whether there was such a visitor, in the room `room` if one is given.
-    func removeVisitor(_ id: String, from room: String? = nil) -> Bool {
-        guard let visitor = present[id], room == nil || visitor.room == room else { return false }
-        log.own.info("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is removed")
-        visitor.remove()
+    /// Makes a participant leave. Returns whether there was such a participant, in the room `room` if one is given.
+    func removeParticipant(_ id: String, from room: String? = nil) -> Bool {
+        guard let participant = present[id], room == nil || participant.room == room else { return false }
+        log.own.info(
+            "room \(participant.room): a \(participant.who.kind.rawValue) from \(participant.who.address) is removed")
+        participant.remove()
         return true
     }
 
-    /// Makes all visitors in `room` leave.
+    /// Makes all participants in `room` leave.
     func removeAll(from room: String) {
-        for visitor in Array(present.values) where visitor.room == room { visitor.remove() }
+        for participant in Array(present.values) where participant.room == room { participant.remove() }
     }
 
-    /// Returns the current state of the rooms, in the order of the configuration, with visitors in order of arrival.
+    /// Returns the current state of the rooms, in the order of the configuration, with participants in order of
+    /// arrival.
     func report() -> RoomsDocument {
         let now = g_get_monotonic_time()
         let directory = rooms.directory
@@ -141,20 +144,20 @@ final class Attendance {
                             seconds: Self.seconds(in: now - track.since), text: track.tag.text, data: track.tag.data)
                     }
                 },
-                members: (present[room] ?? []).sorted { $0.since < $1.since }.map { visitor in
-                    let (who, member) = (visitor.who, MemberID(visitor.who.id))
-                    let watched = directory.tracksWatched(by: member) + [visitor.track].compactMap { $0 }
+                members: (present[room] ?? []).sorted { $0.since < $1.since }.map { participant in
+                    let (who, member) = (participant.who, MemberID(participant.who.id))
+                    let watched = directory.tracksWatched(by: member) + [participant.track].compactMap { $0 }
                     return RoomsDocument.Member(
                         id: who.id, kind: who.kind.rawValue, name: who.name, address: who.address,
-                        seconds: Self.seconds(in: now - visitor.since), tracks: watched.map(\.text),
-                        meeting: directory.place(of: member)?.isMeeting ?? false, paths: paths(of: visitor))
+                        seconds: Self.seconds(in: now - participant.since), tracks: watched.map(\.text),
+                        meeting: directory.place(of: member)?.isMeeting ?? false, paths: paths(of: participant))
                 })
         }
         return RoomsDocument(rooms: rooms)
     }
 
-    private func paths(of visitor: Presence) -> [RoomsDocument.Path]? {
-        let paths = visitor.sessions().sorted { $0.key.text < $1.key.text }.compactMap { track, session in
+    private func paths(of participant: Presence) -> [RoomsDocument.Path]? {
+        let paths = participant.sessions().sorted { $0.key.text < $1.key.text }.compactMap { track, session in
             session.side.statistics(of: session.id).map { RoomsDocument.Path($0, track: track.text) }
         }
         return paths.isEmpty ? nil : paths
@@ -164,7 +167,7 @@ final class Attendance {
     private static func seconds(in microseconds: Int) -> Double { Double(microseconds / 100_000) / 10 }
 
     func stop() {
-        rosters = [:]
+        participantLists = [:]
     }
 
     private func playerCount(in room: String) -> Int {
@@ -174,7 +177,7 @@ final class Attendance {
 
 // MARK: - Telling each other
 
-extension Attendance {
+extension RoomPresence {
     /// The minimum time between two lists for a room, in microseconds.
     private static let rosterPause = 1_000_000
     /// If a room has many viewers, the minimum time is this long for each of them instead, in microseconds, so that at
@@ -185,34 +188,35 @@ extension Attendance {
 
     /// Sends a new member the last list that was sent to all. Later changes come with the next list.
     func tellRoster(of room: String, to member: RoomMember) {
-        if let text = rosters[room]?.text, !text.isEmpty { member.socket.send(text) }
+        if let text = participantLists[room]?.text, !text.isEmpty { member.socket.send(text) }
     }
 
-    /// Schedules a new list of visitors for the viewers of `room`.
+    /// Schedules a new list of participants for the viewers of `room`.
     private func scheduleRoster(of room: String) {
         let viewers = rooms.directory.viewers(in: room).count
-        guard viewers > 0 else { return rosters[room] = nil }
-        var roster = rosters[room] ?? Roster()
-        guard roster.timer == nil else { return }
+        guard viewers > 0 else { return participantLists[room] = nil }
+        var participantList = participantLists[room] ?? ParticipantList()
+        guard participantList.timer == nil else { return }
         let now = g_get_monotonic_time()
         let pause = max(Self.rosterPause, viewers * Self.rosterPausePerViewer)
-        let wait = max(Self.rosterDelay, roster.toldAt + pause - now)
-        roster.timer = EventSource.timer(every: UInt32(clamping: wait / 1000), on: context, of: self) { attendance in
-            attendance.rosters[room]?.timer = nil
-            attendance.tellRoster(of: room)
+        let wait = max(Self.rosterDelay, participantList.toldAt + pause - now)
+        participantList.timer = EventSource.timer(every: UInt32(clamping: wait / 1000), on: context, of: self) {
+            presence in
+            presence.participantLists[room]?.timer = nil
+            presence.tellRoster(of: room)
             return false
         }
-        rosters[room] = roster
+        participantLists[room] = participantList
     }
 
     private func tellRoster(of room: String) {
-        guard var roster = rosters[room] else { return }
+        guard var participantList = participantLists[room] else { return }
         let people = rooms.directory.people(in: room)
         let text = SkyRTCReply(people: people.members, count: people.count + playerCount(in: room)).text
-        guard text != roster.text else { return }
-        roster.text = text
-        roster.toldAt = g_get_monotonic_time()
-        rosters[room] = roster
+        guard text != participantList.text else { return }
+        participantList.text = text
+        participantList.toldAt = g_get_monotonic_time()
+        participantLists[room] = participantList
         rooms.tellViewers(of: room, text)
     }
 }

@@ -1,5 +1,5 @@
 /// The quantizer of each macroblock of the picture that viewers have.
-struct MacroblockQuantizers: Sendable {
+struct MacroblockQPs: Sendable {
     private let grid: MacroblockGrid
     /// In the grid's order; `grid.count` values.
     private(set) var values: [UInt8]
@@ -10,30 +10,30 @@ struct MacroblockQuantizers: Sendable {
     init(grid: MacroblockGrid) {
         self.grid = grid
         values = [UInt8](repeating: 0, count: grid.count)
-        counts = [Int](repeating: 0, count: Quantizer.coarsest + 1)
+        counts = [Int](repeating: 0, count: QP.maximum + 1)
         counts[0] = grid.count
     }
 
     subscript(index: Int) -> UInt8 { values[index] }
 
-    /// Sets the quantizer of a macroblock, which is at most `Quantizer.coarsest`.
-    mutating func set(_ quantizer: UInt8, at index: Int) {
+    /// Sets the quantizer of a macroblock, which is at most `QP.maximum`.
+    mutating func set(_ qp: UInt8, at index: Int) {
         counts[Int(values[index])] -= 1
-        values[index] = quantizer
-        counts[Int(quantizer)] += 1
+        values[index] = qp
+        counts[Int(qp)] += 1
     }
 
     /// Makes all values those of `other`, which has the same grid, in this value's own memory.
-    mutating func copy(_ other: MacroblockQuantizers) {
+    mutating func copy(_ other: MacroblockQPs) {
         for index in values.indices { values[index] = other.values[index] }
         for level in counts.indices { counts[level] = other.counts[level] }
     }
 
-    /// How many macroblocks are coarser than `quantizer`.
-    func coarserCount(than quantizer: Int) -> Int {
+    /// How many macroblocks are coarser than `qp`.
+    func count(above qp: Int) -> Int {
         var count = 0
-        var level = Quantizer.clamped(quantizer) + 1
-        while level <= Quantizer.coarsest {
+        var level = QP.clamped(qp) + 1
+        while level <= QP.maximum {
             count += counts[level]
             level += 1
         }
