@@ -223,6 +223,18 @@ struct HLSWriterTests {
         #expect(segments(try text()).count == 1)
     }
 
+    @Test("a listed initialization segment that has become a pipe doesn't block it either", .timeLimit(.minutes(1)))
+    func segmentPipe() throws {
+        let before = try writer()
+        try write(0..<26, to: before)
+        let name = try #require(try names.first { $0.hasSuffix("-init.mp4") })
+        unlink(folder.file(name))
+        try #require(mkfifo(folder.file(name), 0o600) == 0)
+        let after = try writer()
+        try write(0..<26, to: after)
+        #expect(segments(try text()).count == 2)
+    }
+
     @Test("any name of a file can be played, and what a URI can't have is written as URIs do")
     func anyName() throws {
         for name in ["Räume.1.m3u8", "50%of#a?b:c.m3u8"] {

@@ -58,7 +58,7 @@ public final class HLSWriter: MediaWriter {
         fragments = try MediaFileWriter(address: "", container: .hls, track: track, sound: sound)
         let bytes = try fragments.takePiece(isHeader: true)
         // Players that can't take another one in the middle go on with the same.
-        if former == nil || bytes != Self.read(folder + playlist.initializationName(initialization)) {
+        if former == nil || bytes != Self.read(folder + playlist.initializationName(initialization))?.bytes {
             initialization = number
             try replace(playlist.initializationName(number), with: bytes)
         }
@@ -153,21 +153,23 @@ public final class HLSWriter: MediaWriter {
 
     /// The list that is there, if its players may still be there too.
     private static func former(_ path: String, folder: String, base: String) -> HLSPlaylist? {
-        var facts = stat()
-        guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
-            abs(time(nil) - facts.st_mtim.tv_sec) < timeout, let bytes = read(path),
+        guard let (bytes, changed) = read(path), abs(time(nil) - changed) < timeout,
             let list = HLSPlaylist(String(decoding: bytes, as: UTF8.self), base: base)
         else { return nil }
         return list.names.allSatisfy { access(folder + $0, F_OK) == 0 } ? list : nil
     }
 
-    /// A small file; nil if it can't be read.
-    private static func read(_ path: String) -> [UInt8]? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
+    /// A small file, and when it was changed, in seconds since 1970. Nil if it can't be read, or if it is anything
+    /// else, such as a pipe, for whose writer it would have to wait.
+    private static func read(_ path: String) -> (bytes: [UInt8], changed: Int)? {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return count < bytes.count ? Array(bytes[..<count]) : nil
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        return (0..<bytes.count).contains(count) ? (Array(bytes[..<count]), facts.st_mtim.tv_sec) : nil
     }
 
     private static func names(in folder: String) -> [String] {
