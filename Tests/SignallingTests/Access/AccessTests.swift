@@ -262,6 +262,23 @@ struct AccessTests {
         }
     }
 
+    @Test("one customer's IPv6 network of 48 bits fills no room, whatever addresses it uses")
+    func networkCrowd() throws {
+        let server = try RunningServer {
+            $0.trustedProxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+            $0.limits.visitorsPerAddress = 2
+        }
+        func answer(_ address: String) throws -> Int {
+            let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
+            let from = headers.merging(["X-Forwarded-For": address]) { $1 }
+            return try server.request("POST", "/whep/desk", from, body: "v=0").status
+        }
+        // Eight times as many as one address.
+        for number in 0..<16 { #expect(try answer("2001:db8:7:\(number)::1") == 201) }
+        #expect(try answer("2001:db8:7:ff::1") == 429)
+        #expect(try answer("2001:db8:8::1") == 201)
+    }
+
     @Test("requests from this machine have no limit, because a reverse proxy makes them for all; others have one")
     func loopbackRate() throws {
         let server = try RunningServer {

@@ -41,7 +41,8 @@ final class RoomPresence {
     private let context: OpaquePointer
     /// Keyed by `Participant.id`.
     private var present: [String: Presence] = [:]
-    /// How many participants there are from each address, keyed by `ClientAddress.key`.
+    /// How many participants there are from each address and from each IPv6 /48, keyed by `ClientAddress.key` and
+    /// `networkKey`.
     private var participantsFrom: [String: Int] = [:]
     /// The identifiers of participants who use WHEP or socket.io, and so aren't members.
     private var players: Set<String> = []
@@ -62,13 +63,16 @@ final class RoomPresence {
     /// Whether one more participant from `address` may enter a room.
     func mayEnter(from address: String) -> Bool {
         guard !ClientAddress.isLoopback(address) else { return true }
-        return participantsFrom[ClientAddress.key(address), default: 0] < maxFromAddress
+        func count(_ key: String) -> Int { participantsFrom[key, default: 0] }
+        let network = ClientAddress.networkKey(address).map(count) ?? 0
+        return Crowd.size(address: count(ClientAddress.key(address)), network: network) < maxFromAddress
     }
 
     private func count(_ address: String, _ change: Int) {
-        let key = ClientAddress.key(address)
-        let count = participantsFrom[key, default: 0] + change
-        participantsFrom[key] = count > 0 ? count : nil
+        for key in [ClientAddress.key(address), ClientAddress.networkKey(address)].compactMap(\.self) {
+            let count = participantsFrom[key, default: 0] + change
+            participantsFrom[key] = count > 0 ? count : nil
+        }
     }
 
     /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
