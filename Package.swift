@@ -332,7 +332,7 @@ let package = Package(
             "CodecsTests",
             [
                 "AudioCoding", "AudioConversion", "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion",
-                "MediaFiles", "PictureFiles", "QRCodes", "Processes", "H264",
+                "MediaFiles", "PictureFiles", "QRCodes", "LibAVMessages", "Processes", "H264",
                 "MediaTypes", "TestSupport",
             ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),

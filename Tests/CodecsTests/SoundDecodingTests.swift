@@ -105,6 +105,7 @@ struct SoundDecodingTests {
             (AudioDescription(codec: "pcm_mulaw", rate: 8_000, channelCount: 9), "9 channels"),
             (AudioDescription(codec: "pcm_mulaw", rate: -1, channelCount: 1), "-1 Hz"),
             (AudioDescription(codec: "noise", rate: 8_000, channelCount: 1), "without a decoder for noise"),
+            (AudioDescription(codec: "adpcm_yamaha", rate: 8_000, channelCount: 1), "adpcm_yamaha is not among"),
         ] {
             do {
                 _ = try AudioDecoder(stream)

@@ -163,7 +163,13 @@ struct PullTests {
             path,
         ])
         #expect(made.status == .exited(0))
+        let old = folder.file("old.avi")
+        let other = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=1", "-pix_fmt", "yuv422p", "-c:v", "huffyuv", old,
+        ])
+        #expect(other.status == .exited(0))
         for (address, words) in [
+            (old, "has failed: no decoder: huffyuv is not among the codecs that are decoded here"),
             (path, "has failed: a 64x64 picture of the format yuv420p10le; only 8-bit YCbCr"),
             (folder.file("none.mp4"), "has failed: No such file or directory"),
             (try folder.write("b.mp4", [1, 2, 3]), "has failed: "),
@@ -284,11 +290,21 @@ struct PullTests {
         #expect(try PullAddress(url).description == words)
     }
 
+    @Test("a server whose certificate nothing checks is read only if the settings say so")
+    func certificates() throws {
+        defer { host.stop() }
+        let address = try PullAddress("rtsps://127.0.0.1:\(try freePort())/stream")
+        #expect(throws: PullError.self) { try Pull(address, into: host.firstTrack) }
+        var settings = quick
+        settings.acceptsAnyCertificate = true
+        try Pull(address, into: host.firstTrack, settings: settings).stop()
+    }
+
     @Test(
         "and a bad one is refused in one line, without it",
         arguments: [
             "rtsp:/secret", "secret", "ftp://h/secret", "rtsp://", "rtsp://:80/secret", "rtsp://a:b/c@h/secret",
-            "file:",
+            "file:", "rtmps://user:secret@h/app/key",
         ])
     func bad(url: String) {
         do {

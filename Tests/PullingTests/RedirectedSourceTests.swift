@@ -33,10 +33,8 @@ struct RedirectedSourceTests {
         _ = try MediaReader(address: "file:" + folder.file("other.ts"), connection: MediaConnection())
     }
 
-    @Test("an RTSP server's redirect to another host is not followed")
-    func redirect() throws {
-        let (server, other) = (try RawServer(), try RawServer())
-        let url = "rtsp://localhost:\(server.port)/a"
+    /// Reads from `url` on a thread of its own while `meanwhile` runs; returns why that failed.
+    private func failure(reading url: String, meanwhile: () throws -> Void) throws -> MediaFileError? {
         let failure = Mutex<MediaFileError?>(nil)
         let thread = NamedThread("reader") {
             do throws(MediaFileError) {
@@ -45,12 +43,38 @@ struct RedirectedSourceTests {
                 failure.withLock { $0 = error }
             }
         }
-        try server.accept()
-        try server.send(
-            Array("RTSP/1.0 302 Moved\r\nCSeq: 1\r\nLocation: rtsp://127.0.0.1:\(other.port)/a\r\n\r\n".utf8))
+        try meanwhile()
         thread?.join(until: now() + .seconds(20))
+        return failure.withLock { $0 }
+    }
+
+    @Test("who sends a playlist by SRT can't have its addresses opened", .enabled(if: FFmpeg.isAvailable))
+    func sentPlaylist() throws {
+        let (folder, other) = (try TemporaryFolder(), try RawServer())
+        var lines = ["#EXTM3U", "#EXT-X-TARGETDURATION:1", "#EXT-X-MEDIA-SEQUENCE:0", "#EXTINF:1,"]
+        // As long as what libavformat looks at before it guesses.
+        lines += ["http://127.0.0.1:\(other.port)/a.ts"] + [String](repeating: "# nothing", count: 400)
+        let path = try folder.write("list", Array((lines + ["#EXT-X-ENDLIST", ""]).joined(separator: "\n").utf8))
+        let place = "srt://127.0.0.1:\(try freePort())"
+        let failure = try failure(reading: place + "?mode=listener") {
+            // What has been received is lost if the sender leaves at once.
+            let sending = "(cat '\(path)'; sleep 3) | ffmpeg -v error -f data -i - -map 0 -c copy -f data \(place)"
+            let sent = try ChildProcess.run(Launch("sh", ["-c", sending]), within: .seconds(20))
+            try #require(sent.status == .exited(0))
+        }
+        #expect(failure != nil && !other.hasNext)
+    }
+
+    @Test("an RTSP server's redirect to another host is not followed")
+    func redirect() throws {
+        let (server, other) = (try RawServer(), try RawServer())
+        let failure = try failure(reading: "rtsp://localhost:\(server.port)/a") {
+            try server.accept()
+            try server.send(
+                Array("RTSP/1.0 302 Moved\r\nCSeq: 1\r\nLocation: rtsp://127.0.0.1:\(other.port)/a\r\n\r\n".utf8))
+        }
         let reason = "the server redirects to another host; if that is right, name that one"
-        #expect(failure.withLock { $0 } == .rejected(reason: reason))
+        #expect(failure == .rejected(reason: reason))
         // It may have been connected to, and was left without a request.
         if other.hasNext { #expect(try other.acceptToEnd().isEmpty) }
     }

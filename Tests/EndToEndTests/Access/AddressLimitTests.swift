@@ -69,12 +69,34 @@ extension EndToEnd {
             #expect(host.stop() == .exited(0))
         }
 
-        @Test("a web server's stream object names no server of this machine", .enabled(if: FFmpeg.isAvailable))
-        func object() throws {
+        /// A file for a source.
+        private func talk() throws -> String {
             let talk = folder.file("talk.mp4")
             let raw = try folder.write("talk.264", TestStreams.small.bytes())
             let copied = try FFmpeg.run(["-f", "h264", "-r", "5", "-i", raw, "-c", "copy", talk])
             try #require(copied.status == .exited(0), "\(copied.messages)")
+            return talk
+        }
+
+        @Test("no server of a push sends requests on to this machine", .enabled(if: FFmpeg.isAvailable))
+        func redirects() throws {
+            let server = try PythonClient("Network/redirecting", in: .debian, ["192.0.2.1"], prefix: network.prefix)
+            let place = "http://192.0.2.1:\(try #require(try server.event("listening")["port"] as? Int))"
+            let host = try host([
+                "--listen", "192.0.2.1:0", "--source", "file:" + talk(), "--push", "whip:\(place)/whip", "--push",
+                "object:\(place)/live.json",
+            ])
+            let reason = "the server redirects to an address of this machine or its network\n"
+            try eventually("each push's failure") { host.output.ranges(of: " has failed: ").count == 2 }
+            #expect(host.output.ranges(of: reason).count == 2, "\(host.output)")
+            #expect(host.stop() == .exited(0))
+            #expect(server.events.compactMap { $0["method"] as? String }.sorted() == ["GET", "POST"])
+            #expect(!server.events.contains { $0["event"] as? String == "asked" })
+        }
+
+        @Test("a web server's stream object names no server of this machine", .enabled(if: FFmpeg.isAvailable))
+        func object() throws {
+            let talk = try talk()
             let words = ["-u", "-m", "http.server", "8000", "--bind", "192.0.2.1", "--directory", folder.path]
             var launch = Launch(network.prefix[0], Array(network.prefix.dropFirst()) + ["/usr/bin/python3"] + words)
             launch.standardOutput = .text(limit: 10_000)

@@ -90,6 +90,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("waits for a sender only where other machines can't reach it, unless --lan says that they may")
+        func listener() throws {
+            let words = ["host", "--source", "srt://0.0.0.0:\(try freePort())?mode=listener&passphrase=Sesam12345"]
+            let refused = try CommandLineRun(["screenrelay"] + words)
+            let line = try #require(refused.errorLine)
+            #expect(refused.status == .exited(64) && line.contains("--source: other machines can reach the address"))
+            #expect(!line.contains("Sesam"))
+            let link = ["--link", "unix:" + folder.file("w.sock"), "--lan", "--listen", "0", "--udp-port", "0"]
+            let waiting = try RunningProgram("screenrelay", words + link)
+            _ = try waiting.printedLink()
+            #expect(waiting.stop() == .exited(0))
+        }
+
         @Test("names the source in its status")
         func status() throws {
             let host = try host(["--log", "info"])

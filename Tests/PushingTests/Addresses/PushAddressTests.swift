@@ -29,6 +29,7 @@ struct PushAddressTests {
             ("srt://live.example?passphrase=key", "no port"), ("srt://[::1]", "no port"),
             ("rtmp://user:pa/ss@host/app", "an @ behind the host"), ("file:a b.mp4", "a space"),
             ("file:talk.avi", "no name that ends in"), ("file:", "no name"), ("file:/srv/.mp4", "no name"),
+            ("rtmps://me:kkk@live.example/app/key", "without a check of the certificate"),
             ("rtmp://live.example/app/a key", "a space"),
             ("rtmp://live.example/app/key\n", "a control character"),
             ("rtmp://live.example/app/" + String(repeating: "k", count: 5000), "more than 4096 bytes"),

@@ -70,6 +70,15 @@ struct PushResolverTests {
         _ = try PushAddress(url).resolved { _ in found }
     }
 
+    @Test("a name that another server has named is connected to at the address that was judged")
+    func judged() throws {
+        defer { host.stop() }
+        var address = try PushAddress("srt://localhost:9000")
+        address.nearest = .thisMachine
+        let url = try address.resolved { _ in nil }.url
+        #expect(["srt://127.0.0.1:9000", "srt://[::1]:9000"].contains(url))
+    }
+
     @Test(
         "a push finds a name that only its resolver knows, by IPv4 and IPv6", .enabled(if: FFmpeg.isAvailable),
         arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])

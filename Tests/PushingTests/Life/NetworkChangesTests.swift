@@ -126,6 +126,26 @@ struct NetworkChangesTests {
         if let failure { throw failure }
     }
 
+    @Test("is looked for on a thread of the push's own, so that adding a push doesn't wait for the kernel")
+    func lateRoutes() throws {
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        let isMade = Flag()
+        let wasMade = Mutex<Bool?>(nil)
+        let target = PushTarget(try PushAddress("rtmp://192.0.2.9/app/key"))
+        let push = try Push(
+            host.firstTrack, to: target, settings: PushSettings(),
+            changes: {
+                // As long as the kernel's answer may take.
+                for _ in 0..<500 where !isMade.isSet { poll(nil, 0, 10) }
+                wasMade.withLock { $0 = isMade.isSet }
+                return nil
+            })
+        isMade.set()
+        #expect(try eventually("it is looked for") { wasMade.withLock { $0 } })
+        withExtendedLifetime(push) {}
+    }
+
     @Test(
         "concerns pushes to other machines alone",
         arguments: [

@@ -151,6 +151,35 @@ struct TLSTests {
         try eventually("an answer after them") { try curl(server.port, "/healthz").status == 204 }
     }
 
+    /// A ClientHello of TLS 1.2 for a certificate with a key on P-256, which a server answers with a record of a
+    /// handshake (RFC 5246 section 7.4.1.2).
+    private static let hello: [UInt8] = {
+        let extensions: [UInt8] = [0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0, 0, 13, 0, 4, 0, 2, 4, 3]
+        var body: [UInt8] = [3, 3] + [UInt8](repeating: 7, count: 32) + [0, 0, 2, 0xC0, 0x2B, 1, 0]
+        body += [0, UInt8(extensions.count)] + extensions
+        return [22, 3, 1, 0, UInt8(body.count + 4), 1, 0, 0, UInt8(body.count)] + body
+    }()
+
+    @Test("a handshake's time begins with its turn, however long it has waited for that")
+    func waitingForTurn() throws {
+        let server = try server {
+            $0.limits.handshakeTime = .seconds(2)
+            $0.limits.handshakes = 1
+        }
+        let half: [UInt8] = [22, 3, 1, 2, 0, 1]
+        let first = try RawClient(port: server.port)
+        try first.send(half)
+        let client = try RawClient(port: server.port)
+        poll(nil, 0, 1000)
+        let second = try RawClient(port: server.port)
+        try second.send(half)
+        poll(nil, 0, 100)
+        try client.send(Self.hello)
+        // The other two have 2 s each.
+        #expect(try client.take(1) == [22])
+        withExtendedLifetime((first, second)) {}
+    }
+
     @Test("a server ends while clients shake hands, read nothing, or are idle")
     func ending() throws {
         let server = try server()
