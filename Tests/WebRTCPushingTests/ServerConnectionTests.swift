@@ -159,6 +159,8 @@ struct ServerConnectionTests {
     func nearAddress() throws {
         let server = try RawServer()
         let attempt = Attempt()
+        // Without that limit, the server, which doesn't answer, would be waited for.
+        attempt.beginFarewell(within: .seconds(10))
         var failure: OutputError?
         attempt.context.use {
             do throws(OutputError) {
