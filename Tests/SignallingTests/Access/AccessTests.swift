@@ -266,7 +266,7 @@ struct AccessTests {
     func networkCrowd() throws {
         let server = try RunningServer {
             $0.trustedProxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
-            $0.limits.visitorsPerAddress = 2
+            $0.limits.participantsPerAddress = 2
         }
         func answer(_ address: String) throws -> Int {
             let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
