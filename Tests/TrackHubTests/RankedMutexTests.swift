@@ -23,7 +23,7 @@ struct RankedMutexTests {
     }
 
     #if DEBUG
-        @Test("a lock that is taken out of order stops the program in a debug build", .timeLimit(.minutes(1)))
+        @Test("a lock that is taken out of order stops the program in a debug build", .timeLimit(.minutes(10)))
         func wrongOrder() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let outer = RankedMutex(0, .hostTracks)
@@ -32,7 +32,7 @@ struct RankedMutexTests {
             try Self.expectFault("the lock hostTracks is taken under trackHub", in: result)
         }
 
-        @Test("two locks of one rank at a time stop the program in a debug build", .timeLimit(.minutes(1)))
+        @Test("two locks of one rank at a time stop the program in a debug build", .timeLimit(.minutes(10)))
         func equals() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let other = RankedMutex(0, .innermost)

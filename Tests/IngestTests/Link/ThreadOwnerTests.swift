@@ -10,7 +10,7 @@ struct ThreadOwnerTests {
     }
 
     #if DEBUG
-        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(1)))
+        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(10)))
         func other() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let owner = ThreadOwner()

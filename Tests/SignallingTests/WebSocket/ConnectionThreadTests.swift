@@ -24,7 +24,7 @@ struct ConnectionThreadTests {
     }
 
     #if DEBUG
-        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(1)))
+        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(10)))
         func other() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let thread = ConnectionThread()
