@@ -126,11 +126,13 @@ extension CaptureOptions {
         Option(
             long: "hide", value: .required("WINDOW"),
             help:
-                "hide this window and all others of its program, such as menus and dialogs, which appear black; "
-                + "named as for --window, may be repeated",
+                "hide this window and all others of its program, such as menus and dialogs, and their previews, which "
+                + "appear black; not needed with --window; named as for --window, may be repeated",
             repeats: true),
         Option(long: "list", help: "list the displays, monitors and windows that can be shared, and exit"),
-        Option(long: "pause-when-locked", help: "pause while the screen is locked"),
+        Option(
+            long: "pause-when-locked",
+            help: "pause picture and sound while the screen is locked or blanked; both go on once it is unlocked"),
     ]
 
     private static let quality = [
@@ -144,8 +146,8 @@ extension CaptureOptions {
             long: "bitrate", short: "b", value: .required("RATE"),
             help:
                 "maximum bit rate, 10k to 1G bits per second, for example 4M, 600k or 2500000; with 1M-8M, start at "
-                + "1M, and up to 8M if the viewers' connections carry it; without it, 4M, and more if they carry it: "
-                + "up to 12M for 1920x1080 at 30 fps"),
+                + "1M, and up to 8M if half of the viewers' connections carry it; without it, 4M, and more if half of "
+                + "them carry it: up to 12M for 1920x1080 at 30 fps"),
         Option(
             long: "scale", value: .required("WxH|N%"),
             help:
@@ -165,8 +167,9 @@ extension CaptureOptions {
         Option(
             long: "key-frames", value: .required("TIME|N"),
             help:
-                "send a key frame at least once in this time (10s) or every N frames (300), for receivers that can't "
-                + "request one: the original ReplayKit receiver, recorders; without it, only on request"),
+                "send a key frame at least once in this time, 500ms to 1h, even if nothing changes (10s), or every N "
+                + "frames, 2 to 100000 (300), for receivers that can't request one: the original ReplayKit receiver, "
+                + "recorders; without it, only on request"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every frame with this quantizer, 0 to 51, whatever the bit rate",

@@ -3,7 +3,8 @@ import CommandLine
 extension Control {
     static let commands = [
         command(
-            "pause", "Pauses sharing: viewers see a notice instead of the screen, until 'screenrelay resume'.",
+            "pause",
+            "Pauses sharing: the video only says that it is paused, and the sound is off, until 'screenrelay resume'.",
             examples: [Example("screenrelay pause", "Hides the screen until 'screenrelay resume'.")]),
         command("resume", "Resumes sharing after a pause."),
         command(
@@ -33,7 +34,8 @@ extension Control {
             ]),
         command(
             "sharpen",
-            "Re-sends static parts of the screen at higher quality, as fast as the bit rate allows."),
+            "Re-sends what is static on the screen now, once, at more than the usual quality, as fast as the bit rate "
+                + "allows."),
         command("stop", "Stops a running share or host; viewers see that sharing has ended."),
         command(
             "status", "Shows the state of a running share or host, and the number of viewers.",

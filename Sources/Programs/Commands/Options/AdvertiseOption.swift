@@ -8,7 +8,8 @@ enum AdvertiseOption {
     static let option = Option(
         long: "advertise", value: .required("ADDRESS"),
         help: "an additional address to offer viewers, for example the public address of a router that forwards the "
-            + "ports: an IP address, or a host name that is resolved once, at the start; may be repeated", repeats: true
+            + "ports to the same numbers: an IP address, or a host name, which is resolved once, at the start, and "
+            + "accepted in links; may be repeated", repeats: true
     )
 
     private static let resolved = Mutex<[String: [TransportAddress]]>([:])

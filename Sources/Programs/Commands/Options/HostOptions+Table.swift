@@ -19,8 +19,9 @@ extension HostOptions {
 
     private static let administrationOptions = [
         Option(
-            long: "api-lan", help: "allow other machines to use /api, with its token; without it, only this machine can"
-        ),
+            long: "api-lan",
+            help: "with --lan: allow other machines to use /api and /metrics, with the token of /api; without it, only "
+                + "this machine can"),
         Option(
             long: "admin-token-file", value: .required("FILE"),
             help:
