@@ -270,7 +270,7 @@ public struct CongestionController: Sendable {
         carried = max(carried, min(reported.acknowledgedBitRate, bounded(delayBased.rate)))
         let rate = bounded(delayBased.rate)
         let new = reported.rate(
-            ReportedRate.Sending(
+            ReportedRate.SenderState(
                 rate: rate, byteCount: sent.byteCount, nextPacket: packets.next,
                 isApplicationLimited: sent.isApplicationLimited(rate)), at: now)
         // What the peer's own limit hides of the rate stays as it is.

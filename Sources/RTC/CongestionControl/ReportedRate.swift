@@ -9,7 +9,7 @@ import RTP
 /// together.
 struct ReportedRate {
     /// What is known about the sending side.
-    struct Sending {
+    struct SenderState {
         /// The present rate.
         var rate: BitRate
         /// The bytes sent so far, retransmissions included, and the number of the next packet.
@@ -148,7 +148,7 @@ struct ReportedRate {
     }
 
     /// Returns the rate after the reports so far.
-    mutating func rate(_ sending: Sending, at now: MonotonicTime) -> BitRate {
+    mutating func rate(_ sending: SenderState, at now: MonotonicTime) -> BitRate {
         guard let window, now - window.start >= Self.minTime else { return sending.rate }
         let elapsed = now - window.start
         self.window = Window(start: now, byteCount: sending.byteCount, outstanding: window.outstanding)
@@ -191,7 +191,7 @@ struct ReportedRate {
     }
 
     private mutating func rateByLoss(
-        _ sending: Sending, sent: BitRate, since start: MonotonicTime, mayRise: Bool, at now: MonotonicTime
+        _ sending: SenderState, sent: BitRate, since start: MonotonicTime, mayRise: Bool, at now: MonotonicTime
     ) -> BitRate {
         let used = min(sending.rate, sent)
         let evaluation = losses.evaluate(

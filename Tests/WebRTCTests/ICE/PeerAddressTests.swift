@@ -13,7 +13,7 @@ struct PeerAddressTests {
     func silence() throws {
         let rig = try Rig()
         let (first, second) = (try rig.join(), try rig.join())
-        var addresses = PeerAddresses()
+        var addresses = SessionsByAddress()
         let contested = first.path.peer
         addresses.note(contested, of: first.session, now: rig.now)
         func isFree() -> Bool { addresses.claim(contested, for: second.session, now: rig.now) == .granted }
@@ -55,7 +55,7 @@ struct PeerAddressTests {
     func ended() throws {
         let rig = try Rig()
         let (first, second) = (try rig.join(), try rig.join())
-        var addresses = PeerAddresses()
+        var addresses = SessionsByAddress()
         addresses.note(first.path.peer, of: first.session, now: rig.now)
         #expect(addresses.claim(first.path.peer, for: second.session, now: rig.now) != .granted)
         first.session.close(now: rig.now)
@@ -66,7 +66,7 @@ struct PeerAddressTests {
     func moved() throws {
         let rig = try Rig()
         let (first, second) = (try rig.join(), try rig.join())
-        var addresses = PeerAddresses()
+        var addresses = SessionsByAddress()
         let old = first.path.peer
         let new = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
         addresses.note(old, of: first.session, now: rig.now)
@@ -89,7 +89,7 @@ struct PeerAddressTests {
     func heardElsewhere() throws {
         let rig = try Rig()
         let (first, second) = (try rig.join(), try rig.join())
-        var addresses = PeerAddresses()
+        var addresses = SessionsByAddress()
         let old = first.path.peer
         let new = TransportAddress(ipv4: 198, 51, 100, 9, port: 4322)
         addresses.note(old, of: first.session, now: rig.now)
@@ -114,7 +114,7 @@ struct PeerAddressTests {
     func limit() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        var addresses = PeerAddresses()
+        var addresses = SessionsByAddress()
         let all =
             [peer.path.peer] + (UInt16(1)...100).map { TransportAddress(ipv4: 198, 51, 100, 1, port: $0) }
         for address in all { addresses.note(address, of: peer.session, now: rig.now) }

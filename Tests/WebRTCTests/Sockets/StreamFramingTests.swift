@@ -49,7 +49,7 @@ struct StreamFramingTests {
         for cut in 0...2 {
             var framing = StreamFraming(longest: 2048)
             let bytes: [UInt8] = [0x08, 0x01, 9]
-            #expect(throws: StreamFraming.FrameTooLongError.self) {
+            #expect(throws: StreamFraming.DatagramTooLongError.self) {
                 for piece in [bytes[..<cut], bytes[cut...]] {
                     var rest = piece
                     while try framing.next(from: &rest) != nil {}

@@ -34,7 +34,7 @@ struct FoundWindow {
 /// Searches the window tree, as deep as window managers place programs' windows.
 struct WindowSearch {
     private let connection: X11Connection
-    private let properties: WindowProperties
+    private let properties: WindowPropertyReader
 
     /// The most levels that a program's window lies below the root: by itself, in a frame, or in a frame within a
     /// frame.
@@ -43,7 +43,7 @@ struct WindowSearch {
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
-        properties = try WindowProperties(connection)
+        properties = try WindowPropertyReader(connection)
     }
 
     /// The windows that a person would call windows, the lowest first.

@@ -5,7 +5,7 @@ struct PathArrivals {
     private var clock = FeedbackClock()
     private(set) var delay = PathDelay()
     private var trendline = TrendlineEstimator()
-    private(set) var link = LinkRates()
+    private(set) var link = BottleneckRates()
     private var trains = PacketTrainEstimator()
 
     /// How far the two clocks may drift apart within the memory of ``PathDelay``, and more.

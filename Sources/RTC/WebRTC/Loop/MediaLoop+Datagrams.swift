@@ -53,7 +53,7 @@ extension MediaLoop {
         guard streams.contains(connection) else { return }
         guard let count = connection.read(into: &streamBuffer) else { return close(connection, now: now) }
         var rest = streamBuffer[..<count]
-        do throws(StreamFraming.FrameTooLongError) {
+        do throws(StreamFraming.DatagramTooLongError) {
             while let datagram = try connection.framing.next(from: &rest) {
                 take(datagram, from: connection, now: now)
                 guard streams.contains(connection) else { return }

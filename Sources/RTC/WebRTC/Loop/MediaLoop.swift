@@ -18,7 +18,7 @@ final class MediaLoop: DatagramSink {
     let socket: UDPSocket
     let streams: StreamConnections
     private let context: DTLSContext
-    let inbox: MediaInbox
+    let inbox: MediaCommandQueue
     let published: PublishedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LogRateLimiter
@@ -49,7 +49,7 @@ final class MediaLoop: DatagramSink {
     private var stalled: [PeerSession] = []
 
     init(
-        sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaInbox, published: PublishedStatistics,
+        sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaCommandQueue, published: PublishedStatistics,
         stunServers: [STUNServerName], publishedAddresses: PublishedAddresses, log: EventLog
     ) {
         streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)

@@ -10,7 +10,7 @@ struct SessionTable {
     private var sessions: [MediaSessionID: PeerSession] = [:]
     private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
     private var byUfrag: [String: PeerSession] = [:]
-    private var byPeer = PeerAddresses()
+    private var byPeer = SessionsByAddress()
 
     var all: Dictionary<MediaSessionID, PeerSession>.Values { sessions.values }
 

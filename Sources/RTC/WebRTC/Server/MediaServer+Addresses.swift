@@ -23,10 +23,10 @@ extension MediaServer {
     public func remoteCandidates(_ session: MediaSessionID, fragment: String) {
         let candidates = Candidate.all(in: fragment, limit: CheckList.limit).compactMap { RemoteCandidate($0) }
         guard !candidates.isEmpty else { return }
-        let isKept = counters.withLock { counters in
-            guard let known = counters.offers[session]?.candidates else { return false }
+        let isKept = registry.withLock { registry in
+            guard let known = registry.offers[session]?.candidates else { return false }
             let room = CheckList.limit - known.count
-            counters.offers[session]?.candidates += candidates.prefix(max(room, 0))
+            registry.offers[session]?.candidates += candidates.prefix(max(room, 0))
             return true
         }
         if !isKept { inbox.post(.candidates(session, candidates)) }

@@ -53,7 +53,7 @@ extension MediaServer {
         let offer = Offer(local: local, including444: !controlling, beginningWith: start)
         let pending = PendingOffer(offer: offer, local: local, source: source, onEnd: onEnd)
         let id = try nextID()
-        counters.withLock { $0.offers[id] = pending }
+        registry.withLock { $0.offers[id] = pending }
         let isPosted = inbox.post(
             .expectAnswer(id, deadline: MonotonicTime.now() + timeout) { [weak self] reason in
                 guard pending.take() else { return }
@@ -68,7 +68,7 @@ extension MediaServer {
     }
 
     public func accept(answer: String, for id: MediaSessionID) throws(MediaSessionError) {
-        guard let pending = counters.withLock({ $0.offers[id] }), pending.take() else {
+        guard let pending = registry.withLock({ $0.offers[id] }), pending.take() else {
             throw .unsupported("this session waits for no answer")
         }
         do {
@@ -76,7 +76,7 @@ extension MediaServer {
             if !pending.local.isICELite { try checkReach(of: media) }
             try begin(id, local: pending.local, media: media, watching: pending.source, onEnd: pending.onEnd)
             // Candidates are kept until the session has been posted, since it must come before them.
-            let candidates = counters.withLock { $0.offers.removeValue(forKey: id)?.candidates } ?? []
+            let candidates = registry.withLock { $0.offers.removeValue(forKey: id)?.candidates } ?? []
             if !candidates.isEmpty { inbox.post(.candidates(id, candidates)) }
         } catch {
             // The media thread need not wait for an answer any longer.

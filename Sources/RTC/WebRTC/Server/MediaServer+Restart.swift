@@ -7,7 +7,7 @@ import Threading
 extension MediaServer {
     /// Pictures continue on the old path until the peer nominates one with the new credentials.
     public func restartICE(_ id: MediaSessionID, fragment: String) throws(MediaSessionError) -> RestartedSession {
-        guard let remote = counters.withLock({ $0.negotiated[id] }) else {
+        guard let remote = registry.withLock({ $0.negotiated[id] }) else {
             throw .unsupported("there is no such session")
         }
         let credentials: ICECredentials
@@ -26,9 +26,9 @@ extension MediaServer {
             remotePassword: credentials.password)
         guard inbox.post(.restartICE(id, agent)) else { throw .stopped }
         remoteCandidates(id, fragment: fragment)
-        counters.withLock { counters in
-            counters.negotiated[id]?.remoteUfrag = credentials.ufrag
-            counters.negotiated[id]?.remotePassword = credentials.password
+        registry.withLock { registry in
+            registry.negotiated[id]?.remoteUfrag = credentials.ufrag
+            registry.negotiated[id]?.remotePassword = credentials.password
         }
         return RestartedSession(
             fragment: RestartFragment(

@@ -45,15 +45,16 @@ public final class MediaServer: SessionServer {
     let configuration: MediaServerConfiguration
     private let context: DTLSContext
     let clock: NTPClock
-    let inbox: MediaInbox
+    let inbox: MediaCommandQueue
     private let published = PublishedStatistics()
-    let counters = Mutex(Counters())
+    let registry = Mutex(SessionRegistry())
     private let thread: NamedThread
     /// The addresses that peers are told, besides those that STUN servers see.
     let addresses: [HostAddress]
     let publishedAddresses = PublishedAddresses()
 
-    struct Counters {
+    /// What all threads know of the sessions; the media thread has the sessions themselves.
+    struct SessionRegistry {
         var lastID: UInt64 = 0
         var open: Set<MediaSessionID> = []
         /// The result of the negotiation with each session's peer, once there is an answer. Its credentials are those
@@ -78,7 +79,7 @@ public final class MediaServer: SessionServer {
         port = sockets.address.port
         takesConnections = sockets.listener != nil
         addresses = Self.hostAddresses(bind: configuration.bind, port: port, advertised: configuration.advertised)
-        guard let inbox = MediaInbox() else { throw .system("no descriptor left for the media thread") }
+        guard let inbox = MediaCommandQueue() else { throw .system("no descriptor left for the media thread") }
         self.inbox = inbox
         let context = self.context
         let handedOver = SocketHandover(sockets)
@@ -185,7 +186,7 @@ public final class MediaServer: SessionServer {
         }
         var kept = media
         kept.remoteCandidates = []
-        counters.withLock { $0.negotiated[id] = kept }
+        registry.withLock { $0.negotiated[id] = kept }
         return SessionParameters(
             id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: media.remoteUfrag,
             remotePassword: media.remotePassword, remoteFingerprint: fingerprint,
@@ -255,29 +256,29 @@ public final class MediaServer: SessionServer {
 
     /// Ends all sessions and the media thread. Idempotent.
     public func stop() {
-        counters.withLock { $0.isStopped = true }
+        registry.withLock { $0.isStopped = true }
         inbox.post(.stop)
         thread.join()
     }
 
     func nextID() throws(MediaSessionError) -> MediaSessionID {
         let limit = configuration.sessionLimit
-        let result = counters.withLock { counters -> Result<MediaSessionID, MediaSessionError> in
-            if counters.isStopped { return .failure(.stopped) }
-            if counters.open.count >= limit { return .failure(.full("the limit of \(limit) viewers is reached")) }
-            counters.lastID += 1
-            let id = MediaSessionID(rawValue: counters.lastID)
-            counters.open.insert(id)
+        let result = registry.withLock { registry -> Result<MediaSessionID, MediaSessionError> in
+            if registry.isStopped { return .failure(.stopped) }
+            if registry.open.count >= limit { return .failure(.full("the limit of \(limit) viewers is reached")) }
+            registry.lastID += 1
+            let id = MediaSessionID(rawValue: registry.lastID)
+            registry.open.insert(id)
             return .success(id)
         }
         return try result.get()
     }
 
     func ended(_ id: MediaSessionID) {
-        counters.withLock { counters in
-            counters.open.remove(id)
-            counters.offers[id] = nil
-            counters.negotiated[id] = nil
+        registry.withLock { registry in
+            registry.open.remove(id)
+            registry.offers[id] = nil
+            registry.negotiated[id] = nil
         }
     }
 

@@ -10,7 +10,7 @@
 /// Sans-IO.
 struct StreamFraming {
     /// A datagram is longer than any that a peer has reason to send. What follows can't be read either.
-    struct FrameTooLongError: Error {
+    struct DatagramTooLongError: Error {
         let length: Int
     }
 
@@ -28,7 +28,7 @@ struct StreamFraming {
 
     /// Takes the next datagram, which may be empty, from what has been kept and `bytes`. Nil if there is no whole one;
     /// `bytes` is empty then.
-    mutating func next(from bytes: inout ArraySlice<UInt8>) throws(FrameTooLongError) -> ArraySlice<UInt8>? {
+    mutating func next(from bytes: inout ArraySlice<UInt8>) throws(DatagramTooLongError) -> ArraySlice<UInt8>? {
         if partial.isEmpty, let length = try length(of: bytes), bytes.count - 2 >= length {
             defer { bytes = bytes.dropFirst(2 + length) }
             return bytes.dropFirst(2).prefix(length)
@@ -42,10 +42,10 @@ struct StreamFraming {
     }
 
     /// The length of the datagram that begins with `bytes`; nil if it has not come yet.
-    private func length(of bytes: ArraySlice<UInt8>) throws(FrameTooLongError) -> Int? {
+    private func length(of bytes: ArraySlice<UInt8>) throws(DatagramTooLongError) -> Int? {
         guard bytes.count >= 2 else { return nil }
         let length = bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
-        guard length <= longest else { throw FrameTooLongError(length: length) }
+        guard length <= longest else { throw DatagramTooLongError(length: length) }
         return length
     }
 

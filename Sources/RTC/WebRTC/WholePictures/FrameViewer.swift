@@ -45,7 +45,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     private(set) var end: String?
     /// The time at which ``advance(now:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
-    private(set) var rate: ConfirmedRate
+    private(set) var rate: ConfirmedPictureRate
     /// The sound that the viewer hears; nil while it wants none.
     private(set) var sound: FrameAudio?
     private var sentSoundPackets = 0
@@ -64,7 +64,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         self.request = request
         sourceFeed = feed
         self.feed = feed
-        rate = ConfirmedRate(now: now)
+        rate = ConfirmedPictureRate(now: now)
         feed.sessionCount += 1
         feed.limitedSessionCount += 1
     }

@@ -2,7 +2,7 @@ import MediaTypes
 
 /// What the narrowest link of the path delivers, measured from the packets that waited in its queue: while a packet
 /// waits, the link is busy, so the packets before it left as fast as the link allows.
-struct LinkRates {
+struct BottleneckRates {
     /// Where less of the time than this is between packets without a loss, the queue overflows.
     private static let minBusyShare = 0.35
     /// So much longer the measurement must be then.

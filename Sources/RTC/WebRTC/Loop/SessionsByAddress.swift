@@ -8,7 +8,7 @@ import STUN
 /// peer answers there can take it.
 ///
 /// Sans-IO. Belongs to the media thread.
-struct PeerAddresses {
+struct SessionsByAddress {
     /// The result of a session's claim to an address.
     enum Claim {
         /// The address becomes the session's.

@@ -28,7 +28,7 @@ enum MediaCommand: Sendable {
 }
 
 /// The media thread's commands; closed once it has ended.
-typealias MediaInbox = Mailbox<MediaCommand>
+typealias MediaCommandQueue = Mailbox<MediaCommand>
 
 /// What other threads may know of the sessions that watch. The media thread publishes it.
 final class PublishedStatistics: Sendable {

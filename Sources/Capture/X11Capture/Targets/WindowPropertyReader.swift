@@ -2,7 +2,7 @@ import CXCB
 import Glibc
 
 /// Asks for the properties that describe a window, and reads the answers.
-struct WindowProperties {
+struct WindowPropertyReader {
     // The properties' atoms; the protocol predefines some of them.
     let state: xcb_atom_t
     let modernTitle: xcb_atom_t

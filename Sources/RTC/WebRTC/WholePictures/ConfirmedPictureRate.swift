@@ -10,7 +10,7 @@ import MediaTypes
 /// what the viewer's timers and its processor add, which is ``noise``; shorter times are no evidence.
 ///
 /// Pure: no clock, no lock. The memory is bounded by ``maxPictures``.
-struct ConfirmedRate {
+struct ConfirmedPictureRate {
     private struct Picture {
         let number: UInt32
         let byteCount: Int
@@ -47,7 +47,7 @@ struct ConfirmedRate {
     private static let longQueue = Interval.seconds(2)
 
     /// What the path carries, as far as the pictures have shown.
-    private(set) var estimate = ConfirmedRate.guess
+    private(set) var estimate = ConfirmedPictureRate.guess
     /// The number of bytes that were sent and not confirmed.
     private(set) var unconfirmedBytes = 0
     /// The delay of a confirmation without any queue; nil before the first.
