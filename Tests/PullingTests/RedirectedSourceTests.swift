@@ -48,7 +48,7 @@ struct RedirectedSourceTests {
         return failure.withLock { $0 }
     }
 
-    @Test("who sends a playlist by SRT can't have its addresses opened", .enabled(if: FFmpeg.isAvailable))
+    @Test("a playlist sent over SRT doesn't get its addresses opened", .enabled(if: FFmpeg.isAvailable))
     func sentPlaylist() throws {
         let (folder, other) = (try TemporaryFolder(), try RawServer())
         var lines = ["#EXTM3U", "#EXT-X-TARGETDURATION:1", "#EXT-X-MEDIA-SEQUENCE:0", "#EXTINF:1,"]

@@ -33,13 +33,13 @@ struct PlacedFrames: Sendable {
         return source.append(frame.withCaptureTime(captureTime), at: time, format: format, arrival: arrival)
     }
 
-    /// Whether somebody takes the low layer.
+    /// Whether the low layer has a reader.
     var hasLow: Bool { low.rate != nil }
 
-    /// Sets the bit rate of the low layer; nil if nobody takes it. Returns false if it is the same as before.
+    /// Sets the bit rate of the low layer; nil if it has no reader. Returns false if it is the same as before.
     mutating func setLowRate(_ rate: BitRate?) -> Bool { low.setRate(rate) }
 
-    /// Notes that somebody needs a key frame of the low layer. Returns whether to make one now.
+    /// Records a request for a key frame of the low layer. Returns whether to make one now.
     mutating func wantsLowKeyFrame(now: MonotonicTime) -> Bool { low.wantsKeyFrame(now: now) }
 
     /// Gives a frame of the low layer its place on the timeline of the source's frames.

@@ -10,7 +10,7 @@ extension PushConnection {
         var queue = OutputQueue<TrackFrame>()
         var meter: OutputMeter
         var isClosing = false
-        /// Whether what comes is for nobody, until somebody connects.
+        /// Whether frames are dropped because no receiver has connected yet.
         var isWaiting = false
         var thread: NamedThread?
         /// Nil once the attempt is over: its thread may still wait for a name, and must not keep an encoder.
