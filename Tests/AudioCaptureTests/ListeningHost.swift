@@ -63,7 +63,7 @@ final class ListeningHost {
     }
 
     /// Reads until `condition` holds.
-    func wait(for what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Bool) throws {
+    func wait(for what: String, within limit: Interval = .seconds(90), _ condition: () throws -> Bool) throws {
         try eventually(
             what, within: limit,
             holds: {

@@ -59,7 +59,7 @@ final class ReceivingHost {
     }
 
     /// Reads until `condition` holds.
-    func wait(for what: String, within limit: Interval = .seconds(30), _ condition: () -> Bool) throws {
+    func wait(for what: String, within limit: Interval = .seconds(90), _ condition: () -> Bool) throws {
         try eventually(
             what, within: limit,
             holds: {

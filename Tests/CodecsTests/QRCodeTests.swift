@@ -23,7 +23,7 @@ struct QRCodeTests {
         var launch = Launch("/usr/bin/zbarimg", ["-q", "--raw", path])
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
-        return try ChildProcess.run(launch, within: .seconds(20)).output
+        return try ChildProcess.run(launch, within: .seconds(90)).output
     }
 
     @Test("what another program reads in them is the text", .enabled(if: hasReader))

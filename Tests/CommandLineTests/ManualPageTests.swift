@@ -27,7 +27,7 @@ struct ManualPageTests {
         launch.environment = ["MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": nil, "GROFF_NO_SGR": "1"]
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 1 << 20)
-        let (status, text, warnings) = try ChildProcess.run(launch, within: .seconds(20))
+        let (status, text, warnings) = try ChildProcess.run(launch, within: .seconds(90))
         #expect(status == .exited(0), "\(warnings)")
         // Bold is a letter twice in the same place, italics one over a line.
         var plain = ""

@@ -56,7 +56,7 @@ struct ServiceUnitTests {
         launch.environment = ["XDG_RUNTIME_DIR": folder.path, "HOME": folder.path]
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
-        let (status, output, errors) = try ChildProcess.run(launch, within: .seconds(20))
+        let (status, output, errors) = try ChildProcess.run(launch, within: .seconds(90))
         #expect(status == .exited(0) && output.isEmpty && errors.isEmpty, "\(output)\(errors)")
     }
 }

@@ -122,7 +122,7 @@ struct ExportFileTests {
         let times: [Int64] = [0, 33, 66, pause, pause + 33, pause + 1066]
         // Capture's own times, which arrival confirms.
         let path = try write(try MadeStream(times: times).recording().bytes, container)[0]
-        let result = try ChildProcess.run(probe(["-show_entries", "packet=pts_time", path]), within: .seconds(20))
+        let result = try ChildProcess.run(probe(["-show_entries", "packet=pts_time", path]), within: .seconds(90))
         #expect(result.status == .exited(0) && result.errorOutput.isEmpty, "\(result.errorOutput)")
         let shown = result.output.split(separator: "\n").compactMap { Double($0.split(separator: ",").first ?? "") }
         #expect(shown.count == times.count)
@@ -135,7 +135,7 @@ struct ExportFileTests {
     func endlessPause() throws {
         let pause: Int64 = 60 * 86_400_000
         let path = try write(try MadeStream(times: [0, 33, pause, pause + 40]).recording().bytes, .mp4)[0]
-        let output = try ChildProcess.run(probe(["-show_entries", "packet=pts_time", path]), within: .seconds(20))
+        let output = try ChildProcess.run(probe(["-show_entries", "packet=pts_time", path]), within: .seconds(90))
             .output
         let shown = output.split(separator: "\n").compactMap { Double($0.split(separator: ",").first ?? "") }
         try #require(shown.count == 4)
@@ -151,7 +151,7 @@ struct ExportFileTests {
         for (wanted, found) in [(0.2, 0.0), (2.0, 1.5), (43.9, 43.0), (45.0, 44.5)] {
             let (status, output, errors) = try ChildProcess.run(
                 probe(["-read_intervals", "\(wanted)%+#1", "-show_entries", "packet=pts_time,flags", path]),
-                within: .seconds(20))
+                within: .seconds(90))
             #expect(status == .exited(0) && errors.isEmpty, "\(errors)")
             let parts = output.split(separator: "\n").first?.split(separator: ",") ?? []
             #expect(parts.last?.hasPrefix("K") == true && abs((Double(parts[0]) ?? -1) - found) < 0.001, "\(output)")
@@ -170,7 +170,7 @@ struct ExportFileTests {
 
     /// How long all of it is, by ffprobe.
     private func length(_ path: String) throws -> Double {
-        let output = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(20))
+        let output = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(90))
             .output
         return try #require(output.split(separator: "\n").first.flatMap { Double($0) }, "\(output)")
     }

@@ -235,7 +235,7 @@ struct SoundExportTests {
         var launch = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0"] + arguments)
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 1 << 16)
-        let result = try ChildProcess.run(launch, within: .seconds(20))
+        let result = try ChildProcess.run(launch, within: .seconds(90))
         #expect(result.status == .exited(0) && result.errorOutput.isEmpty, "\(result.errorOutput)")
         return result.output.split(separator: "\n").map(String.init)
     }

@@ -236,7 +236,7 @@ struct EncryptedLinkTests {
                 "-keyout", key, "-out", certificate,
             ])
         making.standardError = .text(limit: 10_000)
-        let made = try ChildProcess.run(making, within: .seconds(20))
+        let made = try ChildProcess.run(making, within: .seconds(90))
         try #require(made.status == .exited(0), "\(made.errorOutput)")
         let port = try freePort()
         var serving = Launch(

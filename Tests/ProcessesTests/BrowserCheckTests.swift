@@ -40,14 +40,14 @@ struct BrowserCheckTests {
             ])
         launch.standardOutput = .text(limit: 10_000)
         launch.standardError = .text(limit: 10_000)
-        let result = try ChildProcess.run(launch, within: .seconds(40))
+        let result = try ChildProcess.run(launch, within: .seconds(90))
         if result.output.contains("screenshot: \(picture)") {
             #expect(try fileBytes(picture).starts(with: [0x89, 0x50, 0x4E, 0x47]))
         }
         return result
     }
 
-    @Test("a video that plays and moves passes", .timeLimit(.minutes(2)))
+    @Test("a video that plays and moves passes", .timeLimit(.minutes(5)))
     func passes() throws {
         let result = try check(
             page("context.fillStyle = count % 20 < 10 ? 'red' : 'green'; context.fillRect(0, 0, 320, 180);"),
@@ -57,7 +57,7 @@ struct BrowserCheckTests {
         #expect(result.output.contains("screenshot: "))
     }
 
-    @Test("a picture that stands still fails with that reason", .timeLimit(.minutes(2)))
+    @Test("a picture that stands still fails with that reason", .timeLimit(.minutes(5)))
     func still() throws {
         // One frame will do: how many a busy browser decodes in that time says nothing of the check.
         let result = try check(
@@ -66,7 +66,7 @@ struct BrowserCheckTests {
         #expect(result.errorOutput.contains("did not change"), "\(result.errorOutput)")
     }
 
-    @Test("a page without a video fails with the page's own error", .timeLimit(.minutes(2)))
+    @Test("a page without a video fails with the page's own error", .timeLimit(.minutes(5)))
     func ownError() throws {
         let result = try check(
             "<script>window.screenRelay = { phase: 'failed', error: 'the token is wrong' };</script>", seconds: 1)
@@ -75,7 +75,7 @@ struct BrowserCheckTests {
         #expect(result.output.hasPrefix("frames decoded: 0\n"))
     }
 
-    @Test("an error on the console fails even though the picture moves", .timeLimit(.minutes(2)))
+    @Test("an error on the console fails even though the picture moves", .timeLimit(.minutes(5)))
     func consoleError() throws {
         let result = try check(
             page(

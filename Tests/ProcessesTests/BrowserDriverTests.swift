@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The browser driver", .enabled(if: Browser.isAvailable), .serialized)
 struct BrowserDriverTests {
-    @Test("a page is opened, evaluated, photographed and closed", .timeLimit(.minutes(1)))
+    @Test("a page is opened, evaluated, photographed and closed", .timeLimit(.minutes(5)))
     func page() throws {
         let browser = try Browser.launch()
         defer { browser.close() }
@@ -43,7 +43,7 @@ struct BrowserDriverTests {
         #expect(throws: BrowserError.self) { try browser.newPage("http://127.0.0.1:1/") }
     }
 
-    @Test("a call that takes too long misses its deadline, and a closed browser is gone", .timeLimit(.minutes(1)))
+    @Test("a call that takes too long misses its deadline, and a closed browser is gone", .timeLimit(.minutes(5)))
     func deadline() throws {
         let browser = try Browser.launch()
         let page = try browser.newPage()
@@ -54,7 +54,7 @@ struct BrowserDriverTests {
         #expect(throws: BrowserError.self) { try page.evaluate("1") }
     }
 
-    @Test("a browser that doesn't speak the protocol is an error, not a hang", .timeLimit(.minutes(1)))
+    @Test("a browser that doesn't speak the protocol is an error, not a hang", .timeLimit(.minutes(5)))
     func notABrowser() throws {
         #expect(throws: BrowserError.self) { try Browser.launch(extraFlags: ["--version"]) }
     }

@@ -59,7 +59,7 @@ struct RedirectedSourceTests {
         let failure = try failure(reading: place + "?mode=listener") {
             // What has been received is lost if the sender leaves at once.
             let sending = "(cat '\(path)'; sleep 3) | ffmpeg -v error -f data -i - -map 0 -c copy -f data \(place)"
-            let sent = try ChildProcess.run(Launch("sh", ["-c", sending]), within: .seconds(20))
+            let sent = try ChildProcess.run(Launch("sh", ["-c", sending]), within: .seconds(90))
             try #require(sent.status == .exited(0))
         }
         #expect(failure != nil && !other.hasNext)

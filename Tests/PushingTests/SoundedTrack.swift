@@ -80,7 +80,7 @@ final class SoundedTrack {
     static func probe(_ file: String, _ arguments: [String]) throws -> [String] {
         var launch = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0"] + arguments + [file])
         launch.standardOutput = .text(limit: 1 << 20)
-        let output = try ChildProcess.run(launch, within: .seconds(20)).output
+        let output = try ChildProcess.run(launch, within: .seconds(90)).output
         // Some lines end with a comma.
         return output.split(separator: "\n").map { line in
             line.split(separator: ",").joined(separator: ",")

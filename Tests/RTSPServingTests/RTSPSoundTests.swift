@@ -233,7 +233,7 @@ struct RTSPSoundTests {
                 "stream=codec_name", url + query,
             ])
         launch.standardOutput = .text(limit: 1 << 16)
-        return try ChildProcess.run(launch, within: .seconds(30)).output.split(separator: "\n").map(String.init)
+        return try ChildProcess.run(launch, within: .seconds(90)).output.split(separator: "\n").map(String.init)
     }
 
     @Test("a player that stops reading hears what is new when it goes on")

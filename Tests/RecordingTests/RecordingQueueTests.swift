@@ -199,7 +199,7 @@ struct RecordingQueueTests {
         #expect(Reading(received.all).items.count == added + 1)
     }
 
-    @Test("a disk that hangs doesn't hold up the end: it is said how much is missing", .timeLimit(.minutes(1)))
+    @Test("a disk that hangs doesn't hold up the end: it is said how much is missing", .timeLimit(.minutes(5)))
     func stalled() throws {
         let file = try StalledFile()
         defer { file.close() }

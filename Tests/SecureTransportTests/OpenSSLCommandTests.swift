@@ -41,7 +41,7 @@ struct OpenSSLCommandTests {
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
         let child = try ChildProcess(launch)
-        guard child.wait(within: .seconds(20))?.isSuccess == true, child.output?.waitForEnd(within: .seconds(5)) == true
+        guard child.wait(within: .seconds(90))?.isSuccess == true, child.output?.waitForEnd(within: .seconds(5)) == true
         else { throw CommandFailed(message: child.errorOutput?.text ?? "") }
         return child.output?.text ?? ""
     }
@@ -63,7 +63,7 @@ struct OpenSSLCommandTests {
     private func run(
         _ transport: DTLSTransport, _ socket: LoopbackSocket, until what: String, _ condition: () -> Bool
     ) throws {
-        try eventually("\(what); the session is \(transport.state)", within: .seconds(20)) {
+        try eventually("\(what); the session is \(transport.state)", within: .seconds(90)) {
             while let datagram = socket.receive() { try transport.handle(datagram: datagram[...], now: now()) }
             try transport.handleTimeout(now: now())
             for datagram in transport.takeOutgoing() { socket.send(datagram) }

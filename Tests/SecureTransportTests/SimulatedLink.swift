@@ -34,7 +34,7 @@ final class SimulatedLink {
     /// Runs until neither side is shaking hands; failures are left in the states.
     func shakeHands() throws {
         try? client.start(now: now())
-        try eventually("the end of the handshake", within: .seconds(20)) {
+        try eventually("the end of the handshake", within: .seconds(90)) {
             step()
             return [client, server].allSatisfy { side in
                 if case .connected = side.state { side.isComplete } else { side.state != .handshaking }

@@ -19,7 +19,7 @@ public func now() -> MonotonicTime {
 
 /// Polls `condition` every few milliseconds until it returns a value, and throws if `limit` passes before that.
 public func eventually<Value>(
-    _ what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Value?
+    _ what: String, within limit: Interval = .seconds(90), _ condition: () throws -> Value?
 ) throws -> Value {
     let deadline = now() + limit
     while true {
@@ -30,7 +30,7 @@ public func eventually<Value>(
 }
 
 /// Polls `condition` every few milliseconds until it holds, and throws if `limit` passes before that.
-public func eventually(_ what: String, within limit: Interval = .seconds(30), holds condition: () throws -> Bool) throws
+public func eventually(_ what: String, within limit: Interval = .seconds(90), holds condition: () throws -> Bool) throws
 {
     let _: Void = try eventually(what, within: limit) { try condition() ? () : nil }
 }

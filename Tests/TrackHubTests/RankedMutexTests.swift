@@ -1,8 +1,9 @@
 import LockOrder
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("Locks with a rank")
+@Suite("Locks with a rank", OwnThreads())
 struct RankedMutexTests {
     @Test("locks may be taken in their order, again and again")
     func order() {

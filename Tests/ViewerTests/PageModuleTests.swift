@@ -16,11 +16,11 @@ struct PageModuleTests {
         var launch = Launch("node", arguments)
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 1 << 20)
-        let result = try ChildProcess.run(launch, within: .seconds(40))
+        let result = try ChildProcess.run(launch, within: .seconds(90))
         return (result.status, result.output + result.errorOutput)
     }
 
-    @Test("holds in node's own tests", .timeLimit(.minutes(1)), arguments: files)
+    @Test("holds in node's own tests", .timeLimit(.minutes(5)), arguments: files)
     func modules(file: String) throws {
         // Which reporter is the usual one depends on node's version.
         let (status, output) = try node(["--test-reporter=tap", Self.folder + "/" + file])
@@ -36,7 +36,7 @@ struct PageModuleTests {
 
     @Test(
         "pictures become an MP4 that FFmpeg decodes to the same ones", .enabled(if: FFmpeg.isAvailable),
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: ["small.h264", "slices.h264", "every-idr.h264", "cropped.h264", "desktop.h264"])
     func muxing(name: String) throws {
         let folder = try TemporaryFolder()

@@ -183,7 +183,7 @@ struct ServerConnectionTests {
             let url = "http://127.0.0.1:\(server.port)/a.json"
             return NamedThread("reader") {
                 let result = Result { () throws(OutputError) in
-                    try WebDocument.read(url, limit: 10, within: .seconds(20)).bytes
+                    try WebDocument.read(url, limit: 10, within: .seconds(90)).bytes
                 }
                 reading.withLock { $0.append(result) }
             }

@@ -34,7 +34,7 @@ public final class Browser {
     ///
     /// - Throws: `notInstalled`, `notStarted`, or `deadlineMissed` if it doesn't answer within `limit`.
     public static func launch(
-        extraFlags: [String] = [], prefix: [String] = [], within limit: Duration = .seconds(30)
+        extraFlags: [String] = [], prefix: [String] = [], within limit: Duration = .seconds(90)
     ) throws(BrowserError) -> Browser {
         try Browser(extraFlags, prefix, until: ContinuousClock.now + limit)
     }
@@ -83,7 +83,7 @@ public final class Browser {
     /// Opens `url` in a new page, and returns when the page has fired its load event.
     ///
     /// - Throws: `notLoaded` if the page can't be loaded, `deadlineMissed`, or `gone` if the browser has ended.
-    public func newPage(_ url: String = "about:blank", within limit: Duration = .seconds(30)) throws(BrowserError)
+    public func newPage(_ url: String = "about:blank", within limit: Duration = .seconds(90)) throws(BrowserError)
         -> Page
     {
         let deadline = ContinuousClock.now + limit

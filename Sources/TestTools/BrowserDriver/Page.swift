@@ -41,7 +41,7 @@ public final class Page {
     deinit { close() }
 
     /// Loads another document, and returns when it has fired its load event. Throws `notLoaded`, or `deadlineMissed`.
-    public func navigate(_ url: String, within limit: Duration = .seconds(30)) throws(BrowserError) {
+    public func navigate(_ url: String, within limit: Duration = .seconds(90)) throws(BrowserError) {
         try navigate(url, until: ContinuousClock.now + limit)
     }
 
@@ -75,7 +75,7 @@ public final class Page {
     /// Polls a JavaScript expression until it is truthy, and returns its value. Throws `deadlineMissed`, or `thrown`
     /// with what JavaScript throws.
     @discardableResult
-    public func waitUntil(_ condition: String, within limit: Duration = .seconds(30)) throws(BrowserError) -> JSONValue
+    public func waitUntil(_ condition: String, within limit: Duration = .seconds(90)) throws(BrowserError) -> JSONValue
     {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -98,7 +98,7 @@ public final class Page {
     }
 
     /// Takes a screenshot of the visible part of the page, as a PNG file. Throws the errors of ``send(_:_:within:)``.
-    public func screenshot(within limit: Duration = .seconds(20)) throws(BrowserError) -> [UInt8] {
+    public func screenshot(within limit: Duration = .seconds(90)) throws(BrowserError) -> [UInt8] {
         let result = try call(
             "Page.captureScreenshot", ["format": "png"], until: ContinuousClock.now + limit)
         guard let text = result["data"].string, let data = Data(base64Encoded: text) else {

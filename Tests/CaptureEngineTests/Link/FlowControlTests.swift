@@ -108,7 +108,7 @@ struct FlowControlTests {
         let capture = try RunningCapture(configuration, display: screen.name)
         let hanging = try eventually("capture") { try listener.accept() }
         var next: ReceivingHost?
-        let host = try eventually("capture again, and a picture", within: .seconds(30)) { () throws -> ReceivingHost? in
+        let host = try eventually("capture again, and a picture", within: .seconds(90)) { () throws -> ReceivingHost? in
             noise.draw()
             // Whoever reads too late here is left as well, and the next one is it.
             if next?.hasEnded != false, let connection = try listener.accept() {

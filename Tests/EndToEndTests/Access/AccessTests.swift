@@ -83,7 +83,7 @@ extension EndToEndBesideBrowser {
                         picture,
                     ])
                 launch.standardError = .text(limit: 1000)
-                let run = try ChildProcess.run(launch, within: .seconds(30))
+                let run = try ChildProcess.run(launch, within: .seconds(90))
                 #expect(run.status == .exited(0), "\(run.errorOutput)")
                 #expect(try fileBytes(picture).starts(with: [0x89, 0x50, 0x4E, 0x47]))
                 var status = stat()
@@ -271,7 +271,7 @@ extension EndToEndBesideBrowser {
             while guesses.poll() == nil || rounds == 0 {
                 for address in ["2001:db8::1", guesser] {
                     let right = try ask(token, 1, from: address)
-                    #expect(right.wait(within: .seconds(30)) == .exited(0))
+                    #expect(right.wait(within: .seconds(90)) == .exited(0))
                     right.output?.waitForEnd(within: .seconds(1))
                     #expect(codes(right) == ["200"], "from \(address)")
                 }

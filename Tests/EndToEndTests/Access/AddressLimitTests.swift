@@ -25,7 +25,7 @@ extension EndToEnd {
         private func run(_ words: [String]) throws -> (status: ProcessStatus?, output: String) {
             var launch = Launch(network.prefix[0], Array(network.prefix.dropFirst()) + words)
             launch.standardOutput = .text(limit: 1 << 20)
-            let result = try ChildProcess.run(launch, within: .seconds(60))
+            let result = try ChildProcess.run(launch, within: .seconds(120))
             return (result.status, result.output)
         }
 

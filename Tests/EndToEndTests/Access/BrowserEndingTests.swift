@@ -35,7 +35,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "after stop the page says that sharing has ended, for as long as it has, and shows nothing of it",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func stop() throws {
             let folder = try TemporaryFolder()
             let desktop = try SharedDesktop(
@@ -79,7 +79,7 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
-        @Test("who is removed is told so, and is not asked to try again", .timeLimit(.minutes(1)))
+        @Test("who is removed is told so, and is not asked to try again", .timeLimit(.minutes(5)))
         func removed() throws {
             let desktop = try SharedDesktop()
             let viewer = try playing(desktop, in: Browser.launch())
@@ -98,7 +98,7 @@ extension EndToEndInBrowser {
             #expect(try viewer.page.evaluate("document.getElementById('people-button').hidden").bool == true)
         }
 
-        @Test("who watches while the link expires is told so, and where to get another", .timeLimit(.minutes(2)))
+        @Test("who watches while the link expires is told so, and where to get another", .timeLimit(.minutes(5)))
         func expiry() throws {
             let browser = try Browser.launch()
             // A busy machine may not show a picture within the shortest time.

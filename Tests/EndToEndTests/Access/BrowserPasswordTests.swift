@@ -8,7 +8,7 @@ extension EndToEndInBrowser {
     /// A room that requires a password, in the page.
     @Suite("A password", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserPasswordTests {
-        @Test("is asked for, a wrong one is said to be, and a right one is kept for the tab", .timeLimit(.minutes(1)))
+        @Test("is asked for, a wrong one is said to be, and a right one is kept for the tab", .timeLimit(.minutes(5)))
         func asked() throws {
             let folder = try TemporaryFolder()
             let file = folder.file("password")

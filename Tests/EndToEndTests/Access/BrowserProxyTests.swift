@@ -6,7 +6,7 @@ extension EndToEndInBrowser {
     @Suite("The page behind a reverse proxy", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable(.debian)))
     struct BrowserProxyTests {
         @Test(
-            "of a host that doesn't know its address says so, with the option, as does the log", .timeLimit(.minutes(1))
+            "of a host that doesn't know its address says so, with the option, as does the log", .timeLimit(.minutes(5))
         )
         func foreign() throws {
             let folder = try TemporaryFolder()

@@ -21,7 +21,7 @@ struct MadeCertificate {
                 "-out", folder.file("certificate"),
             ])
         launch.standardError = .text(limit: 10_000)
-        let result = try ChildProcess.run(launch, within: .seconds(20))
+        let result = try ChildProcess.run(launch, within: .seconds(90))
         guard result.status == .exited(0) else {
             throw ProgramEnded(status: result.status ?? .signaled(9), log: result.errorOutput)
         }
@@ -41,7 +41,7 @@ extension EndToEndInBrowser {
     struct BrowserTLSTests {
         @Test(
             "a page plays, and goes on while SIGHUP brings another certificate; files that are no good bring none",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func reloaded() throws {
             let files = try TemporaryFolder()
             let (first, second, third) = (try MadeCertificate(), try MadeCertificate(), try MadeCertificate())

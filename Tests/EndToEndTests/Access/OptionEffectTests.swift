@@ -27,7 +27,7 @@ extension EndToEndBesideBrowser {
             var launch = Launch(
                 "curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", url] + headers.flatMap { ["-H", $0] })
             launch.standardOutput = .text(limit: 1 << 12)
-            return try ChildProcess.run(launch, within: .seconds(20)).output
+            return try ChildProcess.run(launch, within: .seconds(90)).output
         }
 
         /// A minute of a picture of noise, of some 8 Mbit/s, with a tone; returns its `--source`.

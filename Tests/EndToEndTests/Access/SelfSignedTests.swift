@@ -36,7 +36,7 @@ extension EndToEnd {
             var launch = Launch(name, arguments)
             launch.standardOutput = .text(limit: 100_000)
             launch.standardError = .text(limit: 100_000)
-            let run = try ChildProcess.run(launch, within: .seconds(20))
+            let run = try ChildProcess.run(launch, within: .seconds(90))
             try #require(run.status == .exited(0), "\(run.errorOutput)")
             return run.output
         }

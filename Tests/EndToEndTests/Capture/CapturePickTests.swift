@@ -28,7 +28,7 @@ extension EndToEnd {
 
         @Test(
             "a click on a window shares that window, by its name, after clicks beside all windows",
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(5)))
         func click() throws {
             let program = try share()
             for place in [(350, 400), (100, 100)] {
@@ -41,10 +41,10 @@ extension EndToEnd {
             #expect(!client.isPointerGrabbed)
             // Only that window's end ends the share.
             client.destroy(window)
-            #expect(program.child.wait(within: .seconds(20)) == .exited(66))
+            #expect(program.child.wait(within: .seconds(90)) == .exited(66))
         }
 
-        @Test("dragging shares a region, with an outline that is gone afterwards", .timeLimit(.minutes(1)))
+        @Test("dragging shares a region, with an outline that is gone afterwards", .timeLimit(.minutes(5)))
         func drag() throws {
             let program = try share()
             client.moveMouse(to: (340, 250))
@@ -58,7 +58,7 @@ extension EndToEnd {
             program.stop()
         }
 
-        @Test("Escape and the right button end it with exit code 1", .timeLimit(.minutes(1)), arguments: [false, true])
+        @Test("Escape and the right button end it with exit code 1", .timeLimit(.minutes(5)), arguments: [false, true])
         func cancel(byButton: Bool) throws {
             let program = try share()
             if byButton {
@@ -66,7 +66,7 @@ extension EndToEnd {
                 client.button(3, isDown: true)
                 client.button(3, isDown: false)
             }
-            let status = try eventually("the end", within: .seconds(20)) {
+            let status = try eventually("the end", within: .seconds(90)) {
                 // The keyboard is grabbed a moment after the pointer.
                 if !byButton { client.type(key: 9) }
                 return program.child.wait(within: .milliseconds(100))
@@ -77,7 +77,7 @@ extension EndToEnd {
             #expect(!client.isPointerGrabbed)
         }
 
-        @Test("capture, by itself, shares the window that is clicked on", .timeLimit(.minutes(1)))
+        @Test("capture, by itself, shares the window that is clicked on", .timeLimit(.minutes(5)))
         func captured() throws {
             let folder = try TemporaryFolder()
             let program = try RunningProgram(

@@ -14,7 +14,7 @@ extension EndToEndBesideBrowser {
 
         @Test(
             "200 sizes and monitors that come and go: each picture decodes, nothing restarts, nothing is left over",
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(5)))
         func sizes() throws {
             let screen = try VirtualScreen(Self.largest)
             let client = try DisplayClient(screen.name)
@@ -66,7 +66,7 @@ extension EndToEndBesideBrowser {
 
         @Test(
             "pages follow the size without connecting again", .enabled(if: EndToEnd.hasBrowser),
-            .timeLimit(.minutes(3)))
+            .timeLimit(.minutes(5)))
         func page() throws {
             let desktop = try SharedDesktop(size: Self.largest)
             let browser = try Browser.launch()

@@ -31,7 +31,7 @@ extension EndToEndBesideBrowser {
 
         @Test(
             "a window is followed as it moves and changes its size, gives way to a slate while unmapped, and ends capture",
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(5)))
         func window() throws {
             let window = client.window(
                 PixelRectangle(x: 20, y: 30, width: 300, height: 200), color: 0xFF0000, title: "the one")
@@ -68,7 +68,7 @@ extension EndToEndBesideBrowser {
             #expect(capture.program.log.contains("screenrelay-capture: --window: window 0x"))
         }
 
-        @Test("a monitor and a region show just themselves", .timeLimit(.minutes(1)))
+        @Test("a monitor and a region show just themselves", .timeLimit(.minutes(5)))
         func parts() throws {
             client.fill(PixelRectangle(x: 100, y: 50, width: 200, height: 100), color: 0xFF0000)
             client.setMonitor("DP-7", PixelRectangle(x: 100, y: 50, width: 200, height: 100))
@@ -84,7 +84,7 @@ extension EndToEndBesideBrowser {
             }
         }
 
-        @Test("a hidden window's place is blank, wherever it goes", .timeLimit(.minutes(1)))
+        @Test("a hidden window's place is blank, wherever it goes", .timeLimit(.minutes(5)))
         func hidden() throws {
             // What programs draw on the root window isn't in pictures without hidden windows; its background is.
             client.background(0x0000FF)
@@ -154,7 +154,7 @@ extension EndToEndBesideBrowser {
 
         @Test(
             "share says on the page that a window is off the screen, and ends when it is closed",
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             .enabled(if: EndToEnd.hasBrowser))
         func sharedWindow() throws {
             let window = client.window(

@@ -45,7 +45,7 @@ extension EndToEndBesideBrowser {
             func changes() -> Int { capture.taken[first...].count { $0.isIDR } }
             // Fifty requests, or more if a busy machine has skipped most of them.
             var round = 0
-            try eventually("ten changes", within: .seconds(60)) {
+            try eventually("ten changes", within: .seconds(120)) {
                 try capture.send(.chroma(round % 2 == 0 ? .yuv420 : .yuv444))
                 try capture.read(for: .milliseconds(20))
                 round += 1

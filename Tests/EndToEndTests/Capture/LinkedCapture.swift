@@ -101,7 +101,7 @@ final class LinkedCapture {
     }
 
     /// Reads until `condition` holds.
-    func wait(for what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Bool) throws {
+    func wait(for what: String, within limit: Interval = .seconds(90), _ condition: () throws -> Bool) throws {
         do {
             try eventually(what, within: limit) {
                 try read()
@@ -123,7 +123,7 @@ final class LinkedCapture {
     }
 
     /// Reads until only keep-alives have come for 600 ms, so that everything is as fine as it gets.
-    func settle(within limit: Interval = .seconds(30)) throws {
+    func settle(within limit: Interval = .seconds(90)) throws {
         try eventually("stillness", within: limit) {
             let before = taken.count
             try read(for: .milliseconds(600))

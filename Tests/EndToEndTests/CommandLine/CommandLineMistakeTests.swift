@@ -229,7 +229,7 @@ extension EndToEnd {
                 "script", ["-qec", ([program] + words.dropFirst()).joined(separator: " "), "/dev/null"])
             launch.environment = RunningProgram.environment.merging(["XDG_RUNTIME_DIR": folder.path]) { $1 }
             launch.standardOutput = .text(limit: 1 << 20)
-            let shown = try ChildProcess.run(launch, within: .seconds(60))
+            let shown = try ChildProcess.run(launch, within: .seconds(120))
             #expect(shown.output.contains(running + "(\(try first.printedLink()));"), "\(shown.output)")
             let both = try RunningProgram(
                 "screenrelay", ["share", "--display", screen.name, "--listen", "0"],

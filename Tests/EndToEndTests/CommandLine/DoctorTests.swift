@@ -23,7 +23,7 @@ extension EndToEnd {
             for (name, value) in environment { launch.environment[name] = .some(value) }
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)
-            let run = try ChildProcess.run(launch, within: .seconds(60))
+            let run = try ChildProcess.run(launch, within: .seconds(120))
             return (run.status, run.output.split(separator: "\n").map(String.init), run.errorOutput)
         }
 

@@ -15,7 +15,7 @@ extension EndToEnd {
             launch.workingFolder = folder
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)
-            let (status, text, errors) = try ChildProcess.run(launch, within: .seconds(30))
+            let (status, text, errors) = try ChildProcess.run(launch, within: .seconds(90))
             return (status, text, errors)
         }
 

@@ -114,7 +114,7 @@ extension EndToEndBesideBrowser {
             try viewer.waitUntilPlaying()
             // Each participant comes and leaves, and is reported on both.
             let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"\(room.room),\(room.token)\"}}".utf8)
-            try eventually("both to be full", within: .seconds(60)) {
+            try eventually("both to be full", within: .seconds(120)) {
                 let participant = try RawSocket.connected(to: room.port, .tcp)
                 try participant.send(
                     "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -124,12 +124,12 @@ extension EndToEndBesideBrowser {
                 try eventually("an answer") { !participant.isSilent }
                 return output.isFull && errorOutput.isFull
             }
-            try viewer.expectMotion(by: 90, within: .seconds(30))
+            try viewer.expectMotion(by: 90, within: .seconds(90))
             // A viewer who comes now is let in, and sees motion, too.
             let late = try ViewerPage(link, in: try Browser.launch())
             try late.waitUntilPlaying()
-            try late.expectMotion(by: 30, within: .seconds(30))
-            try viewer.expectMotion(by: 30, within: .seconds(30))
+            try late.expectMotion(by: 30, within: .seconds(90))
+            try viewer.expectMotion(by: 30, within: .seconds(90))
             #expect(host.stop(within: .seconds(10)) == .exited(0))
             scene.stop()
         }

@@ -45,7 +45,7 @@ extension EndToEndBesideBrowser {
                 #expect(desktop.link == link)
                 for (viewer, counter) in zip(viewers, counters) {
                     try eventually(
-                        "a page that is back", within: .seconds(60),
+                        "a page that is back", within: .seconds(120),
                         holds: {
                             let isLive = try viewer.page.evaluate(
                                 "screenRelay.phase === 'playing' && screenRelay.source === 'live'"
@@ -87,7 +87,7 @@ extension EndToEndBesideBrowser {
             desktop.host.thaw()
             let begin = now()
             // What was drawn meanwhile is skipped, and what is shown now is new.
-            try viewer.waitForCounter(past: counter + Self.stopped * 10, within: .seconds(30))
+            try viewer.waitForCounter(past: counter + Self.stopped * 10, within: .seconds(90))
             let back = now() - begin
             try viewer.expectMotion(by: 20)
             let picture = try #require(try viewer.picture())

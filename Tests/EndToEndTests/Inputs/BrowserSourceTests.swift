@@ -7,7 +7,7 @@ extension EndToEndInBrowser {
     /// What `screenrelay host --source` reads, in the page.
     @Suite("A source in the page", .enabled(if: EndToEnd.hasBrowser && RTSPToneServer.isAvailable))
     struct BrowserSourceTests {
-        @Test("an RTSP server's pictures are seen, and its PCMU is heard", .timeLimit(.minutes(2)))
+        @Test("an RTSP server's pictures are seen, and its PCMU is heard", .timeLimit(.minutes(5)))
         func rtsp() throws {
             let server = try RTSPToneServer(port: freePort())
             defer { server.stop() }
@@ -15,7 +15,7 @@ extension EndToEndInBrowser {
             let host = try RunningProgram.host("unix:\(folder.file("link.sock"))", ["--source", server.url])
             let viewer = try ViewerPage(host.printedLink(), in: Browser.launch())
             let page = viewer.page
-            try viewer.waitUntilPlaying(within: .seconds(30))
+            try viewer.waitUntilPlaying(within: .seconds(90))
             let first = try #require(try viewer.picture())
             #expect(first.width == 320 && first.height == 240)
             // The ball of noise in a corner is another one in each picture.

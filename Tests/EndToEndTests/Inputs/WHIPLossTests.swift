@@ -11,7 +11,7 @@ extension EndToEnd {
         .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
     struct WHIPLossTests {
         @Test(
-            "what aiortc and FFmpeg lose is repaired: all but a few of their pictures arrive", .timeLimit(.minutes(2)),
+            "what aiortc and FFmpeg lose is repaired: all but a few of their pictures arrive", .timeLimit(.minutes(5)),
             arguments: ["whip_publisher", "whip_ffmpeg"], [50, 20])
         func repaired(client: String, oneIn: Int) throws {
             let network = try LossyNetwork(losingOneIn: oneIn)

@@ -60,7 +60,7 @@ extension EndToEndBesideBrowser {
 
         @Test(
             "is heard beside the pictures on the page, by a WHEP player, by RTSP and in the recording",
-            .timeLimit(.minutes(2)),
+            .timeLimit(.minutes(5)),
             arguments: ["whip_publisher", "whip_ffmpeg"] + (PythonClient.hasGStreamer ? ["whip_gstreamer"] : []))
         func heard(client: String) throws {
             let room = try PublishedRoom(["--rtsp", "0"], isRecorded: true)

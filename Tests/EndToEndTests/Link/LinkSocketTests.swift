@@ -80,8 +80,8 @@ extension EndToEnd {
             #expect(picture.width == 320 && picture.height == 240)
 
             // The capture has no other way to the host.
-            #expect(host.stop(within: .seconds(20)) == .exited(0))
-            #expect(capture.wait(within: .seconds(20)) == .exited(0))
+            #expect(host.stop(within: .seconds(90)) == .exited(0))
+            #expect(capture.wait(within: .seconds(90)) == .exited(0))
             capture.errorOutput?.waitForEnd(within: .seconds(5))
             #expect(capture.errorOutput?.text.contains("the host ends the capture link: the host is ending") == true)
         }

@@ -22,7 +22,7 @@ extension EndToEndBesideBrowser {
 
         @Test(
             "in a flood, silent or with a length beyond all limits, are closed in time, cost no memory, and the page sees none of it",
-            .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(4)))
+            .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(5)))
         func flood() throws {
             let host = try NetworkHost()
             let desktop = try SharedDesktop(apart: .hostFirst, captureTo: host.address)
@@ -87,7 +87,7 @@ extension EndToEndBesideBrowser {
                 if !bytes.isEmpty { try socket.send(bytes) }
                 if index % 16 == 0 { look() }
             }
-            try eventually("the end of \(count) connections", within: .seconds(30)) {
+            try eventually("the end of \(count) connections", within: .seconds(90)) {
                 look()
                 return open.isEmpty ? () : nil
             }

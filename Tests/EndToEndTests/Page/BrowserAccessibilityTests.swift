@@ -10,7 +10,7 @@ extension EndToEndInBrowser {
     struct BrowserAccessibilityTests {
         @Test(
             "no rule is broken while it waits, plays, shows charts or keys and is refused, light and dark",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func rules() throws {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("s.sock")
@@ -40,7 +40,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "no rule is broken while sound is offered, heard and muted, light and dark",
-            .enabled(if: PulseServer.isAvailable), .timeLimit(.minutes(2)))
+            .enabled(if: PulseServer.isAvailable), .timeLimit(.minutes(5)))
         func sound() throws {
             let server = try PulseServer(in: TemporaryFolder())
             let desktop = try SharedDesktop(
@@ -86,7 +86,7 @@ extension EndToEndInBrowser {
                     document.dispatchEvent(new PointerEvent('pointermove'));
                     axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
                       [id, ...nodes.map((node) => `${node.target} ${node.failureSummary}`)])))
-                    """, within: .seconds(20))
+                    """, within: .seconds(90))
                 #expect(broken.string == "[]", "\(what), \(scheme)")
             }
         }

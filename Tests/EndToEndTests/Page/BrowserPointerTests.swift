@@ -79,7 +79,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "the page draws it while it is apart, and through each change there is one pointer: never two, never none",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func changes() throws {
             let room = try Room()
             try room.capture.move(x: 200, y: 120)
@@ -129,7 +129,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "it stands where it stands on the shared screen, follows it, and goes with its source",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func place() throws {
             let room = try Room()
             try room.capture.move(x: 100, y: 60)

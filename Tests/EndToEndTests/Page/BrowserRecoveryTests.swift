@@ -9,7 +9,7 @@ extension EndToEndInBrowser {
     /// The capture dies and comes back; a viewer's page stays.
     @Suite("Capture that dies", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserRecoveryTests {
-        @Test("share starts capture again, and the viewer's page goes on by itself", .timeLimit(.minutes(2)))
+        @Test("share starts capture again, and the viewer's page goes on by itself", .timeLimit(.minutes(5)))
         func shared() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
@@ -23,7 +23,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "host and capture apart, in either order of starting: capture killed and started again, and the page goes on",
-            .timeLimit(.minutes(2)), arguments: SharedDesktop.Order.allCases)
+            .timeLimit(.minutes(5)), arguments: SharedDesktop.Order.allCases)
         func apart(order: SharedDesktop.Order) throws {
             let desktop = try SharedDesktop(apart: order)
             let browser = try Browser.launch()
@@ -39,7 +39,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "a capture that hangs is noticed by the page before the host gives it up, and its return as well",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func hang() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
             let viewer = try beginWatching(desktop, in: Browser.launch())
@@ -67,7 +67,7 @@ extension EndToEndInBrowser {
         // that could do something about it.
         @Test(
             "a page that broke off while it was loaded reloads itself",
-            .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(2)))
+            .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(5)))
         func brokenOff() throws {
             let desktop = try SharedDesktop()
             let relay = try Relay(to: desktop.link, holdsFirstPage: true)
@@ -83,7 +83,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "a page whose WebSocket ends without a close frame goes on by another one, and its pictures don't notice",
-            .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(1)))
+            .enabled(if: ProgramLookup.path(of: "python3") != nil), .timeLimit(.minutes(5)))
         func socketEnds() throws {
             let desktop = try SharedDesktop()
             let relay = try Relay(to: desktop.link)
@@ -103,7 +103,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "a page of another build, as from the browser's cache, loads itself again, and only once",
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(5)))
         func otherBuild() throws {
             let desktop = try SharedDesktop()
             let page = try Browser.launch().newPage()

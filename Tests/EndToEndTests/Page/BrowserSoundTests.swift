@@ -51,7 +51,7 @@ extension EndToEndInBrowser {
             ).number ?? 0
         }
 
-        @Test("is off, with a button; one click brings it, and a chart tells its lag", .timeLimit(.minutes(2)))
+        @Test("is off, with a button; one click brings it, and a chart tells its lag", .timeLimit(.minutes(5)))
         func click() throws {
             let server = try PulseServer(in: TemporaryFolder())
             let player = try server.playTone()
@@ -98,7 +98,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "is remembered: on a later visit it plays where the browser allows it, and elsewhere pictures play alone",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func remembered() throws {
             let server = try PulseServer(in: TemporaryFolder())
             let player = try server.playTone()
@@ -125,7 +125,7 @@ extension EndToEndInBrowser {
             }
         }
 
-        @Test("the sharer's mute and unmute are told, and nothing is heard meanwhile", .timeLimit(.minutes(2)))
+        @Test("the sharer's mute and unmute are told, and nothing is heard meanwhile", .timeLimit(.minutes(5)))
         func sharersMute() throws {
             let server = try PulseServer(in: TemporaryFolder())
             let player = try server.playTone()
@@ -159,7 +159,7 @@ extension EndToEndInBrowser {
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
-        @Test("a share without sound has no controls of it, and loads none", .timeLimit(.minutes(1)))
+        @Test("a share without sound has no controls of it, and loads none", .timeLimit(.minutes(5)))
         func none() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()

@@ -23,7 +23,7 @@ extension EndToEndInBrowser {
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
-        @Test("the page comes in one answer, compressed to what two flights of packets carry", .timeLimit(.minutes(1)))
+        @Test("the page comes in one answer, compressed to what two flights of packets carry", .timeLimit(.minutes(5)))
         func onePiece() throws {
             let folder = try TemporaryFolder()
             let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
@@ -39,7 +39,7 @@ extension EndToEndInBrowser {
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
-        @Test("holds for sound, relays, and pictures and sound over the WebSocket", .timeLimit(.minutes(1)))
+        @Test("holds for sound, relays, and pictures and sound over the WebSocket", .timeLimit(.minutes(5)))
         func modules() throws {
             try inPage(Self.sound + Self.relays + Self.frames)
         }

@@ -10,7 +10,7 @@ extension EndToEndInBrowser {
     struct BrowserAudienceTests {
         @Test(
             "three watch one capture, one leaves unnoticed, and a fourth sees a still screen without a new key frame",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func several() throws {
             // At this rate the host keeps all pictures since the key frame for 30 s: it keeps 300.
             let desktop = try SharedDesktop(scene: ["--fps", "10"])

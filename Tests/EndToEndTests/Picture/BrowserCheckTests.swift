@@ -27,7 +27,7 @@ extension EndToEndInBrowser {
             #expect(desktop.host.occurrences(of: "can't be decoded") == 0)
         }
 
-        @Test("are right in 4:4:4 and in 4:2:0", .timeLimit(.minutes(2)), arguments: ["444", "420"])
+        @Test("are right in 4:4:4 and in 4:2:0", .timeLimit(.minutes(5)), arguments: ["444", "420"])
         func chroma(format: String) throws {
             let desktop = try SharedDesktop(options: ["--chroma", format])
             let viewer = try ViewerPage(desktop.link, in: Browser.launch(), checksPictures: true)
@@ -35,7 +35,7 @@ extension EndToEndInBrowser {
             try viewer.expectRightPictures(atLeast: 3)
         }
 
-        @Test("aren't measured unless the page asks", .timeLimit(.minutes(2)))
+        @Test("aren't measured unless the page asks", .timeLimit(.minutes(5)))
         func unasked() throws {
             let desktop = try SharedDesktop()
             let viewer = try ViewerPage(desktop.link, in: Browser.launch())
@@ -45,7 +45,7 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "are right after an outage, with a key frame", .timeLimit(.minutes(2)),
+            "are right after an outage, with a key frame", .timeLimit(.minutes(5)),
             .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
         func keyFrame() throws {
             let network = try LossyNetwork(losingFrom: 9)
@@ -64,7 +64,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "are right where the host re-encodes them for a slow path, at half the size in motion, and in full at rest",
-            .timeLimit(.minutes(2)),
+            .timeLimit(.minutes(5)),
             .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
         func narrow() throws {
             let network = try LossyNetwork(
@@ -72,12 +72,12 @@ extension EndToEndInBrowser {
             let (desktop, viewer) = try start(in: network, scene: "full", size: PictureSize(width: 1280, height: 720))
             try desktop.host.waitForLog("gets fewer pictures")
             let width = "document.querySelector('video').videoWidth"
-            try viewer.page.waitUntil("\(width) === 640", within: .seconds(60))
+            try viewer.page.waitUntil("\(width) === 640", within: .seconds(120))
             let before = try viewer.page.checkedPictures().count
-            try viewer.expectRightPictures(atLeast: before + 3, within: .seconds(60))
+            try viewer.expectRightPictures(atLeast: before + 3, within: .seconds(120))
             desktop.scene.child.terminate(SIGSTOP)
             defer { desktop.scene.child.terminate(SIGCONT) }
-            try viewer.page.waitUntil("\(width) === 1280", within: .seconds(60))
+            try viewer.page.waitUntil("\(width) === 1280", within: .seconds(120))
         }
 
         private func start(

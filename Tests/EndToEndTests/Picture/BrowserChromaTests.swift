@@ -83,7 +83,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "is seen sharp in the page; who can't decode it is told why, also when it was there first",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func fixed() throws {
             let early = try limitedPage()
             try early.page.waitUntil("window.screenRelay.phase === 'negotiating'")
@@ -120,7 +120,7 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "of a capture that is gone is shown in 4:2:0, until a capture in 4:4:4 comes back", .timeLimit(.minutes(2)))
+            "of a capture that is gone is shown in 4:2:0, until a capture in 4:4:4 comes back", .timeLimit(.minutes(5)))
         func gone() throws {
             let first = try sender(changesChroma: false)
             let viewer = try ViewerPage(link, in: browser)
@@ -148,7 +148,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "gives way to 4:2:0 while somebody needs that, and comes back, without a new connection",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func changing() throws {
             let sender = try sender(changesChroma: true)
             let viewer = try ViewerPage(link, in: browser)
@@ -163,7 +163,7 @@ extension EndToEndInBrowser {
                 Self.stripes(try #require(try viewer.picture())).black > 30
             }
             limited.page.close()
-            try sender.wait(for: "4:4:4 in the first page", within: .seconds(60)) {
+            try sender.wait(for: "4:4:4 in the first page", within: .seconds(120)) {
                 try sender.formats == [.yuv420, .yuv444] && Self.stripes(#require(try viewer.picture())).black <= 12
             }
             #expect(try viewer.reconnects() == 0)

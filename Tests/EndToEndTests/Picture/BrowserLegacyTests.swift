@@ -15,7 +15,7 @@ extension EndToEndInBrowser {
         private static let size = PictureSize(width: 1280, height: 720)
 
         @Test(
-            "is seen by who is there, by who joins after its last byte, and by snapshot", .timeLimit(.minutes(2)),
+            "is seen by who is there, by who joins after its last byte, and by snapshot", .timeLimit(.minutes(5)),
             arguments: [40, 16])
         func legacy(headerBytes: Int) throws {
             let last = try lastPicture()

@@ -13,7 +13,7 @@ extension EndToEndInBrowser {
     struct BrowserPictureTests {
         @Test(
             "the page in Chromium shows the moving counter and the colours that were drawn, and so does the snapshot",
-            .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(2)))
+            .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(5)))
         func page() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "FFmpeg decodes what capture writes to the link without a word, and sees the colours that were drawn",
-            .enabled(if: FFmpeg.isAvailable), .timeLimit(.minutes(1)))
+            .enabled(if: FFmpeg.isAvailable), .timeLimit(.minutes(5)))
         func link() throws {
             let folder = try TemporaryFolder()
             let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
@@ -55,7 +55,7 @@ extension EndToEndInBrowser {
             var decoder = MessageDecoder()
             var stream: [UInt8] = []
             var ends = 0
-            try eventually("60 pictures of capture", within: .seconds(20)) {
+            try eventually("60 pictures of capture", within: .seconds(90)) {
                 guard let bytes = try socket.receive() else {
                     throw ProgramEnded(status: .exited(-1), log: capture.log)
                 }
@@ -86,7 +86,7 @@ extension EndToEndInBrowser {
 
         @Test(
             "a link with a wrong token gets the page's refusal, once and for good", .enabled(if: EndToEnd.hasBrowser),
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(5)))
         func wrongToken() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()

@@ -11,7 +11,7 @@ extension EndToEndInBrowser {
         .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
     struct BrowserTCPTests {
         @Test(
-            "the page shows the desktop over TCP with its sound, by IPv6 too", .timeLimit(.minutes(2)),
+            "the page shows the desktop over TCP with its sound, by IPv6 too", .timeLimit(.minutes(5)),
             arguments: ["127.0.0.1"] + (hasIPv6 ? ["[::1]"] : []))
         func page(address: String) throws {
             let network = try LossyNetwork(losing: "meta l4proto udp")

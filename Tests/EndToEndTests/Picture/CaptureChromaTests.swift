@@ -44,7 +44,7 @@ extension EndToEndBesideBrowser {
             }
         }
 
-        @Test("red columns on black don't bleed into each other", .timeLimit(.minutes(1)))
+        @Test("red columns on black don't bleed into each other", .timeLimit(.minutes(5)))
         func sharp() throws {
             let desktop = try desktop("444")
             let browser = try Browser.launch()
@@ -55,7 +55,7 @@ extension EndToEndBesideBrowser {
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
 
-        @Test("4:2:0 takes its place while a page or a player needs that, and gives it back", .timeLimit(.minutes(1)))
+        @Test("4:2:0 takes its place while a page or a player needs that, and gives it back", .timeLimit(.minutes(5)))
         func fallsBack() throws {
             let desktop = try desktop("444,420")
             let browser = try Browser.launch()

@@ -67,7 +67,7 @@ final class ChromaSender {
     func close() { socket.close() }
 
     /// Keeps sending until `condition` holds.
-    func wait(for what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Bool) throws {
+    func wait(for what: String, within limit: Interval = .seconds(90), _ condition: () throws -> Bool) throws {
         try eventually(
             what, within: limit,
             holds: {

@@ -8,7 +8,7 @@ extension EndToEndInBrowser {
     /// A player in a page of another origin.
     @Suite("WHEP in a foreign page", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserWHEPTests {
-        @Test("with the token it plays, trickles and leaves", .timeLimit(.minutes(2)))
+        @Test("with the token it plays, trickles and leaves", .timeLimit(.minutes(5)))
         func plays() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
@@ -30,7 +30,7 @@ extension EndToEndInBrowser {
             #expect(try player.page.evaluate("window.look()").int == 404)
         }
 
-        @Test("by an ICE restart it goes over to new credentials, and its picture goes on", .timeLimit(.minutes(2)))
+        @Test("by an ICE restart it goes over to new credentials, and its picture goes on", .timeLimit(.minutes(5)))
         func restarts() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
             #expect(try player.open()["status"].int == 201)
             try player.viewer.expectMotion(by: 10)
             let before = try player.page.evaluate("window.path()")
-            let restarted = try player.page.evaluate("window.restart()", within: .seconds(20))
+            let restarted = try player.page.evaluate("window.restart()", within: .seconds(90))
             #expect(restarted["status"].int == 200, "\(restarted)")
             #expect(restarted["tag"].string != restarted["wasTag"].string)
             let ufrag = try #require(restarted["ufrag"].string)
@@ -56,7 +56,7 @@ extension EndToEndInBrowser {
             #expect(try player.page.evaluate("window.leave()").int == 200)
         }
 
-        @Test("without the token it can neither read an answer nor join", .timeLimit(.minutes(1)))
+        @Test("without the token it can neither read an answer nor join", .timeLimit(.minutes(5)))
         func refused() throws {
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()

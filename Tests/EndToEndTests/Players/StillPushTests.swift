@@ -36,12 +36,12 @@ extension EndToEnd {
             let desktop = try SharedDesktop(scene: ["--still"], options: ["--push", server.url])
             try eventually("it is connected") { desktop.host.output.contains("is connected") }
             // The first pictures of a connection come closer together.
-            try eventually("some recording", within: .seconds(20)) {
+            try eventually("some recording", within: .seconds(90)) {
                 let words = ["-v", "error", "-of", "csv=p=0", "-show_entries", "packet=pts_time", server.recording]
                 var probe = Launch("ffprobe", words)
                 probe.standardOutput = .text(limit: 1 << 20)
                 probe.standardError = .text(limit: 1 << 16)
-                let times = try ChildProcess.run(probe, within: .seconds(20)).output.split(separator: "\n")
+                let times = try ChildProcess.run(probe, within: .seconds(90)).output.split(separator: "\n")
                 return times.compactMap { Double($0.split(separator: ",")[0]) }.max() ?? 0 > 4
             }
             // It took 16 s without sound.

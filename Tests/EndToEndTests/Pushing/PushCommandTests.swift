@@ -22,7 +22,7 @@ extension EndToEnd {
             }
             try eventually("some pictures are there") { (try? fileBytes(server.file))?.count ?? 0 > 20_000 }
             #expect(desktop.host.stop() == .exited(0))
-            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
             #expect(desktop.host.output.contains(shown + "has ended"))
             #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
             let decoded = try FFmpeg.decode(server.file)
@@ -75,7 +75,7 @@ extension EndToEnd {
             }
             #expect(try push(["stop", "1"]).status == .exited(0))
             try eventually("it has ended") { try states() == ["disconnected"] }
-            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
             #expect(!desktop.host.log.contains("Sesam") && !desktop.host.output.contains("Sesam"))
             let missing = try push(["stop", "7"])
             #expect(missing.status == .exited(69) && missing.errorLine?.contains("there is no push 7") == true)

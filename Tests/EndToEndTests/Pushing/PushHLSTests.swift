@@ -51,7 +51,7 @@ extension EndToEnd {
                 poll(nil, 0, 50)
             }
             print("\(most) files at most, in \(lists) looks at the folder and the playlist")
-            try eventually("the player has its pictures", within: .seconds(60)) { player.poll() != nil }
+            try eventually("the player has its pictures", within: .seconds(120)) { player.poll() != nil }
             // FFmpeg reads the initialization segment again whenever it has read the list again. Version 7 has another
             // word for the -1 that version 5 wants.
             let complaints = (player.errorOutput?.text ?? "").split(separator: "\n").filter {

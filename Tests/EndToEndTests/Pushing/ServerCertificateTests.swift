@@ -34,7 +34,7 @@ extension EndToEnd {
         private static func openssl(_ arguments: [String]) throws {
             var launch = Launch("openssl", arguments)
             launch.standardError = .text(limit: 10_000)
-            let run = try ChildProcess.run(launch, within: .seconds(20))
+            let run = try ChildProcess.run(launch, within: .seconds(90))
             try #require(run.status == .exited(0), "\(run.errorOutput)")
         }
 
@@ -111,7 +111,7 @@ extension EndToEnd {
             }
             try tls.event("connected")
             #expect(known.stop() == .exited(0))
-            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
             let decoded = try FFmpeg.decode(server.file)
             #expect(decoded.faults.isEmpty, "\(decoded.messages)")
             #expect(decoded.bytes.count >= 176 * 144 * 3)

@@ -166,7 +166,7 @@ extension EndToEndBesideBrowser {
                 try eventually(words) { desktop.host.output.contains(words + "\n") }
             }
             let begin = now()
-            try eventually("the second try", within: .seconds(20)) {
+            try eventually("the second try", within: .seconds(90)) {
                 requests(client).count { $0["path"] as? String == "/wordless/desk" } == 2
             }
             #expect(now() - begin > .seconds(6))

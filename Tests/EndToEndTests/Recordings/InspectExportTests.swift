@@ -34,7 +34,7 @@ extension EndToEnd {
                 "sh", ["-c", "'\(program)' inspect --json '\(path)' | head -n 1"])
             launch.standardOutput = .text(limit: 1 << 16)
             launch.standardError = .text(limit: 1 << 16)
-            let piped = try ChildProcess.run(launch, within: .seconds(20))
+            let piped = try ChildProcess.run(launch, within: .seconds(90))
             #expect(piped.1.hasPrefix("{\"type\":\"nalUnit\",\"offset\":0,"))
             #expect(piped.2.isEmpty)
         }
@@ -194,7 +194,7 @@ extension EndToEnd {
             let output = folder.file("out.h264")
             let export = try RunningProgram(
                 "screenrelay", ["export", path, "-o", output], prefix: EndToEndBesideBrowser.LostOutput.onFullDisk)
-            #expect(export.child.wait(within: .seconds(20)) == .exited(74))
+            #expect(export.child.wait(within: .seconds(90)) == .exited(74))
             export.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(export.log == "screenrelay: standard output: No space left on device\n")
             #expect(try fileBytes(output) == stream)

@@ -94,7 +94,7 @@ extension EndToEnd {
                 input: .pipe)
             try replay.child.write(stream)
             replay.child.closeInput()
-            #expect(replay.child.wait(within: .seconds(20)) == .exited(0))
+            #expect(replay.child.wait(within: .seconds(90)) == .exited(0))
             replay.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(replay.log.contains("--pause-at 1000 was not reached: the recording has "))
             try host.finish()

@@ -62,7 +62,7 @@ extension EndToEnd {
         private func peak(_ words: [String], _ status: Int32) throws -> Int {
             let program = try RunningProgram("screenrelay", words)
             var peak = 0
-            let end = try eventually("the end of \(words)", within: .seconds(60)) { () -> ProcessStatus? in
+            let end = try eventually("the end of \(words)", within: .seconds(120)) { () -> ProcessStatus? in
                 // The program may have ended meanwhile.
                 let status = (try? fileBytes("/proc/\(program.child.processID)/status")) ?? []
                 let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {

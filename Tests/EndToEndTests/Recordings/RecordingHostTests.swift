@@ -129,7 +129,7 @@ extension EndToEnd {
             let desktop = try SharedDesktop(options: ["--record", small])
             defer { desktop.stop() }
             let before = try desktop.expectCurrentPicture("before")
-            try desktop.host.waitForLog("--record: the disk is full: '\(small)' ends after ", within: .seconds(60))
+            try desktop.host.waitForLog("--record: the disk is full: '\(small)' ends after ", within: .seconds(120))
             #expect(try desktop.expectCurrentPicture("after") > before)
             let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
             #expect(status.output.contains("; it has stopped: the disk is full"), "\(status.output)")

@@ -120,7 +120,7 @@ extension EndToEnd {
                     stream,
                 ])
             launch.standardError = .text(limit: 1 << 16)
-            let run = try ChildProcess.run(launch, within: .seconds(60))
+            let run = try ChildProcess.run(launch, within: .seconds(120))
             #expect(run.status == .exited(74))
             #expect(run.errorOutput == "screenrelay: standard output: No space left on device\n")
             try host.finish()

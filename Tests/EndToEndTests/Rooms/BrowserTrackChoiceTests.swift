@@ -10,7 +10,7 @@ extension EndToEndInBrowser {
     struct BrowserTrackChoiceTests {
         @Test(
             "both are shown, one large and one small, a click or a key changes them over, and each has its own state",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func two() throws {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("second.sock")
@@ -77,7 +77,7 @@ extension EndToEndInBrowser {
             screen.close()
         }
 
-        @Test("with one nothing is seen of them", .timeLimit(.minutes(1)))
+        @Test("with one nothing is seen of them", .timeLimit(.minutes(5)))
         func one() throws {
             let desktop = try SharedDesktop()
             let viewer = try ViewerPage(desktop.link, in: Browser.launch())

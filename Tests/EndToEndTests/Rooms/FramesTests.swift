@@ -33,7 +33,7 @@ extension EndToEnd {
             return units.map { $0.last == 0 ? $0.dropLast() : $0 }
         }
 
-        @Test("a replay's access units arrive byte for byte, in order", .timeLimit(.minutes(2)))
+        @Test("a replay's access units arrive byte for byte, in order", .timeLimit(.minutes(5)))
         func everyByte() throws {
             let address = "unix:" + folder.file("s.sock")
             let host = try RunningProgram.host(address)
@@ -55,7 +55,7 @@ extension EndToEnd {
 
         @Test(
             "sound comes packet by packet, byte for byte, while it is asked for; one that freezes gets the newest",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func sound() throws {
             let path = folder.file("s.sock")
             let host = try RunningProgram.host("unix:" + path)
@@ -141,7 +141,7 @@ extension EndToEnd {
 
         @Test(
             "one that stops confirming, or reading, is sent little; the other sees no difference; then it gets the newest",
-            .timeLimit(.minutes(3)), arguments: ["stall", "freeze"])
+            .timeLimit(.minutes(5)), arguments: ["stall", "freeze"])
         func stall(_ how: String) throws {
             let desktop = try SharedDesktop()
             let stalled = try viewer(of: desktop.link, named: "stalled")

@@ -146,14 +146,14 @@ extension EndToEndBesideBrowser {
         /// Waits until the host says that nobody is left, and returns what it uses then.
         private func nobody(in desktop: SharedDesktop) throws -> ProcessFigures {
             let process = desktop.host.child.processID
-            try eventually("that nobody watches", within: .seconds(20)) { () throws -> Void? in
+            try eventually("that nobody watches", within: .seconds(90)) { () throws -> Void? in
                 let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", "\(process)"])
                 let json = try JSONDecoder().decode(JSONValue.self, from: Data(status.output.utf8))
                 return json["viewers"].int == 0 ? () : nil
             }
             var figures = try ProcessFigures(process)
             // Connections that the browser keeps for another request are closed after a while.
-            try eventually("that its connections rest", within: .seconds(20)) { () throws -> Void? in
+            try eventually("that its connections rest", within: .seconds(90)) { () throws -> Void? in
                 let now = try ProcessFigures(process)
                 defer { figures = now }
                 return now.descriptors == figures.descriptors && now.descriptors <= Self.maxAtRest ? () : nil

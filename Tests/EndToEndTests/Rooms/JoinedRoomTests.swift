@@ -52,14 +52,14 @@ extension EndToEnd {
         }
 
         private func waitForWords(_ words: String, of desktop: SharedDesktop, count: Int = 1) throws {
-            try eventually("'\(words)'", within: .seconds(40)) {
+            try eventually("'\(words)'", within: .seconds(90)) {
                 desktop.host.output.split(separator: "\n").count { $0.contains(words) } >= count
             }
         }
 
         @Test(
             "in a SkyRTC server's room, two members and a third that comes later see the screen; the server restarts",
-            .timeLimit(.minutes(3)))
+            .timeLimit(.minutes(5)))
         func meeting() throws {
             let server = try skyRTCServer()
             let (first, second) = (try member(), try member())
@@ -99,7 +99,7 @@ extension EndToEnd {
 
         @Test(
             "in a room for two, the share answers who is there first, and calls who comes second",
-            .timeLimit(.minutes(3)))
+            .timeLimit(.minutes(5)))
         func call() throws {
             let server = try pairServer(.socketio5)
             let first = try caller()
@@ -129,7 +129,7 @@ extension EndToEnd {
 
         @Test(
             "a server of socket.io 2 lets the share in too, and a full room takes it when there is a place",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func olderServer() throws {
             let server = try pairServer(.socketio4)
             let clients = try (0..<2).map { _ in
@@ -151,7 +151,7 @@ extension EndToEnd {
 
         @Test(
             "a member that can't decode 4:4:4 gets no picture, which one warning says, and status",
-            .timeLimit(.minutes(2)), arguments: [(false, false), (true, false), (true, true)])
+            .timeLimit(.minutes(5)), arguments: [(false, false), (true, false), (true, true)])
         func fullChroma(_ isPair: Bool, _ isKnown: Bool) throws {
             let place = isPair ? pair : mesh
             let url = isPair ? "\(pair)#Sesam" : "\(mesh)/mesh#Sesam"
@@ -173,7 +173,7 @@ extension EndToEnd {
             try server.event("join")
             let desktop = try early ?? SharedDesktop(options: options)
             let words = "warning: \(place): a member gets no picture: the screen is shared in 4:4:4"
-            try eventually("the warning", within: .seconds(40)) { desktop.host.log.contains(words) }
+            try eventually("the warning", within: .seconds(90)) { desktop.host.log.contains(words) }
             try waitForWords(
                 "the join to \(place): joined, 1 member, 1 without a picture: the screen is shared in 4:4:4",
                 of: desktop)
@@ -185,7 +185,7 @@ extension EndToEnd {
             // Without it, no member is excluded.
             client.child.stop()
             // The words may be from before the member came.
-            try eventually("an empty room", within: .seconds(40)) {
+            try eventually("an empty room", within: .seconds(90)) {
                 let join = try joins(of: desktop)[0]
                 return join["members"].int == 0 && join["excluded"].int == nil
             }
@@ -200,7 +200,7 @@ extension EndToEnd {
             try waitForWords("the join to \(mesh): waiting to try again: Could not connect", of: desktop)
             let server = try skyRTCServer(["--oversized", "65537"])
             try waitForWords("the server sent a message of more than 65536 bytes", of: desktop)
-            try eventually("another try", within: .seconds(40)) {
+            try eventually("another try", within: .seconds(90)) {
                 server.events.count { $0["event"] as? String == "join" } >= 2
             }
             let lines = desktop.host.output.split(separator: "\n")

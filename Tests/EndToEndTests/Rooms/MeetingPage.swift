@@ -45,7 +45,7 @@ struct MeetingPage {
     }
 
     /// Waits until it sees and hears `count` others.
-    func waitForOthers(_ count: Int, within limit: Duration = .seconds(20)) throws {
+    func waitForOthers(_ count: Int, within limit: Duration = .seconds(90)) throws {
         let condition = """
             screenRelay.meeting.peers.length === \(count)
               && screenRelay.meeting.peers.every((peer) => peer.state === 'connected' && peer.audio && peer.video)

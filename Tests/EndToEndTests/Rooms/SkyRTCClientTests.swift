@@ -11,7 +11,7 @@ extension EndToEnd {
     struct SkyRTCClientTests {
         @Test(
             "one gets pictures, sees a second come and go, and meets it in the mesh; in text and in binary frames",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(5)))
         func two() throws {
             let desktop = try SharedDesktop()
             let first = try desktop.skyRTCClient()
@@ -57,7 +57,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("one that supports no SRTP profile but AES-CM with HMAC-SHA1 gets pictures", .timeLimit(.minutes(2)))
+        @Test("one that supports no SRTP profile but AES-CM with HMAC-SHA1 gets pictures", .timeLimit(.minutes(5)))
         func counterMode() throws {
             let desktop = try SharedDesktop()
             let client = try desktop.skyRTCClient(["--counter-mode"])
@@ -66,7 +66,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "one that asks for sound hears the desktop's, and so does a socket.io client", .timeLimit(.minutes(2)),
+            "one that asks for sound hears the desktop's, and so does a socket.io client", .timeLimit(.minutes(5)),
             .enabled(if: PulseServer.isAvailable))
         func sound() throws {
             let folder = try TemporaryFolder()
@@ -94,7 +94,7 @@ extension EndToEnd {
             #expect(player.poll() == nil && desktop.host.stop() == .exited(0))
         }
 
-        @Test("with a wrong token it learns nothing of the room", .timeLimit(.minutes(1)))
+        @Test("with a wrong token it learns nothing of the room", .timeLimit(.minutes(5)))
         func refused() throws {
             let desktop = try SharedDesktop()
             for room in ["screen,WRONG", "elsewhere,WRONG", "screen"] {

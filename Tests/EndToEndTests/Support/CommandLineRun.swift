@@ -20,7 +20,7 @@ struct CommandLineRun {
         launch.workingFolder = folder
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 1 << 20)
-        (status, output, errorOutput) = try ChildProcess.run(launch, within: .seconds(60))
+        (status, output, errorOutput) = try ChildProcess.run(launch, within: .seconds(120))
     }
 
     /// The one line that it wrote to standard error; nil if it wrote nothing, or more than one.

@@ -13,7 +13,7 @@ struct LinkSnapshot {
         let folder = try TemporaryFolder()
         let choice = track.map { ["--track", $0] } ?? []
         // A host with a capture that rested waits 3 s for its picture, which may be too short on a busy machine.
-        let run = try eventually("an answer that isn't: no picture yet", within: .seconds(60)) {
+        let run = try eventually("an answer that isn't: no picture yet", within: .seconds(120)) {
             let run = try CommandLineRun(
                 ["screenrelay", "snapshot", link, "-o", folder.file("s.png")] + choice, environment: environment)
             return run.errorOutput.contains("no picture") ? nil : run

@@ -67,7 +67,7 @@ final class PythonClient {
     /// Waits for the first event called `event` for which `isWanted` holds.
     @discardableResult
     func event(
-        _ event: String, within limit: Interval = .seconds(30), where isWanted: ([String: Any]) -> Bool = { _ in true }
+        _ event: String, within limit: Interval = .seconds(90), where isWanted: ([String: Any]) -> Bool = { _ in true }
     ) throws -> [String: Any] {
         try eventually("'\(event)' of \(name)", within: limit) {
             if let found = events.first(where: { $0["event"] as? String == event && isWanted($0) }) { return found }

@@ -171,7 +171,7 @@ final class RunningProgram {
     /// Ends it, with SIGTERM first, and takes its last words. Idempotent. Outputs and recordings may take some seconds
     /// to end.
     @discardableResult
-    func stop(within limit: Duration = .seconds(20)) -> ProcessStatus? {
+    func stop(within limit: Duration = .seconds(90)) -> ProcessStatus? {
         thaw()
         let status = child.stop(within: limit)
         for pipe in [child.output, child.errorOutput] { pipe?.waitForEnd(within: .seconds(2)) }
@@ -180,7 +180,7 @@ final class RunningProgram {
 
     /// The link that `share` or `host` prints.
     func printedLink() throws -> String {
-        try eventually("the link", within: .seconds(20)) {
+        try eventually("the link", within: .seconds(90)) {
             if let status = child.poll() {
                 child.errorOutput?.waitForEnd(within: .seconds(1))
                 throw ProgramEnded(status: status, log: log)
@@ -202,7 +202,7 @@ final class RunningProgram {
     }
 
     /// Waits until the log contains `text` that many times.
-    func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(30)) throws {
+    func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(90)) throws {
         try eventually("'\(text)' in the log", within: limit) {
             occurrences(of: text) >= count ? () : nil
         }

@@ -56,7 +56,7 @@ struct ViewerPage {
     }
 
     /// Waits until the page plays.
-    func waitUntilPlaying(within limit: Duration = .seconds(20)) throws {
+    func waitUntilPlaying(within limit: Duration = .seconds(90)) throws {
         do {
             try page.waitUntil("window.screenRelay && window.screenRelay.phase === 'playing'", within: limit)
         } catch {
@@ -68,14 +68,14 @@ struct ViewerPage {
 
     /// Waits until the counter is past `value` (0 for any), and returns it.
     @discardableResult
-    func waitForCounter(past value: Int, within limit: Interval = .seconds(30)) throws -> Int {
+    func waitForCounter(past value: Int, within limit: Interval = .seconds(90)) throws -> Int {
         try eventually("a counter past \(value)", within: limit) {
             try counter().flatMap { $0 > value ? $0 : nil }
         }
     }
 
     /// Expects the counter to go up by `steps` pictures or more from now.
-    func expectMotion(by steps: Int = 5, within limit: Interval = .seconds(30)) throws {
+    func expectMotion(by steps: Int = 5, within limit: Interval = .seconds(90)) throws {
         let before = try waitForCounter(past: -1, within: limit)
         try waitForCounter(past: before + steps - 1, within: limit)
     }
@@ -117,7 +117,7 @@ struct ViewerPage {
 
     /// Expects the browser to have checked at least `count` of its pictures, and each to be what the host meant.
     func expectRightPictures(
-        atLeast count: Int, within limit: Interval = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation
+        atLeast count: Int, within limit: Interval = .seconds(90), sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let found = try eventually("\(count) checked pictures", within: limit) {
             let found = try page.checkedPictures()

@@ -98,6 +98,6 @@ struct WHEPPlayer {
     /// Opens a session; `codecs` are the MIME types to offer, or nil for all.
     func open(token: String? = nil, codecs: [String]? = nil) throws -> JSONValue {
         let list = codecs.map { "[" + $0.map { "'\($0)'" }.joined(separator: ",") + "]" } ?? "null"
-        return try page.evaluate("window.whep('\(endpoint)', '\(token ?? self.token)', \(list))", within: .seconds(20))
+        return try page.evaluate("window.whep('\(endpoint)', '\(token ?? self.token)', \(list))", within: .seconds(90))
     }
 }

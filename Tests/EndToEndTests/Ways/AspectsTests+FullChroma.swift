@@ -62,7 +62,7 @@ extension EndToEndBesideBrowser.AspectsTests {
         let words = ["-v", "error", "-select_streams", "v:0", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0"]
         var launch = Launch("ffprobe", words + [file])
         launch.standardOutput = .text(limit: 1 << 12)
-        let output = try ChildProcess.run(launch, within: .seconds(20)).output
+        let output = try ChildProcess.run(launch, within: .seconds(90)).output
         return String(output.split(separator: "\n").first ?? "")
     }
 }

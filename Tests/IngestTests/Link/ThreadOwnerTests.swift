@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import Threading
 
-@Suite("Owners of values that aren't thread-safe")
+@Suite("Owners of values that aren't thread-safe", OwnThreads())
 struct ThreadOwnerTests {
     @Test("the thread that created it may use it")
     func same() {

@@ -26,7 +26,7 @@ struct PushAudioTests {
         try source.go(for: .milliseconds(500), brightness: 235, amplitude: 0.5)
         try source.go(for: transport == .srt ? .milliseconds(3500) : .milliseconds(1500))
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
         let codecs = try SoundedTrack.codecs(server.file)
         #expect(Set(codecs) == ["h264", transport == .srt ? "opus" : "aac"] && codecs.count == 2)
         let offset = try SoundedTrack.offset(server.file)
@@ -48,7 +48,7 @@ struct PushAudioTests {
         try source.go(for: .milliseconds(500), brightness: 235, amplitude: 0.5)
         try source.go(for: .milliseconds(500))
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
         let offset = try SoundedTrack.offset(server.file)
         #expect(abs(offset) < 0.04)
         #expect(try SoundedTrack.soundFormat(server.file) == ["aac,44100,2"])
@@ -72,7 +72,7 @@ struct PushAudioTests {
             #expect((status.sentSound > 0) == isSound && (status.sentPictures > 0) == !isSound)
             #expect((status.rates.soundPerSecond > 10) == isSound && (status.rates.picturesPerSecond > 1) == !isSound)
             push.stop()
-            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
             #expect(try SoundedTrack.codecs(server.file) == [isSound ? "aac" : "h264"])
             try eventually("nobody is there any more") { track.viewers == 0 && track.listeners == 0 }
         }
@@ -166,7 +166,7 @@ struct PushAudioTests {
         try source.go(for: .seconds(1), amplitude: 0.5)
         push.stop()
         try eventually("it has ended") { push.state == .disconnected }
-        if let server { #expect(server.process.wait(within: .seconds(20)) == .exited(0)) }
+        if let server { #expect(server.process.wait(within: .seconds(90)) == .exited(0)) }
         #expect(try SoundedTrack.codecs(file) == ["h264", isAAC ? "aac" : "opus"])
         let tones = try SoundedTrack.tones(file)
         #expect(tones.count == 3, "\(tones)")
@@ -206,7 +206,7 @@ struct PushAudioTests {
         try source.go(on: "it is connected", amplitude: 0.5) { push.state == .connected }
         try source.go(for: .seconds(1), amplitude: 0.5)
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
         #expect(try SoundedTrack.soundFormat(server.file) == [isEncoded ? "aac,32000,1" : "opus,48000,2"])
         #expect(try SoundedTrack.tones(server.file).count == 1)
     }
@@ -233,7 +233,7 @@ struct PushAudioTests {
             push.status.map { $0.queueAge < .milliseconds(100) } ?? false
         }
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
         let heard = try SoundedTrack.tones(server.file).map { $0.upperBound - $0.lowerBound }.reduce(0, +)
         #expect(heard > 0 && heard < length - 2, "\(heard) of \(length) s")
     }
@@ -276,7 +276,7 @@ struct PushAudioTests {
         }
         #expect(told.statuses.allSatisfy { $0.droppedSound == 0 })
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
         #expect(try SoundedTrack.maxStep(server.file) < 0.05)
         #expect(try SoundedTrack.tones(server.file).count == 1)
     }

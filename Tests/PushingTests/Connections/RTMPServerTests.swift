@@ -32,7 +32,7 @@ struct RTMPServerTests {
     /// Writes pictures until the push is in this state; what is written tells it of a server that has gone.
     private func write(until state: OutputState, _ push: Push) throws {
         var next = 0
-        try eventually("the push is \(state)", within: .seconds(40)) {
+        try eventually("the push is \(state)", within: .seconds(90)) {
             track.write(pictures[next % pictures.count])
             next += 1
             return push.state == state
@@ -76,7 +76,7 @@ struct RTMPServerTests {
         ]
         var probe = Launch("ffprobe", words)
         probe.standardOutput = .text(limit: 1 << 16)
-        let times = try ChildProcess.run(probe, within: .seconds(20)).output.split(separator: "\n")
+        let times = try ChildProcess.run(probe, within: .seconds(90)).output.split(separator: "\n")
             .compactMap { Double($0.split(separator: ",")[0]) }
         #expect(times.count == pictures.count)
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")

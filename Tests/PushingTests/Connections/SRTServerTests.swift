@@ -26,7 +26,7 @@ struct SRTServerTests {
 
     /// Writes pictures, 50 a second at most, until the condition holds.
     private func write(until what: String, holds condition: () throws -> Bool) throws {
-        try eventually(what, within: .seconds(40)) {
+        try eventually(what, within: .seconds(90)) {
             track.write(pictures.next())
             poll(nil, 0, 15)
             return try condition()

@@ -80,7 +80,7 @@ final class PushLifeTests {
         try eventuallyRate("the second rate", 1...300_000)
         #expect(told.states == [.connecting, .connected])
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
     }
 
     @Test("settings before the start count for it, and another size while it runs begins anew")
@@ -116,7 +116,7 @@ final class PushLifeTests {
         let entries = ["-show_entries", "stream=width,height"]
         var probe = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0"] + entries + [folder.file(name)])
         probe.standardOutput = .text(limit: 1 << 12)
-        let output = try ChildProcess.run(probe, within: .seconds(20)).output
+        let output = try ChildProcess.run(probe, within: .seconds(90)).output
         return output.split(separator: "\n").first.map(String.init) ?? ""
     }
 }

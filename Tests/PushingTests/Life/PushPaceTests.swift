@@ -133,6 +133,6 @@ final class PushPaceTests {
         try eventuallyPictures("ten a second", 7...15)
         try eventuallyPictures("thirty a second again", 20...35)
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
     }
 }

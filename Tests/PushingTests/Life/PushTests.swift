@@ -56,7 +56,7 @@ struct PushTests {
             told.states == [.connecting, .connected, .disconnecting, .disconnected]
         }
         #expect(told.failures == [])
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
 
         // FFmpeg adds parameter sets and delimiters; the slices must be the same.
         let raw = folder.file("pushed.264")
@@ -73,7 +73,7 @@ struct PushTests {
             "ffprobe",
             ["-v", "error", "-of", "csv=p=0", "-select_streams", "v", "-show_entries", "packet=pts", server.file])
         probe.standardOutput = .text(limit: 1 << 16)
-        let times = try ChildProcess.run(probe, within: .seconds(20)).output.split(separator: "\n")
+        let times = try ChildProcess.run(probe, within: .seconds(90)).output.split(separator: "\n")
             .compactMap { Int($0.split(separator: ",")[0]) }
         #expect(times.count == pictures.count)
         // As an RTSP server, FFmpeg gives its first two pictures the same time.
@@ -144,7 +144,7 @@ struct PushTests {
         track.write(pictures[0])
         try eventually("it is connected") { push?.state == .connected }
         push = nil
-        #expect(server.process.wait(within: .seconds(20)) != nil)
+        #expect(server.process.wait(within: .seconds(90)) != nil)
         try eventually("nobody watches any more") { host.firstTrack.viewers == 0 }
     }
 
@@ -181,7 +181,7 @@ struct PushTests {
             poll(nil, 0, 5)
         }
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
         let decoded = try FFmpeg.decode(server.file)
         #expect(decoded.faults.isEmpty, "\(decoded.messages)")
         #expect(decoded.bytes.count >= pictures.count * 176 * 144 * 3)
@@ -241,7 +241,7 @@ struct PushTests {
         let push = try host.push(to: try PushAddress("file:" + folder.file("room.m3u8")))
         track.write(pictures[0])
         try eventually("it is connected") { push.state == .connected }
-        try eventually("a player reads it", within: .seconds(60)) {
+        try eventually("a player reads it", within: .seconds(120)) {
             for picture in pictures {
                 track.write(picture)
                 poll(nil, 0, 10)
@@ -279,11 +279,11 @@ struct PushTests {
         }
         for push in pushes { push.stop() }
         for server in servers {
-            #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
             let entries = "stream=width,height,profile"
             var probe = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0", "-show_entries", entries, server.file])
             probe.standardOutput = .text(limit: 1 << 12)
-            let output = try ChildProcess.run(probe, within: .seconds(20)).output
+            let output = try ChildProcess.run(probe, within: .seconds(90)).output
             #expect(output.contains("Constrained Baseline,480,272"), "\(output)")
             let decoded = try FFmpeg.decode(server.file)
             #expect(decoded.faults.isEmpty, "\(decoded.messages)")

@@ -130,7 +130,7 @@ struct PushFormatTests {
         // Once a second, that would take two minutes.
         try eventually("120 pictures are sent") { (push.status?.sentPictures ?? 0) >= 120 }
         push.stop()
-        #expect(server.process.wait(within: .seconds(20)) == .exited(0))
+        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
     }
 
     @Test("segments of a still picture that is encoded once more don't wait for it to change")

@@ -110,7 +110,7 @@ struct CertificateFileTests {
         var launch = Launch("openssl", arguments)
         launch.standardOutput = .text(limit: 100_000)
         launch.standardError = .text(limit: 100_000)
-        let run = try ChildProcess.run(launch, within: .seconds(20))
+        let run = try ChildProcess.run(launch, within: .seconds(90))
         try #require(run.status == .exited(0), "\(run.errorOutput)")
         return run.output
     }

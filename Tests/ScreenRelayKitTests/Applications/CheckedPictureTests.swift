@@ -46,7 +46,7 @@ struct CheckedPictureTests {
         }
     }
 
-    @Test("are found right, and damaged once one refers to a picture other than the encoder's", .timeLimit(.minutes(2)))
+    @Test("are found right, and damaged once one refers to a picture other than the encoder's", .timeLimit(.minutes(5)))
     func wrongReference() throws {
         let host = try ScreenRelayHost(.anyPorts)
         defer { host.stop() }
@@ -66,7 +66,7 @@ struct CheckedPictureTests {
         /// there is one, of the right one. Returns what the browser found of them.
         func check(_ wanted: Int, _ stream: inout Stream, against other: Bool) throws -> CheckedPictures {
             let before = try found(in: page)
-            return try eventually("\(wanted) checked pictures", within: .seconds(30)) {
+            return try eventually("\(wanted) checked pictures", within: .seconds(90)) {
                 var (frame, picture) = try stream.next()
                 if other {
                     picture = try right.next().picture

@@ -237,7 +237,7 @@ struct TLSTests {
                 folder.file("certificate"),
             ])
         launch.standardError = .text(limit: 10_000)
-        let result = try ChildProcess.run(launch, within: .seconds(20))
+        let result = try ChildProcess.run(launch, within: .seconds(90))
         try #require(result.status == .exited(0), "\(result.errorOutput)")
         let parts = try ["certificate", "key"].map { String(decoding: try fileBytes(folder.file($0)), as: UTF8.self) }
         return try TLSCertificate(pem: parts.joined(separator: "\n"), names: ["localhost"])

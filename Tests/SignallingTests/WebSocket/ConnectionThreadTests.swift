@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("The thread of connections to servers")
+@Suite("The thread of connections to servers", OwnThreads())
 struct ConnectionThreadTests {
     @Test("posted work and ticks may use what belongs to the thread")
     func own() throws {

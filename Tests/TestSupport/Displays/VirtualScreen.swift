@@ -42,7 +42,7 @@ public final class VirtualScreen: Sendable {
         }
         var number: [UInt8] = []
         try eventually(
-            "the X server's display number", within: .seconds(20),
+            "the X server's display number", within: .seconds(90),
             holds: {
                 var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
                 guard poll(&waiting, 1, 0) > 0 else { return false }

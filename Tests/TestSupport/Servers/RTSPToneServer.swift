@@ -15,7 +15,7 @@ public final class RTSPToneServer: Sendable {
 
     /// Whether all that the program needs is there.
     public static let isAvailable: Bool = {
-        let check = try? ChildProcess.run(Launch("/usr/bin/python3", [program, "--check"]), within: .seconds(30))
+        let check = try? ChildProcess.run(Launch("/usr/bin/python3", [program, "--check"]), within: .seconds(90))
         return check?.status == .exited(0)
     }()
 

@@ -72,7 +72,7 @@ public enum FFmpeg {
                 path,
             ])
         launch.standardOutput = .text(limit: 1 << 20)
-        return try ChildProcess.run(launch, within: .seconds(20)).output.split(separator: "\n").compactMap { line in
+        return try ChildProcess.run(launch, within: .seconds(90)).output.split(separator: "\n").compactMap { line in
             let words = line.split(separator: ",")
             guard words.count >= 2, let time = Double(words[0]) else { return nil }
             return (time, words[1].contains("K"))
