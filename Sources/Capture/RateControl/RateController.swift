@@ -77,9 +77,9 @@ public struct RateController: Sendable {
     /// Creates a controller for `bitRate` whose pictures come at least `period` apart.
     ///
     /// - Parameters:
-    ///   - finest: The quantizer, 0...51, that refinement ends with and that small changes get at once.
-    ///   - constantQuantizer: A quantizer that every picture gets at once, whatever the rate (a key frame gets one
-    ///     that is finer by 3); nothing is refined.
+    ///   - minQP: The quantizer, 0...51, that refinement ends with and that small changes get at once.
+    ///   - constantQP: A quantizer that every picture gets at once, whatever the rate (a key frame gets one that is
+    ///     finer by 3); nothing is refined.
     public init(bitRate: BitRate, period: Interval, minQP: Int = 14, constantQP: Int? = nil) {
         self.bitRate = bitRate
         self.period = period

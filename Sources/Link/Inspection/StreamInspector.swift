@@ -58,7 +58,7 @@ public struct StreamInspector: Sendable {
 
     /// Takes a message that receivers ignore: one of a kind that this version doesn't know, or `sourceBytes`.
     ///
-    /// - Parameter words: A description, if the kind is known but the message can't be read.
+    /// - Parameter text: A description, if the kind is known but the message can't be read.
     public mutating func addUnknown(
         _ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil,
         text: String? = nil

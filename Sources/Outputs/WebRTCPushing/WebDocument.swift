@@ -15,7 +15,7 @@ public struct WebDocument: Sendable {
     /// Reads `url`, of HTTP or HTTPS. Blocks until the deadline at most. A redirect is followed, but never from HTTPS
     /// to HTTP, nor to an address nearer to this machine than that of `url`.
     ///
-    /// - Throws: ``OutputSettingsError`` if the server can't be reached or doesn't answer in time, if it refuses or has
+    /// - Throws: ``OutputError`` if the server can't be reached or doesn't answer in time, if it refuses or has
     ///   no such document, or if a redirect isn't followed.
     public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputError) -> WebDocument {
         let attempt = Attempt()

@@ -58,7 +58,7 @@ struct PictureMemory {
     /// - Parameters:
     ///   - previous: The picture before, all of which viewers have.
     ///   - motion: What differs from it.
-    ///   - quantizers: How finely the picture before was coded.
+    ///   - qps: How finely the picture before was coded.
     mutating func turn(
         to picture: SourcePlanes, from previous: SourcePlanes, _ motion: borrowing GlobalMotion, _ qps: [UInt8],
         at now: MonotonicTime

@@ -89,7 +89,7 @@ final class DecodeTap: Sendable {
     ///   - onFailure: called when a picture can't be decoded and a key frame is needed.
     ///   - onPicture: called with each picture that the host's own encoder makes, and with the epoch and number of the
     ///     delivery that it shows; returns whether the host's encoder carries the track now.
-    ///   - onNarrowPicture: called with each picture of the low layer, and with the same numbers; returns whether the
+    ///   - onLowPicture: called with each picture of the low layer, and with the same numbers; returns whether the
     ///     picture got a place on the track.
     ///   - startThread: starts the thread.
     func connect(

@@ -38,8 +38,8 @@ public struct CaptureMemoryExpectation: Sendable, Equatable {
 
     /// The largest screen that is expected: 7680x4320.
     private static let maxPixels = 7680 * 4320
-    /// Measured peaks (VmHWM, most demanding scene): 27.7 MB at 1280x720, 44.3 at 1920x1080, 96.4 at 3840x2160; in
-    /// 4:4:4 37.7, 61.3 and 166.3.
+    /// Measured peaks (VmHWM, most demanding scene): 37.1 MB at 1280x720, 41.3 at 1920x1080, 73.5 at 3840x2160; in
+    /// 4:4:4 41.2, 49.2 and 97.6.
     private static let base = 40_000_000
     private static let bytesForPixel = (halfChroma: 30, fullChroma: 45)
 

@@ -17,7 +17,7 @@ final class HostTracks: Sendable {
         var isPaused = false
         var isMuted = false
         var isMicrophoneMuted = false
-        /// Counts the calls of `hold` and `mute`. If two come at the same time, every track follows the later one.
+        /// Counts the calls of `setPaused` and `mute`. If two come at the same time, every track follows the later one.
         var order: UInt64 = 0
         var limits = SourceLimits()
     }

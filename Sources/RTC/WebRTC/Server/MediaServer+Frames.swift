@@ -6,8 +6,8 @@ public import TrackHub
 
 extension MediaServer {
     /// Opens a session that gives the pictures of `source` to `sink`, whole and in order, as fast as the viewer
-    /// confirms them, and its sound to `soundSink` while the viewer wants it (``hear(_:in:)``). The viewer counts as
-    /// one that decodes 4:2:0 alone. Quick and never blocks.
+    /// confirms them, and its sound to `soundSink` while the viewer wants it (``setAudioEnabled(_:for:)``). The viewer
+    /// counts as one that decodes 4:2:0 alone. Quick and never blocks.
     ///
     /// - Parameters:
     ///   - client: the viewer's address in text, without the port.
