@@ -26,8 +26,9 @@ public protocol PictureSource: AnyObject, Sendable {
     func sharpen()
     /// Tells the source that the sharer pauses (true) or goes on (false).
     ///
-    /// A source that can pause sends a slate, and reports it through ``TrackHub/sharingChanged(of:to:)``. A source that
-    /// can't pause does nothing, and the host holds its pictures back.
+    /// A source that can pause sends a slate, and reports it through
+    /// ``TrackHub/sharingChanged(of:to:pausesItself:)``. A source that can't pause does nothing, and the host holds its
+    /// pictures back.
     func setSharerPaused(_ isPaused: Bool)
     /// Tells a source of sound that the sharer mutes the microphone (true) or no longer (false). A source without a
     /// microphone of its own does nothing.

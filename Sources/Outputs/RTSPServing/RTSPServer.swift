@@ -19,7 +19,8 @@ public struct RTSPServerError: Error, Sendable, CustomStringConvertible {
 
 /// What clients of RTSP may take.
 public struct RTSPServerLimits: Sendable {
-    /// Simultaneous connections; further ones are closed at once.
+    /// Simultaneous connections. Beyond that, the oldest one without a track is closed, of the address that has the
+    /// most of them. If there is none, the new one is closed at once.
     public var connections = 256
     /// Simultaneous connections of one machine.
     public var connectionsOfAddress = 128

@@ -23,7 +23,7 @@ public struct TokenFile: Sendable {
         self.init(named: "\(room)@", listen: listen, environment: environment)
     }
 
-    /// Like `init(room:listen:)`, for a file whose name is `beginning` and the addresses.
+    /// Like `init(room:listen:environment:)`, for a file whose name is `beginning` and the addresses.
     init?(named beginning: String, listen: [String], environment: (String) -> String?) {
         guard !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
         guard let folder = PrivateFile.stateFolder(environment) else { return nil }

@@ -22,9 +22,9 @@ public protocol RoomMedia: Sendable {
 
     /// Opens a session that gives `sink` the track's pictures, for a viewer at the address `client` that confirms them
     /// (see ``SessionServer/confirmPictures(of:through:)``), and `soundSink` the sound while the viewer wants it (see
-    /// ``SessionServer/hear(_:in:)``). Returns quickly and never blocks. Called on the signalling thread; the sinks are
-    /// called on any thread and must not block, and `onEnd` is as in `open`. Throws ``MediaSessionError`` if the track
-    /// has no pictures for such a viewer or there is no room for another session.
+    /// ``SessionServer/setAudioEnabled(_:for:)``). Returns quickly and never blocks. Called on the signalling thread;
+    /// the sinks are called on any thread and must not block, and `onEnd` is as in `open`. Throws ``MediaSessionError``
+    /// if the track has no pictures for such a viewer or there is no room for another session.
     func openFrames(
         for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeAudio) -> Void,

@@ -135,8 +135,8 @@ public struct RoomAccess: Sendable {
 
 /// Limits for one client and for all of them. Sizes are in bytes.
 public struct SignallingLimits: Sendable {
-    /// Simultaneous connections of all kinds. Beyond that, a new connection replaces the oldest whose client hasn't
-    /// been admitted. If there is none, the new one is closed at once.
+    /// Simultaneous connections of all kinds. Beyond that, a new connection replaces one whose client hasn't been
+    /// admitted, of the address that has the most of them. If there is none, the new one is closed at once.
     public var connections = 1024
     /// Simultaneous connections of one address that isn't loopback.
     public var connectionsPerAddress = 256
