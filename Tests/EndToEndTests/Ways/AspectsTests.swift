@@ -19,7 +19,7 @@ extension EndToEndBesideBrowser {
         let recordings: TemporaryFolder
         init() throws { recordings = try TemporaryFolder() }
 
-        @Test("each aspect is seen and heard at each way out, as the document's table has it", .timeLimit(.minutes(5)))
+        @Test("each aspect is seen and heard at each way out, as the document's table has it", .timeLimit(.minutes(15)))
         func aspects() throws {
             let browser = try Browser.launch()
             let peers = try WaysPeers()
@@ -67,8 +67,8 @@ extension EndToEndBesideBrowser {
             run.waitForAll()
             run.takeSnapshots()
             for command in ["pause", "resume", "mute", "unmute"] {
-                let asked = now()
                 _ = try ask([command], run)
+                let asked = now()
                 if command == "pause" {
                     run.attempt(.snapshot) {
                         try eventually("nothing of the scene") { try LinkSnapshot(of: run.host.link).counter == nil }
@@ -254,8 +254,8 @@ extension EndToEndBesideBrowser {
                 guard sizes == [320, 160] else { throw DeadlineMissed(what: "pictures, not \(sizes) wide") }
             }
             for command in ["pause", "resume"] {
-                let asked = now()
                 _ = try ask([command], run)
+                let asked = now()
                 if command == "pause" { refuseSnapshot(run, "paused") }
                 try eventually("three seconds") { now() - asked > .seconds(3) }
             }

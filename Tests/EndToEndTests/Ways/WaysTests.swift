@@ -12,7 +12,7 @@ extension EndToEndBesideBrowser {
             if: EndToEnd.hasBrowser && PythonClient.isAvailable && FFmpeg.isAvailable && PulseServer.isAvailable
                 && RTSPToneServer.isAvailable))
     struct WaysTests {
-        @Test("each way in reaches each way out, as the document's table has it", .timeLimit(.minutes(5)))
+        @Test("each way in reaches each way out, as the document's table has it", .timeLimit(.minutes(15)))
         func matrix() throws {
             let browser = try Browser.launch()
             let recordings = try TemporaryFolder()
