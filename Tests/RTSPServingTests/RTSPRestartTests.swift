@@ -95,6 +95,18 @@ struct RTSPRestartTests {
         #expect(requests.count.withLock { $0 } == 0)
     }
 
+    @Test("comes 1.2 s after PLAY where the server has its usual limits")
+    func usualTime() throws {
+        defer { host.stop() }
+        #expect(RTSPServerLimits().secondStart == .milliseconds(1200))
+        for picture in pictures { track.write(picture) }
+        let server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0))
+        let begin = now()
+        let player = try Player(server)
+        try eventually("the second key frame") { try player.keyFrames() >= 2 }
+        #expect(now() - begin >= .milliseconds(1200))
+    }
+
     @Test("and further ones follow where the source has sent few pictures, until the player has enough to look at")
     func still() throws {
         defer { host.stop() }
