@@ -140,6 +140,22 @@ struct H264DepacketizerTests {
         #expect(received.map(\.isComplete) == [false])
     }
 
+    @Test("a picture of 8 MiB is taken, and one of a byte more is not", arguments: [0, 1])
+    func largestPicture(surplus: Int) {
+        var reassembler = FrameReassembler(.h264)
+        var received: [ReceivedFrame] = []
+        let size = 64 << 10
+        let last = (8 << 20) / size - 1
+        for number in 0...last {
+            let mark: UInt8 = number == 0 ? 0x80 : number == last ? 0x40 : 0
+            let count = size - 2 + (number == last ? surplus : 0)
+            let payload: [UInt8] = [0x7C, mark | 5] + [UInt8](repeating: 7, count: count)
+            received += reassembler.receive(header(number, at: 0, marker: number == last), payload: payload[...])
+        }
+        #expect(received.map(\.isComplete) == [surplus == 0])
+        #expect(reassembler.malformedFrames == surplus)
+    }
+
     @Test("every prefix of every kind of payload is taken or counted as broken")
     func prefixes() {
         let unit = H264Packetizer(maxPayloadByteCount: 40).packetize(

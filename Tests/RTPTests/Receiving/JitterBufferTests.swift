@@ -100,6 +100,17 @@ struct ReceptionBufferTests {
         #expect(out.last == 59)
     }
 
+    @Test("2 MiB wait behind a gap, and a byte more gives it up")
+    func mostBytes() throws {
+        var buffer = JitterBuffer()
+        buffer.insert(try packet(0), now: start)
+        for number in 2..<66 { buffer.insert(try packet(number, count: 32 << 10), now: start) }
+        #expect(numbers(buffer.take(now: start)) == [0])
+        buffer.insert(try packet(66, count: 1), now: start)
+        #expect(numbers(buffer.take(now: start)) == Array(2...66))
+        #expect(buffer.lostPackets == 1)
+    }
+
     @Test("a stream that jumps begins anew at once, and all that waited comes out first")
     func jump() throws {
         var buffer = JitterBuffer()

@@ -8,11 +8,11 @@ import TrackHub
 
 @Suite("Metrics")
 struct MetricsTests {
-    /// The samples of a text in Prometheus's format 0.0.4, by name with labels; each must have a type and a help text
-    /// in front.
-    private func samples(_ text: String) throws -> [(name: String, value: Double)] {
+    /// The samples of a text in Prometheus's format 0.0.4, by name with labels, and the metric that each belongs to; it
+    /// must have a type and a help text in front.
+    private func samples(_ text: String) throws -> [(name: String, metric: String, value: Double)] {
         var described: [String: Set<Substring>] = [:]
-        var samples: [(String, Double)] = []
+        var samples: [(String, String, Double)] = []
         try #require(text.hasSuffix("\n"))
         for line in text.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
             let words = line.split(separator: " ", maxSplits: 3)
@@ -29,7 +29,7 @@ struct MetricsTests {
                 if family.hasSuffix(ending) { family = String(family.dropLast(ending.count)) }
             }
             #expect(described[family] == ["HELP", "TYPE"], "\(line)")
-            samples.append((String(words[0]), value))
+            samples.append((String(words[0]), family, value))
         }
         return samples
     }
@@ -57,7 +57,20 @@ struct MetricsTests {
         }
     }
 
-    @Test("curl reads them from a host that runs, and they show neither its room nor its token")
+    /// The metrics in the table of Protocol/http.md.
+    private func documentedMetrics() throws -> Set<String> {
+        let lines = String(decoding: try fileBytes(packageRoot + "/Protocol/http.md"), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        let head = try #require(lines.firstIndex { $0.hasPrefix("| name, after `screenrelay_` |") })
+        let rows = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
+        let names = rows.compactMap { $0.split(separator: "|").first }.flatMap { cell in
+            cell.matches(of: /`([a-z_]+)`/).map { "screenrelay_\($0.output.1)" }
+        }
+        try #require(names.count > 10)
+        return Set(names)
+    }
+
+    @Test("curl reads those of Protocol/http.md from a host that runs, and they show neither its room nor its token")
     func overHTTP() throws {
         var configuration = HostConfiguration.anyPorts
         configuration.room = "secretdesk"
@@ -71,6 +84,7 @@ struct MetricsTests {
         #expect(status == .exited(0))
         let found = try samples(output)
         #expect(found.contains { $0.name == "screenrelay_viewers" && $0.value == 0 })
+        #expect(Set(found.map(\.metric)) == (try documentedMetrics()))
         let token = try #require(configuration.token)
         for secret in ["secretdesk", token, "127.0.0.1"] { #expect(!output.contains(secret)) }
     }

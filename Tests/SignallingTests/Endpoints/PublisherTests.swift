@@ -191,6 +191,18 @@ struct PublisherTests {
         #expect(try patch(server, location, new, tag: "\"tag1\"").status == 412)
     }
 
+    @Test("the session's URL does for the token to send candidates, and with a wrong token it doesn't")
+    func sessionIsACapability() throws {
+        let server = try server()
+        let location = try #require(try post(server).headers["location"])
+        let fragment = ["Content-Type": "application/trickle-ice-sdpfrag"]
+        let wrong = fragment.merging(["Authorization": "Bearer wrong"]) { $1 }
+        #expect(try server.request("PATCH", location, wrong, body: "a=candidate:1").status == 401)
+        #expect(publishing.state.withLock { $0.candidates.isEmpty })
+        #expect(try server.request("PATCH", location, fragment, body: "a=candidate:1").status == 204)
+        #expect(publishing.state.withLock { $0.candidates } == ["a=candidate:1"])
+    }
+
     @Test("a session that the publishing side ended is gone")
     func ended() throws {
         let server = try server()
