@@ -1,5 +1,8 @@
 import BrowserDriver
+import CaptureLink
+import Foundation
 import Glibc
+import LinkTransport
 import MediaTypes
 import Processes
 import TestSupport
@@ -88,6 +91,52 @@ extension EndToEndBesideBrowser {
                 let count = read(descriptor, &buffer, buffer.count)
                 return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
             }
+        }
+
+        @Test("is told to programs, where nobody read in time, as the number of lines that are missing")
+        func missing() throws {
+            let folder = try TemporaryFolder()
+            let output = try UnreadPipe(folder.file("out"))
+            let path = folder.file("s.sock")
+            let host = try RunningProgram(
+                "screenrelay", ["host", "--json", "--link", "unix:" + path] + RunningProgram.anyPorts,
+                prefix: ["/usr/bin/bash", "-c", "exec \"$@\" > out", "bash"], folder: folder.path)
+            var text = ""
+            try eventually("the links") {
+                text += output.take()
+                return text.hasSuffix("\n")
+            }
+            // Each change is a line, and the queue has 4096, beside as many that are being written.
+            let changes = 10_000
+            let capture = try LinkConnection.connect(to: .unix(path: path))
+            defer { capture.close() }
+            let encoder = MessageEncoder(epoch: 9)
+            var bytes = encoder.encode(
+                .hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)))
+            for number in 0..<changes { bytes += encoder.encode(.sharing(number.isMultiple(of: 2) ? .paused : .live)) }
+            try capture.enqueue(header: bytes + encoder.encode(.sharing(.locked)))
+            try eventually("the host to read", holds: { try capture.flush() })
+            try eventually("the last change") {
+                let status = ["screenrelay", "status", "--json", "--pid", "\(host.child.processID)"]
+                return try CommandLineRun(status).output.contains("\"state\":\"locked\"")
+            }
+            var states = 0
+            var missing: [JSONValue] = []
+            var lines: Int { missing.compactMap { $0["lines"].int }.reduce(0, +) }
+            text = ""
+            try eventually("all changes, or their number") {
+                text += output.take()
+                while let end = text.firstIndex(of: "\n") {
+                    let event = try JSONDecoder().decode(JSONValue.self, from: Data(text[..<end].utf8))
+                    text.removeSubrange(...end)
+                    if event["event"].string == "state" { states += 1 }
+                    if event["event"].string == "missing" { missing.append(event) }
+                }
+                return states + lines >= changes
+            }
+            #expect(lines > 0 && missing.allSatisfy { $0["time"].string != nil })
+            // Beside the changes there is the beginning, and the last one may not have been written yet.
+            #expect(states + lines <= changes + 2)
         }
 
         @Test(

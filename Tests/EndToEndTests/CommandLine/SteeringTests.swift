@@ -107,6 +107,74 @@ extension EndToEnd {
             }
         }
 
+        @Test("each figure that a capture reports is in the status for programs under its own name")
+        func figures() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram.host("unix:" + path)
+            _ = try host.printedLink()
+            let capture = try LinkConnection.connect(to: .unix(path: path))
+            let encoder = MessageEncoder(epoch: 9)
+            try capture.enqueue(
+                header: encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true))))
+            var statistics = CaptureStatistics()
+            (statistics.pictures, statistics.idrPictures, statistics.bytes) = (1, 2, 3)
+            (statistics.damageEvents, statistics.heldBack, statistics.grabNanoseconds) = (4, 5, 6)
+            (statistics.convertNanoseconds, statistics.encodeNanoseconds, statistics.residentBytes) = (7, 8, 9)
+            var recent = RecentStatistics()
+            (recent.duration, recent.pictures, recent.bytes, recent.processorNanoseconds) = (10, 11, 12, 13)
+            (recent.encodeMedianNanoseconds, recent.encodeP95Nanoseconds, recent.damagedMillionths) = (14, 15, 16)
+            statistics.recent = recent
+            let figures = try eventually("the capture's figures") { () throws -> JSONValue? in
+                // What is recent is left out if it is older than 5 s.
+                try capture.enqueue(header: encoder.encode(.statistics(statistics)))
+                try eventually("the host to read", holds: { try capture.flush() })
+                let status = ["screenrelay", "status", "--json", "--pid", "\(host.child.processID)"]
+                let output = try CommandLineRun(status).output
+                let json = try JSONDecoder().decode(JSONValue.self, from: Data(output.utf8))["capture"]
+                return json["recent"].isNull ? nil : json
+            }
+            let reported: JSONValue = [
+                "pictures": 1, "idrPictures": 2, "bytes": 3, "damageEvents": 4, "heldBack": 5, "grabNanoseconds": 6,
+                "convertNanoseconds": 7, "encodeNanoseconds": 8, "residentBytes": 9,
+                "recent": [
+                    "nanoseconds": 10, "pictures": 11, "bytes": 12, "processorNanoseconds": 13,
+                    "encodeMedianNanoseconds": 14, "encodeP95Nanoseconds": 15, "damagedMillionths": 16,
+                ],
+            ]
+            #expect(figures == reported)
+        }
+
+        @Test("the status for programs has all fields that Protocol/control.md names, and no others")
+        func fields() throws {
+            let folder = try TemporaryFolder()
+            // 512 bytes a block: the recording soon has to stop.
+            let host = try NetworkHost(
+                ["--record", folder.file("r.srr"), "--admin-token-file", folder.file("admin")],
+                prefix: ["/bin/sh", "-c", "ulimit -f 100; exec \"$0\" \"$@\""])
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "patches"])
+            let capture = try RunningProgram("screenrelay-capture", ["--link", host.address, "--display", screen.name])
+            defer { for program in [capture, scene] { program.stop() } }
+            let process = ["--pid", "\(host.program.child.processID)"]
+            let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "20", "--bitrate", "2M"] + process)
+            #expect(rate.status == .exited(0))
+            let names = try DocumentedNames(
+                in: "control.md", from: "The JSON object (RFC 8259)", until: "The JSON object of `push list`")
+            // Some are there only for a while after a picture, and the reason only once the recording has stopped.
+            var missing = names.fields.union(["stopped"])
+            defer { #expect(missing.isEmpty) }
+            try eventually("all fields") {
+                let picture = ["snapshot", host.link, "-o", folder.file("screen.png")]
+                _ = try CommandLineRun(["screenrelay"] + picture)
+                let output = try CommandLineRun(["screenrelay", "status", "--json"] + process).output
+                let fields = try JSONDecoder().decode(JSONValue.self, from: Data(output.utf8)).fieldNames
+                #expect(fields.isSubset(of: names.all))
+                missing.subtract(fields)
+                return missing.isEmpty
+            }
+        }
+
         @Test(
             "a sharper picture of a large screen comes in parts that the bit rate has room for",
             .timeLimit(.minutes(5)))

@@ -13,10 +13,14 @@ final class NetworkHost {
     let link: String
     let port: UInt16
 
-    init(_ options: [String] = [], scheme: String = "tcp", listen: String = "127.0.0.1") throws {
+    /// `prefix`: a command that runs it.
+    init(
+        _ options: [String] = [], scheme: String = "tcp", listen: String = "127.0.0.1", prefix: [String] = []
+    ) throws {
         self.scheme = scheme
         program = try RunningProgram(
-            "screenrelay", ["host", "--link", "\(scheme):\(listen):0"] + options + LinkSocket.hostOptions)
+            "screenrelay", ["host", "--link", "\(scheme):\(listen):0"] + options + LinkSocket.hostOptions,
+            prefix: prefix)
         link = try program.printedLink()
         let words = "Waiting for capture on \(scheme):\(listen):"
         let line = program.output.split(separator: "\n").first { $0.hasPrefix(words) } ?? ""

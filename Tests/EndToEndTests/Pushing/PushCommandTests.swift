@@ -1,3 +1,5 @@
+import BrowserDriver
+import Foundation
 import Processes
 import TestSupport
 import Testing
@@ -73,6 +75,11 @@ extension EndToEnd {
                 let json = try push(["list", "--json"]).output
                 return json.contains(#""soundPerSecond":"#) && !json.contains(#""soundPerSecond":0,"#)
             }
+            let listed = try push(["list", "--json"]).output
+            let fields = try JSONDecoder().decode(JSONValue.self, from: Data(listed.utf8))["pushes"][0].fieldNames
+            let names = try DocumentedNames(
+                in: "control.md", from: "The JSON object of `push list`", until: "| what | limit | beyond it |")
+            #expect(names.fields.subtracting(fields).isEmpty && fields.isSubset(of: names.all))
             #expect(try push(["stop", "1"]).status == .exited(0))
             try eventually("it has ended") { try states() == ["disconnected"] }
             #expect(server.process.wait(within: .seconds(90)) == .exited(0))
