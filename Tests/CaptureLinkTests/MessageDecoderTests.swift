@@ -35,6 +35,49 @@ struct MessageDecoderTests {
         #expect(messages.allSatisfy { $0.header.epoch == LinkVectors.epoch && $0.form == .extended })
     }
 
+    @Test("flags that this version doesn't know change nothing")
+    func unknownFlags() throws {
+        let bytes = try LinkVectors.bytes("access-unit")
+        let known = decode(bytes).messages
+        var flagged = bytes
+        var offset = 0
+        for message in known {
+            flagged[offset + 2] |= 0xFC
+            offset += 40 + Int(message.header.length)
+        }
+        #expect(offset == bytes.count)
+        let (messages, error) = decode(flagged)
+        #expect(error == nil)
+        #expect(messages.map(\.body) == known.map(\.body))
+        #expect(messages.map { $0.header.flags.contains(.endOfFrame) } == [false, false, true])
+        #expect(!messages.contains { $0.header.flags.contains(.shortStartCode) })
+        var assembler = FrameAssembler()
+        for message in messages { assembler.add(message, at: .zero) }
+        let ready = assembler.next()
+        #expect(ready?.frame.bytes == LinkVectors.sps + LinkVectors.pps + LinkVectors.idr)
+        #expect(assembler.next() == nil)
+        #expect(assembler.faults == 0)
+    }
+
+    @Test("each reason of an end has its number in Protocol/capture-link.md, and any other number is another reason")
+    func endReasons() {
+        let reasons: [(UInt8, EndReason)] = [
+            (0, .stopped), (1, .displayLost), (2, .windowClosed), (3, .encoderFailed), (4, .refused),
+            (5, .versionMismatch), (6, .protocolError), (7, .endOfRecording), (8, .unauthorised), (255, .other),
+        ]
+        #expect(Set(reasons.map(\.1)) == Set(EndReason.allCases))
+        let encoder = MessageEncoder(epoch: 1)
+        for (code, reason) in reasons {
+            let end = LinkMessage.end(EndNotice(reason: reason, text: ""))
+            let bytes = encoder.encode(end)
+            #expect(bytes[40] == code)
+            #expect(decode(bytes).messages.map(\.body) == [end])
+        }
+        var bytes = encoder.encode(.end(EndNotice(reason: .stopped, text: "")))
+        bytes[40] = 9
+        #expect(decode(bytes).messages.map(\.body) == [.end(EndNotice(reason: .other, text: ""))])
+    }
+
     @Test("sound is on stream 1, and does not become part of a picture")
     func sound() throws {
         let (messages, error) = decode(try LinkVectors.bytes("sound"))

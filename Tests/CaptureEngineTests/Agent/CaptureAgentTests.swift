@@ -5,6 +5,7 @@ import MediaTypes
 import TestScene
 import TestSupport
 import Testing
+import Threading
 import X11Capture
 
 @testable import CaptureEngine
@@ -220,6 +221,30 @@ struct CaptureAgentTests {
         #expect(most < 6_000_000, "\(before) bit/s at first, \(most) with all the room there is")
         #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
+    }
+
+    @Test("what doesn't come to rest is sharpened for a minute at most")
+    func sharpening() throws {
+        let pair = try LinkSocketPair()
+        defer { pair.connection.close() }
+        let descriptor = fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)
+        pair.closeChild()
+        let paint = Paint()
+        let agent = try CaptureAgent(
+            CaptureConfiguration(link: .descriptor(descriptor)), signals: AgentSignals(stopDescriptor: -1),
+            log: .silent, openScreen: { PaintedScreen(paint) })
+        #expect(try agent.link.connectIfDue(now()))
+        let time = MonotonicTime.zero + .seconds(1000)
+        agent.sharpen(time)
+        #expect(agent.sharpensUntil == time + .seconds(60))
+
+        agent.demandKeyFrame()
+        agent.sharpen(now() - .seconds(30))
+        _ = try agent.takePictureIfDue()
+        #expect(agent.sharpensUntil != nil && agent.pipeline?.coder.minQP == 10)
+        agent.sharpen(now() - .seconds(60))
+        _ = try agent.takePictureIfDue()
+        #expect(agent.sharpensUntil == nil && agent.pipeline?.coder.minQP == 14)
     }
 
     @Test("another size of the screen is another stream on the same link")

@@ -1,6 +1,7 @@
 import CaptureEngine
 import CaptureLink
 import Glibc
+import HostConnection
 import LinkTransport
 import MediaTypes
 import TestScene
@@ -92,6 +93,13 @@ struct FlowControlTests {
             try readAll()
         }
         return longest
+    }
+
+    @Test("who is left is given a minute to read, if nothing else was configured")
+    func usualTimeout() {
+        let link = LinkAddress.unix(path: "/nowhere")
+        #expect(CaptureConfiguration(link: link).readTimeout == .seconds(60))
+        #expect(HostLinkConfiguration(link: link).readTimeout == .seconds(60))
     }
 
     @Test("a host that hangs on a socket of its own is left, and tried again with a new picture")

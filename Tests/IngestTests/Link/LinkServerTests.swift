@@ -253,6 +253,19 @@ struct LinkServerTests {
         try eventually("a picture", holds: { host.hub.publishedFrames == 1 })
     }
 
+    @Test("a capture of pictures on this machine gets no pings: its clock is the host's")
+    func noPings() throws {
+        let host = try Host()
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try capture.wait(for: "the first order") { $0.contains(.unwatched) }
+        host.hub.changeViewers(by: 1)
+        host.hub.requestKeyFrame(now: now())
+        // Orders are sent behind the pings that are due.
+        try capture.wait(for: "more orders") { $0.contains(.watched) && $0.contains(.requestKeyFrame) }
+        #expect(!capture.received.contains { if case .ping = $0 { true } else { false } })
+    }
+
     @Test("at its end connections are closed and the socket file is gone; stopping again does nothing")
     func stop() throws {
         let host = try Host()
