@@ -2,11 +2,12 @@ import CaptureLink
 import Glibc
 import MediaTypes
 import Recording
-import RecordingFiles
 import Synchronization
 import TestSupport
 import Testing
 import Threading
+
+@testable import RecordingFiles
 
 @Suite("The queue in front of a recording")
 struct RecordingQueueTests {
@@ -122,6 +123,31 @@ struct RecordingQueueTests {
         #expect(next.header.kind == .picture)
         let messages = reading.items.count { if case .message = $0.content { true } else { false } }
         #expect(UInt64(messages) + gap.messages == UInt64(added * 3 + 1))
+    }
+
+    @Test("a gap ends once half of the queue is free, and no sooner")
+    func gapEnd() throws {
+        // Ten pictures have room, with what each costs besides its bytes.
+        let backlog = try RecordingBacklog(
+            path: "", header: RecordingHeader(start: .zero, wallClock: 3), limit: 102_000, isLossless: false
+        ) { [events] in events.add($0) }
+        let messages = try (0..<10).map { try picture($0, size: 10_000) }
+        for message in messages { backlog.add(message, .toHost, mayBeLost: nil, at: time(1)) }
+        #expect(backlog.counters.missingMessages == 0)
+        backlog.add(try picture(10, size: 10_000), .toHost, mayBeLost: nil, at: time(2))
+        #expect(backlog.counters.missingMessages == 1)
+        // A picture may begin with a notice, which would have room.
+        backlog.wrote(Array(messages[..<4]), others: 0, fileBytes: 0)
+        backlog.add(try notice(11), .toHost, mayBeLost: nil, at: time(3))
+        #expect(backlog.counters.missingMessages == 2 && events.all.isEmpty)
+        backlog.wrote([messages[4]], others: 0, fileBytes: 0)
+        backlog.add(try notice(12), .toHost, mayBeLost: nil, at: time(4))
+        #expect(backlog.counters.missingMessages == 2 && backlog.counters.gaps == 1)
+        guard case .gap(let gap)? = events.all.first else {
+            Issue.record("no gap")
+            return
+        }
+        #expect(gap.messages == 2 && events.all.count == 1)
     }
 
     @Test("packets of sound that find no room are missing without a gap, which would cost pictures")
