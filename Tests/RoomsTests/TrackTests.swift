@@ -158,6 +158,22 @@ struct TrackTests {
         #expect(rooms.handle(.sessionEnded(ann, track: second, reason: "late")) == [])
     }
 
+    @Test("when the first track goes, the next one becomes first")
+    func nextFirst() {
+        var rooms = makeDirectory()
+        _ = rooms.handle(.addTrack(.screen, room: "desk"))
+        _ = rooms.handle(.addTrack(second, room: "desk"))
+        _ = rooms.handle(.join(ann, key, .viewer))
+        _ = rooms.handle(.join(ben, key, .peer))
+        #expect(rooms.peerCount(of: second, in: "desk") == 0)
+        _ = rooms.handle(.removeTrack(.screen, room: "desk", reason: "over"))
+        #expect(
+            rooms.handle(.offer(from: ann, to: host, sdp: "o")) == [
+                .openSession(ann, room: "desk", track: second, offer: "o")
+            ])
+        #expect(rooms.peerCount(of: second, in: "desk") == 1)
+    }
+
     @Test("a candidate goes to the session of its track")
     func candidates() {
         var rooms = makeDirectory()
