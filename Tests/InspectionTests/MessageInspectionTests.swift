@@ -1,6 +1,9 @@
+import ByteCoding
 import CaptureLink
+import H264
 import Inspection
 import MediaTypes
+import Recording
 import TestSupport
 import Testing
 
@@ -104,6 +107,29 @@ struct FaultTests {
         messages.indices.filter { messages[$0].bytes[1] == kind.rawValue }
     }
 
+    /// Where the slices stand: a NAL unit's type is in the byte behind a header of 40 bytes and a start code of 4.
+    private static func slices(_ messages: [MadeStream.Message]) -> [Int] {
+        places(.unit, messages).filter { [1, 5].contains(messages[$0].bytes[44] & 31) }
+    }
+
+    /// A recording of one connection, with the records that `write` appends.
+    private static func recording(
+        _ write: (RecordingWriter, inout ByteWriter) throws -> Void
+    ) rethrows -> [UInt8] {
+        let recorder = RecordingWriter(header: RecordingHeader(start: MadeStream.start, wallClock: 0))
+        var writer = ByteWriter()
+        writer.append(recorder.header.bytes)
+        recorder.appendConnection(at: MadeStream.start, to: &writer)
+        try write(recorder, &writer)
+        return writer.bytes
+    }
+
+    /// Pictures of four slices each, of which the first is an IDR picture.
+    private static func slicedPictures() throws -> [CodedFrame] {
+        let stream = try #require(TestStreams.all.first { $0.name == "slices.h264" })
+        return AccessUnitBuilder.accessUnits(inAnnexB: try stream.bytes())
+    }
+
     @Test("a picture that is missing leaves a gap in both counts")
     func missingPicture() throws {
         let found = try Self.faults { messages in
@@ -172,5 +198,103 @@ struct FaultTests {
             messages[messages.count - 1].bytes[2] = 0
         }
         #expect(found == [.unfinishedAccessUnit])
+    }
+
+    @Test("the table in inspection.md has the code of every fault, and no others")
+    func documented() throws {
+        let document = String(decoding: try fileBytes(packageRoot + "/Protocol/inspection.md"), as: UTF8.self)
+        let section = document.split(separator: "\n").drop { $0 != "## Faults" }.dropFirst()
+        let rows = section.prefix { !$0.hasPrefix("## ") }.filter { $0.hasPrefix("| `") }
+        let codes = rows.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        #expect(codes == ["code"] + InspectionFault.Code.allCases.map(\.rawValue))
+    }
+
+    @Test("messages that the recorder could not keep are named, with their number and bytes")
+    func recordingGap() throws {
+        let gap = RecordingGap(messages: 2, bytes: 70_000, from: .milliseconds(3), to: .milliseconds(5))
+        let bytes = Self.recording { recorder, writer in
+            recorder.appendGap(gap, at: MadeStream.start + .milliseconds(5), to: &writer)
+        }
+        let faults = try #require(inspect(bytes)).rows.faults
+        #expect(faults.map(\.code) == [.recordingGap])
+        #expect(faults.first?.text.contains("2 messages (70000 bytes)") == true)
+    }
+
+    @Test("a NAL unit of a type that no encoder sends is named, and a parameter set that can't be read")
+    func invalidNALUnits() throws {
+        let unspecified = try Self.faults { messages in
+            messages[Self.slices(messages)[1]].bytes[44] |= 31
+        }
+        // The picture that is lost leaves its gap.
+        #expect(unspecified == [.invalidNALUnit, .frameNumberGap])
+        let unreadable = try Self.faults { messages in
+            // Of the first SPS, only the byte with its type remains.
+            let place = Self.places(.unit, messages)[0]
+            for index in 45..<messages[place].bytes.count { messages[place].bytes[index] = 0 }
+        }
+        #expect(unreadable.first == .invalidNALUnit)
+        #expect(unreadable.dropFirst().allSatisfy { $0 == .missingParameterSet })
+    }
+
+    @Test("a stream whose first picture is not an IDR picture is named")
+    func startsWithoutIDR() throws {
+        let found = try Self.faults { messages in
+            messages.remove(at: Self.slices(messages)[0])
+            messages.remove(at: Self.places(.picture, messages)[0])
+        }
+        #expect(found == [.startsWithoutIDR])
+    }
+
+    @Test("a picture without its first slice is incomplete, and is still counted with its other slices")
+    func incompletePicture() throws {
+        let pictures = try Self.slicedPictures()
+        try #require(pictures.count > 2 && pictures[1].units.count == 4)
+        var bytes = pictures[0].bytes
+        bytes += pictures[1].bytes[pictures[1].units[0].upperBound...]
+        bytes += pictures[2].bytes
+        let found = try #require(inspect(bytes))
+        #expect(found.rows.faults.map(\.code) == [.incompletePicture])
+        #expect(found.rows.pictures.map(\.slices) == [4, 3, 4])
+    }
+
+    @Test("an access unit that ends before its first slice is empty")
+    func emptyAccessUnit() throws {
+        let found = try Self.faults { messages in
+            messages[Self.places(.unit, messages)[0]].bytes[2] = MessageFlags.endOfFrame.rawValue
+        }
+        #expect(found == [.emptyAccessUnit])
+    }
+
+    @Test("an access unit of more NAL units than a host accepts is named, and one of just as many is not")
+    func oversizedAccessUnit() throws {
+        for excess in [0, 1] {
+            let found = try Self.faults { messages in
+                // The first access unit repeats its SPS.
+                let first = Self.places(.unit, messages)[0]
+                let count = Self.slices(messages)[0] - first + 1
+                let copies = repeatElement(messages[first], count: AccessUnitBuilder.nalUnitLimit - count + excess)
+                messages.insert(contentsOf: copies, at: first)
+            }
+            let expected: [InspectionFault.Code] = excess == 0 ? [] : [.oversizedAccessUnit]
+            #expect(found == expected, "\(excess) too many")
+        }
+    }
+
+    @Test("a slice of a legacy stream that comes more than 40 ms after the rest of its picture is late")
+    func lateSlice() throws {
+        let picture = try #require(try Self.slicedPictures().first)
+        let units = try MessageEncoder(form: .legacy40, epoch: 0).headers(for: picture)
+        for (delay, expected) in [(40, []), (41, [.lateSlice])] as [(Int64, [InspectionFault.Code])] {
+            let bytes = Self.recording { recorder, writer in
+                for (index, unit) in units.enumerated() {
+                    let message = unit.header + picture.bytes[unit.payload]
+                    let arrival = MadeStream.start + .milliseconds(index == units.count - 1 ? delay : 0)
+                    recorder.appendHeader(of: message[...], form: .legacy40, at: arrival, to: &writer)
+                    writer.append(message)
+                }
+            }
+            let found = try #require(inspect(bytes)).rows.faults.map(\.code)
+            #expect(found == expected, "\(delay) ms")
+        }
     }
 }
