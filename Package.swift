@@ -439,7 +439,7 @@ let package = Package(
             ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport", "Threading"]),
         tests(
             "DiagnosisTests",
-            ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "Signalling", "TestSupport"],
+            ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "SecureTransport", "Signalling", "TestSupport"],
             exclude: ["turn_server.py"]),
         tests(
             "ScreenRelayKitTests",

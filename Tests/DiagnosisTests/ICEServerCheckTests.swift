@@ -1,4 +1,5 @@
 import Glibc
+import SecureTransport
 import Signalling
 import TestSupport
 import Testing
@@ -7,6 +8,9 @@ import Testing
 
 @Suite("Asking STUN and TURN servers", .enabled(if: TURNServer.isAvailable))
 struct ICEServerCheckTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
     /// The findings about a server at a port, `turn:HOST:PORT` with this transport and these credentials.
     private func findings(
         _ port: UInt16, _ scheme: String, _ credentials: ICEServer.Credentials, query: String = ""
@@ -48,6 +52,28 @@ struct ICEServerCheckTests {
         #expect(try findings(free, "stun", .none).map(\.id) == ["stun-unreachable"])
         // It speaks no TLS.
         #expect(try findings(server.port, "turns", .secret("north")).map(\.id) == ["turn-unreachable"])
+    }
+
+    @Test("a server that answers without an address refuses that, and is told from one that can't be reached")
+    func refused() throws {
+        let server = try TURNServer(["--secret", "north", "--full"])
+        let address = try findings(server.port, "stun", .none)
+        #expect(address.map(\.id) == ["stun-refused"])
+        #expect(address.first?.line.contains("486 Allocation Quota Reached") == true)
+        let relay = try findings(server.port, "turn", .secret("north"))
+        #expect(relay.map(\.id) == ["turn-refused"])
+        #expect(relay.first?.line.contains("486 Allocation Quota Reached") == true)
+    }
+
+    @Test("a server of TLS whose certificate no authority has signed is named")
+    func certificate() throws {
+        let certificate = try ServerCertificate.made(names: ["localhost"], addresses: ["127.0.0.1"])
+        let file = try folder.write("certificate.pem", Array(certificate.pem.utf8))
+        let server = try TURNServer(["--secret", "north", "--tls", file])
+        let found = try findings(server.port, "turns", .secret("north"))
+        #expect(found.map(\.id) == ["turn-certificate"])
+        // Anything but TLS is not affected.
+        #expect(try findings(server.port, "turn", .secret("north")) == [])
     }
 
     @Test(

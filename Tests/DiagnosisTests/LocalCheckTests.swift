@@ -2,6 +2,7 @@ import Glibc
 import MediaTypes
 import STUN
 import ScreenRelayKit
+import SecureTransport
 import Signalling
 import TestSupport
 import Testing
@@ -158,6 +159,24 @@ struct LocalCheckTests {
         #expect(findings(7200, hardware: hardware) == [])
     }
 
+    @Test("a certificate that has expired is named, and one that isn't valid yet as a wrong clock")
+    func certificates() throws {
+        let key = try folder.write("key", Array(DatedCertificates.key.utf8))
+        func ids(_ text: String, isSynchronized: Bool) throws -> [String] {
+            let file = try folder.write("certificate", Array(text.utf8))
+            var plan = SharePlan()
+            plan.certificate = try ServerCertificate(certificateFile: file, keyFile: key)
+            let check = ClockCheck(
+                plan: plan, now: Int(time(nil)), isSynchronized: isSynchronized,
+                hardware: (folder.file("none"), folder.file("none")), touched: [])
+            return check.findings().map(\.id)
+        }
+        for isSynchronized in [false, true] {
+            #expect(try ids(DatedCertificates.expired, isSynchronized: isSynchronized) == ["certificate"])
+            #expect(try ids(DatedCertificates.early, isSynchronized: isSynchronized) == ["clock"])
+        }
+    }
+
     @Test("a library of a version with a known fault is named with the version that has it no more")
     func libraries() {
         func lines(_ version: [Int]) -> [String] {
@@ -176,6 +195,10 @@ struct LocalCheckTests {
         #expect(
             check.findings(in: "size 640 480\nlacks DAMAGE\nlacks MIT-SHM\n").map(\.id) == [
                 "display-damage", "display-mit-shm",
+            ])
+        #expect(
+            check.findings(in: "size 640 480\nlacks XFIXES\nlacks RANDR\nlacks XInputExtension\n").map(\.id) == [
+                "display-xfixes", "display-randr", "display-xinputextension",
             ])
         #expect(check.findings(in: "size 640 480\nremote\n").map(\.id) == ["display-remote"])
         let locks = check.findings(in: "size 640 480\nunnoticed session\n")
@@ -210,6 +233,17 @@ struct LocalCheckTests {
         #expect(BrowserCheck.findings(in: "webrtc h264 webcodecs secure") == [])
         #expect(BrowserCheck.findings(in: "webrtc webcodecs").map(\.id) == ["browser-h264"])
         #expect(BrowserCheck.findings(in: "").map(\.id) == ["browser-webrtc"])
+    }
+
+    @Test("a browser that can't be opened is named, as is one that doesn't report")
+    func silentBrowser() {
+        var link = ""
+        let missing = BrowserCheck(program: folder.file("none"), timeout: .seconds(30)).findings { link = $0 }
+        #expect(missing.map(\.id) == ["browser"])
+        #expect(link.hasPrefix("http://127.0.0.1:"))
+        // Nobody opens the page.
+        let silent = BrowserCheck(program: nil, timeout: .zero).findings { _ in }
+        #expect(silent.map(\.id) == ["browser"])
     }
 
     @Test("checks run side by side, and one that doesn't end is a finding")

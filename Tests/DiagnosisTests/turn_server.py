@@ -1,9 +1,10 @@
 """A STUN and TURN server for tests, written from RFC 8489 and RFC 8656 alone: it gives addresses, but relays nothing.
 
-usage: turn_server.py [--secret SECRET] [--user USER:PASSWORD] [--clock SECONDS] [--any-time]
+usage: turn_server.py [--secret SECRET] [--user USER:PASSWORD] [--clock SECONDS] [--any-time] [--full] [--tls FILE]
 
 Prints its port, the same for UDP and TCP, and then a line for each address that it gives ("allocated") or gets back
-("freed"). --clock is how far its clock is ahead of this machine's.
+("freed"). --clock is how far its clock is ahead of this machine's. With --full it gives no address. --tls is a
+certificate with its key, for TLS on the TCP port.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import hmac
 import os
 import socket
 import socketserver
+import ssl
 import struct
 import sys
 import threading
@@ -26,6 +28,8 @@ arguments.add_argument("--secret")
 arguments.add_argument("--user")
 arguments.add_argument("--clock", type=int, default=0)
 arguments.add_argument("--any-time", action="store_true")
+arguments.add_argument("--full", action="store_true")
+arguments.add_argument("--tls")
 options = arguments.parse_args()
 nonces = [os.urandom(8).hex()]
 asked = 0
@@ -78,9 +82,12 @@ def answer(data, peer):
     if request is None:
         return None
     kind, identifier, found, covered = request
-    if kind == 1:
-        return message(0x101, identifier, attribute(0x20, address(peer, identifier)))
     error = kind | 0x110
+    quota = attribute(9, struct.pack("!HBB", 0, 4, 86) + b"Allocation Quota Reached")
+    if kind == 1:
+        if options.full:
+            return message(error, identifier, quota)
+        return message(0x101, identifier, attribute(0x20, address(peer, identifier)))
     challenge = attribute(0x14, REALM.encode()) + attribute(0x15, nonces[-1].encode())
     refusal = attribute(9, struct.pack("!HBB", 0, 4, 1) + b"Unauthorized") + challenge
     if 6 not in found or covered is None:
@@ -97,6 +104,8 @@ def answer(data, peer):
     key = hashlib.md5(f"{found[6].decode()}:{REALM}:{word}".encode()).digest()
     if not hmac.compare_digest(hmac.new(key, covered, "sha1").digest(), found[8]):
         return message(error, identifier, refusal)
+    if kind == 3 and options.full:
+        return message(error, identifier, quota, key)
     if kind == 3 and found.get(0x19) == bytes([17, 0, 0, 0]):
         print("allocated", flush=True)
         lifetime = attribute(0xD, struct.pack("!I", 600))
@@ -126,6 +135,10 @@ class StreamServer(socketserver.ThreadingTCPServer):
 
 
 streams = StreamServer(("127.0.0.1", 0), Stream)
+if options.tls:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.tls)
+    streams.socket = context.wrap_socket(streams.socket, server_side=True)
 datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 datagrams.bind(streams.server_address)
 threading.Thread(target=streams.serve_forever, daemon=True).start()

@@ -12,6 +12,10 @@ extension EndToEnd.DoctorTests {
         try expectFault(
             RunningProgram.anyPorts + ["--sound", "desktop"], on: screen.name, environment: nowhere,
             says: "no PulseAudio server answers", "PULSE_SERVER")
+        #expect(
+            try ids(RunningProgram.anyPorts + ["--sound", "desktop"], on: screen.name, environment: nowhere) == [
+                "sound-server"
+            ])
         let silent = try doctor(RunningProgram.anyPorts, on: screen.name, environment: nowhere)
         #expect(silent.lines == ["Nothing is wrong."])
     }

@@ -39,6 +39,16 @@ extension EndToEnd {
             for word in words { #expect(run.lines.first?.contains(word) == true, "\(word) in \(run.lines)") }
         }
 
+        /// The ids of all findings, as programs get them.
+        func ids(
+            _ options: [String], on display: String?, prefix: [String] = [], environment: [String: String] = [:]
+        ) throws -> Set<String> {
+            let run = try doctor(options + ["--json"], on: display, prefix: prefix, environment: environment)
+            #expect(run.errors.isEmpty && run.lines.count == 1, "\(run.errors) \(run.lines)")
+            let objects = run.lines.joined().split(separator: "{\"id\":\"").dropFirst()
+            return Set(objects.map { object in String(object.prefix { $0 != "\"" }) })
+        }
+
         @Test("nothing is wrong on a sound machine, and nothing is left behind")
         func sound() throws {
             let screen = try VirtualScreen(Self.size)
@@ -71,6 +81,13 @@ extension EndToEnd {
         func sharedMemory() throws {
             let screen = try VirtualScreen(Self.size, options: ["-extension", "MIT-SHM"])
             try expectFault(RunningProgram.anyPorts, on: screen.name, says: "has no MIT-SHM")
+        }
+
+        @Test("a Wayland session is named, because viewers would see only a part of it")
+        func wayland() throws {
+            let screen = try VirtualScreen(Self.size)
+            let environment = ["WAYLAND_DISPLAY": "wayland-0"]
+            #expect(try ids(RunningProgram.anyPorts, on: screen.name, environment: environment) == ["wayland"])
         }
 
         @Test("a memory limit that no capture of the screen keeps is named")
@@ -125,9 +142,25 @@ extension EndToEnd {
             try expectFault(
                 options, on: screen.name, prefix: network.prefix, says: "inet loss in drops", "UDP port 8189",
                 "ufw allow 8189/udp")
+            #expect(try ids(options, on: screen.name, prefix: network.prefix) == ["udp-blocked"])
+            let stream = try LossyNetwork(rules: [
+                "add chain inet loss in '{ type filter hook input priority 0; policy accept; }'",
+                "add rule inet loss in tcp dport 8080 drop",
+            ])
+            #expect(try ids(options, on: screen.name, prefix: stream.prefix) == ["tcp-blocked"])
             let other = try LossyNetwork(losingFrom: 9)
             let sound = try doctor(options, on: screen.name, prefix: other.prefix)
             #expect(sound.lines == ["Nothing is wrong."])
+        }
+
+        @Test(
+            "a machine on no network is named if the share is for others",
+            .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
+        func network() throws {
+            let screen = try VirtualScreen(Self.size)
+            let options = ["--lan", "--open", "--listen", "8080", "--udp-port", "8189"]
+            let prefix = ["unshare"] + (geteuid() == 0 ? ["-n"] : ["-n", "-U", "-r"])
+            #expect(try ids(options, on: screen.name, prefix: prefix) == ["network"])
         }
 
         @Test("a mistake in the options is the error that it is for share, and settings are share's")
