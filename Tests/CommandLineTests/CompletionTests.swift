@@ -63,6 +63,56 @@ struct CompletionTests {
         #expect(try offers(["unknown", ""]).isEmpty)
     }
 
+    /// By complete(1) of fish, whose conditions say where a line counts.
+    @Test("fish offers the same: commands, options, the words of a value, and files where there is one")
+    func fish() {
+        let lines = Self.set.completion(for: .fish).split(separator: "\n").map(String.init)
+        let (first, share) = ("-n __fish_use_subcommand", "-n '__fish_seen_subcommand_from share'")
+        for line in [
+            // No files, unless a line says so.
+            "-f",
+            "\(first) -l version -d 'show the version and exit'",
+            "\(first) -a share -d 'Shares what\\'s [there]: all.'", "\(first) -a show -d 'Shows.'",
+            "\(first) -a paint -d 'Paints.'", "\(first) -a man -d 'Tells.'",
+            "-n '__fish_seen_subcommand_from help' -a 'share show paint man'",
+            "\(share) -l fps -s f -x -d 'it\\'s a number: 1'", "\(share) -l log -x -a 'error debug' -d 'how much'",
+            "\(share) -l record -r -F -d 'where to'", "\(share) -l lan -d 'let others in'",
+            "-n '__fish_seen_subcommand_from show' -F", "-n '__fish_seen_subcommand_from paint' -a 'red blue'",
+            "-n '__fish_seen_subcommand_from man' -a 'share show paint man'",
+        ] {
+            #expect(lines.contains("complete -c prog " + line), "\(line)")
+        }
+        #expect(!lines.contains { $0.hasPrefix("complete -c prog \(share) -F") })
+    }
+
+    /// By `_describe` and `_arguments` of zshcompsys(1).
+    @Test("zsh offers the same: commands, options, the words of a value, and files where there is one")
+    func zsh() {
+        let lines = Self.set.completion(for: .zsh).split(separator: "\n").map { line in
+            let text = line.drop { $0 == " " }
+            return String(text.hasSuffix(" \\") ? text.dropLast(2) : text)
+        }
+        let commands = lines.drop { $0 != "local -a commands=(" }.dropFirst().prefix { $0 != ")" }
+        #expect(
+            Array(commands) == [
+                #"'share:Shares what'\''s [there]\: all.'"#, "'show:Shows.'", "'paint:Paints.'", "'man:Tells.'",
+            ])
+        let wanted = [
+            "share": [
+                #"'(-f --fps)'{-f+,--fps=}'[it'\''s a number: 1]:NUMBER:'"#,
+                "'(--log)'--log='[how much]:LEVEL:(error debug)'", "'*'--record='[where to]:FILE:_files'",
+                "'(--lan)'--lan'[let others in]'",
+            ],
+            "show": ["'1:FILE:_files'"], "paint": ["'1:COLOUR:(red blue)'"],
+            "man": ["'1::COMMAND:(share show paint man)'"],
+        ]
+        for (command, specifications) in wanted {
+            let block = lines.drop { $0 != command + ")" }.dropFirst().prefix { $0 != ";;" }
+            #expect(block.first == "_arguments -s -S", "\(command)")
+            for text in specifications { #expect(block.contains(text), "\(command): \(text)") }
+        }
+    }
+
     @Test("each shell that is here reads its script without a complaint", arguments: CompletionShell.allCases)
     func syntax(_ shell: CompletionShell) throws {
         let folder = try TemporaryFolder()
