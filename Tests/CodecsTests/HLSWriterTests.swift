@@ -103,6 +103,22 @@ struct HLSWriterTests {
         #expect(abs(last - 59.96) < 0.001)
     }
 
+    @Test("other users may read whatever the umask allows, as a web server must")
+    func modes() throws {
+        let facts = String(decoding: try fileBytes("/proc/self/status"), as: UTF8.self).split(separator: "\n")
+        let umask = facts.first { $0.hasPrefix("Umask:") }?.split(separator: "\t").last
+        let mask = try #require(umask.flatMap { UInt32($0, radix: 8) })
+        let writer = try writer()
+        try write(0..<75, to: writer)
+        try writer.finish()
+        let names = try names
+        #expect(names.contains("room.m3u8") && names.count > 2)
+        for name in names {
+            var status = stat()
+            #expect(stat(folder.file(name), &status) == 0 && status.st_mode & 0o777 == 0o666 & ~mask, "\(name)")
+        }
+    }
+
     @Test("another size begins another initialization segment under another name, which the list says")
     func sizes() throws {
         let writer = try writer()

@@ -16,9 +16,13 @@ struct ServerRelayTests {
             + candidates.enumerated().map { "a=candidate:\($0) 1 \($1)\r\n" }.joined()
     }
 
-    private func relay(at server: RawServer, nearest: Nearness, after delay: Interval = .zero) throws -> ServerRelay {
+    private func named(_ server: RawServer, nearest: Nearness) throws -> NamedServers {
         let links = #"<turn:127.0.0.1:\#(server.port)?transport=tcp>; rel=ice-server; username=u; credential=p"#
-        let named = try #require(NamedServers(links: links, nearest: nearest))
+        return try #require(NamedServers(links: links, nearest: nearest))
+    }
+
+    private func relay(at server: RawServer, nearest: Nearness, after delay: Interval = .zero) throws -> ServerRelay {
+        let named = try named(server, nearest: nearest)
         let relay = ServerRelay(
             by: named, offer: Self.offer, answer: answer("udp 1 192.0.2.7 4000 typ host"), after: delay
         ) { _ in }
@@ -50,6 +54,17 @@ struct ServerRelayTests {
         #expect(message.method == .allocate && message.messageClass == .request)
         withExtendedLifetime(relay) {}
         relay = nil
+    }
+
+    @Test("a TURN server is contacted a second after the answer, and not before")
+    func delay() throws {
+        let server = try RawServer()
+        let named = try named(server, nearest: .thisMachine)
+        let begin = now()
+        let relay = ServerRelay(by: named, offer: Self.offer, answer: answer("udp 1 192.0.2.7 4000 typ host")) { _ in }
+        try server.accept()
+        #expect(now() - begin >= .seconds(1))
+        withExtendedLifetime(relay) {}
     }
 
     @Test("who is connected in time needs none, and it isn't begun then")

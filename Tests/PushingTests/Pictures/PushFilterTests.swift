@@ -69,6 +69,36 @@ struct PushFilterTests {
         #expect(without.count > 5 && !without.contains(true))
     }
 
+    @Test("a push with a filter connects again for any change of its settings, and for the filter's end")
+    func reload() throws {
+        defer { host.stop() }
+        #expect(host.firstTrack.publish(track))
+        var settings = PushSettings()
+        settings.filter = { Self.mark(&$0) }
+        let told = Told()
+        let address = try PushAddress("file:" + folder.file("a.mkv"))
+        let push = try Push(host.firstTrack, to: address, settings: settings) { told.take($0) }
+        push.start()
+        var written = 0
+        func eventuallyConnected(_ times: Int) throws {
+            let wanted = (0..<times).flatMap { _ in [OutputState.connecting, .connected] }
+            try eventually("connection \(times)") {
+                track.write(pictures[written % pictures.count])
+                written += 1
+                poll(nil, 0, 10)
+                return told.states == wanted
+            }
+        }
+        try eventuallyConnected(1)
+        // Without a filter, the connection would go on.
+        settings.statusPeriod = .milliseconds(500)
+        try push.reload(settings)
+        try eventuallyConnected(2)
+        settings.filter = nil
+        try push.reload(settings)
+        try eventuallyConnected(3)
+    }
+
     @Test("a filter that changes the size ends its push with an error")
     func filterOfAnotherSize() throws {
         defer { host.stop() }
