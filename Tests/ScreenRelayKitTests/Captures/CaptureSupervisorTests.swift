@@ -1,11 +1,12 @@
 import Glibc
 import MediaTypes
-import ScreenRelayKit
 import Signalling
 import Synchronization
 import TestSupport
 import Testing
 import Threading
+
+@testable import ScreenRelayKit
 
 @Suite("The supervisor of a capture", .serialized)
 struct CaptureSupervisorTests {
@@ -118,6 +119,17 @@ struct CaptureSupervisorTests {
         #expect(scene.failures.codes.withLock { $0.isEmpty })
         let ends = noted.all.withLock { lines in lines.filter { $0.contains("ended") } }
         #expect(ends == ["screenrelay-sound ended (exit status \(code)); restarting it at once"])
+    }
+
+    @Test("the pause before a capture of sound is tried again grows up to 30 s")
+    func longestPause() {
+        let longest = SupervisedProgram.sound("/bin/sh", []).maxPause
+        var pause = Interval.zero
+        let pauses = (0..<11).map { _ in
+            pause = CaptureSupervisor.longer(pause, atMost: longest)
+            return pause.milliseconds
+        }
+        #expect(pauses == [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000])
     }
 
     @Test("it gets a link to its host under the descriptor that it is told")

@@ -120,7 +120,8 @@ public final class CaptureSupervisor: Sendable {
         thread.withLock { $0 }?.join()
     }
 
-    private static func longer(_ pause: Interval, atMost longest: Interval) -> Interval {
+    /// The pause after one of `pause`.
+    static func longer(_ pause: Interval, atMost longest: Interval) -> Interval {
         pause == .zero ? firstPause : min(pause * 2, longest)
     }
 
