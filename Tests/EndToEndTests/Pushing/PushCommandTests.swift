@@ -1,6 +1,8 @@
 import BrowserDriver
 import Foundation
+import H264
 import Processes
+import TestScene
 import TestSupport
 import Testing
 
@@ -161,18 +163,43 @@ extension EndToEnd {
             #expect(desktop.host.stop() == .exited(0))
         }
 
-        @Test("the pointer is drawn into what is pushed, as it is and encoded once more")
+        @Test("a preset that names only the sound leaves the video as it is")
+        func soundPreset() throws {
+            let files = ["plain.mkv", "sound.mkv"].map { folder.file($0) }
+            let pushes = files.flatMap { ["--push", "file:" + $0] }
+            let desktop = try SharedDesktop(options: pushes + ["--preset", "sound-bitrate=96k"])
+            try eventually("both files") { files.allSatisfy { (try? fileBytes($0))?.count ?? 0 > 20_000 } }
+            #expect(desktop.host.stop() == .exited(0))
+            let pictures = try files.map { file in
+                let raw = file + ".264"
+                let copied = try FFmpeg.run(["-i", file, "-c", "copy", "-f", "h264", raw])
+                #expect(copied.faults.isEmpty, "\(copied.messages)")
+                return Set(AccessUnitBuilder.accessUnits(inAnnexB: try fileBytes(raw)).map(\.slices))
+            }
+            // No re-encoded picture would be the same, byte for byte.
+            let common = pictures[0].intersection(pictures[1])
+            #expect(common.count > 5, "\(common.count) of \(pictures.map(\.count))")
+        }
+
+        @Test("the pointer is drawn into what is pushed, as it is and encoded once more, and then into snapshots")
         func pointer() throws {
             let desktop = try SharedDesktop(scene: ["--still"])
             let client = try DisplayClient(desktop.screen.name)
             // A white dot with its hot spot in the middle, on the scene's dark ground.
             client.showPointer(at: (300, 9), glyph: 38)
+            func isInSnapshot() throws -> Bool {
+                let place = SceneRectangle(299, 8, 2, 2)
+                return try LinkSnapshot(of: desktop.link).picture.meanColor(of: place).map { $0.green > 160 } ?? false
+            }
+            // Pages would draw it themselves.
+            try eventually("a snapshot without the pointer") { try !isInSnapshot() }
             let files = ["plain.mkv", "encoded.mkv"].map { desktop.folder.file($0) }
             for (file, preset) in zip(files, [[], ["--preset", "size=640x480,bitrate=2M"]]) {
                 let words = ["screenrelay", "push", "add", "file:" + file, "--pid", "\(desktop.host.child.processID)"]
                 #expect(try CommandLineRun(words + preset).status == .exited(0))
             }
             try eventually("both files") { try files.allSatisfy { try fileBytes($0).count > 2000 } }
+            try eventually("a snapshot with the pointer") { try isInSnapshot() }
             #expect(desktop.host.stop() == .exited(0))
             for file in files {
                 let gray = try FFmpeg.decode(file, to: "gray").bytes
