@@ -1,9 +1,8 @@
 import LockOrder
 import Synchronization
-import TestSupport
 import Testing
 
-@Suite("Locks with a rank", OwnThreads())
+@Suite("Locks with a rank")
 struct RankedMutexTests {
     @Test("locks may be taken in their order, again and again")
     func order() {
@@ -24,7 +23,7 @@ struct RankedMutexTests {
     }
 
     #if DEBUG
-        @Test("a lock that is taken out of order stops the program in a debug build", .timeLimit(.minutes(10)))
+        @Test("a lock that is taken out of order stops the program in a debug build", .timeLimit(.minutes(30)))
         func wrongOrder() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let outer = RankedMutex(0, .hostTracks)
@@ -33,7 +32,7 @@ struct RankedMutexTests {
             try Self.expectFault("the lock hostTracks is taken under trackHub", in: result)
         }
 
-        @Test("two locks of one rank at a time stop the program in a debug build", .timeLimit(.minutes(10)))
+        @Test("two locks of one rank at a time stop the program in a debug build", .timeLimit(.minutes(30)))
         func equals() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let other = RankedMutex(0, .innermost)

@@ -1,8 +1,7 @@
-import TestSupport
 import Testing
 import Threading
 
-@Suite("Owners of values that aren't thread-safe", OwnThreads())
+@Suite("Owners of values that aren't thread-safe")
 struct ThreadOwnerTests {
     @Test("the thread that created it may use it")
     func same() {
@@ -11,7 +10,7 @@ struct ThreadOwnerTests {
     }
 
     #if DEBUG
-        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(10)))
+        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(30)))
         func other() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let owner = ThreadOwner()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("The thread of connections to servers", OwnThreads())
+@Suite("The thread of connections to servers")
 struct ConnectionThreadTests {
     @Test("posted work and ticks may use what belongs to the thread")
     func own() throws {
@@ -24,7 +24,7 @@ struct ConnectionThreadTests {
     }
 
     #if DEBUG
-        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(10)))
+        @Test("another thread is stopped in a debug build", .timeLimit(.minutes(30)))
         func other() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let thread = ConnectionThread()

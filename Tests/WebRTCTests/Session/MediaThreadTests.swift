@@ -1,14 +1,13 @@
 #if DEBUG
     import MediaTypes
-    import TestSupport
     import Testing
     import Threading
 
     @testable import WebRTC
 
-    @Suite("What belongs to the media thread", OwnThreads())
+    @Suite("What belongs to the media thread")
     struct MediaThreadTests {
-        @Test("a feed that another thread uses stops the program in a debug build", .timeLimit(.minutes(5)))
+        @Test("a feed that another thread uses stops the program in a debug build", .timeLimit(.minutes(30)))
         func feed() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let feed = Sent(try Rig().feed)
@@ -17,7 +16,7 @@
             try Self.expectFault(in: try #require(result))
         }
 
-        @Test("a session that another thread uses stops the program in a debug build", .timeLimit(.minutes(5)))
+        @Test("a session that another thread uses stops the program in a debug build", .timeLimit(.minutes(30)))
         func session() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let rig = try Rig()

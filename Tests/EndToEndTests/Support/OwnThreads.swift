@@ -1,13 +1,11 @@
 import Dispatch
-public import Testing
+import Testing
 
 /// Runs a suite on threads of its own. Its tests wait for other processes most of the time; on Swift's threads, of
 /// which there is one for each processor, each of them would wait for its turn behind the tests of all other suites,
 /// and then keep one of those threads from them.
-public struct OwnThreads: SuiteTrait, TestScoping {
-    public init() {}
-
-    public func provideScope(
+struct OwnThreads: SuiteTrait, TestScoping {
+    func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
     ) async throws {
         try await withTaskExecutorPreference(QueueExecutor()) { try await body() }
