@@ -118,13 +118,13 @@ extension EndToEndBesideBrowser {
                 ] + LinkSocket.hostOptions + options)
             launch.environment = RunningProgram.environment
             let host = try ChildProcess(launch)
-            defer { host.stop(within: .seconds(60)) }
+            defer { host.stop(within: .seconds(5)) }
             let words = options.contains("--json") ? "\"links\":[]" : "'screenrelay link' prints it."
             try eventually("what it says") {
                 String(decoding: try fileBytes(output), as: UTF8.self).contains(words) ? () : nil
             }
             host.terminate(SIGTERM)
-            #expect(host.wait(within: .seconds(60)) == .exited(0))
+            #expect(host.wait(within: .seconds(10)) == .exited(0))
             let text = String(decoding: try fileBytes(output), as: UTF8.self)
             #expect(!text.contains("http") && !text.contains("#screen"), "\(text)")
         }
@@ -168,10 +168,10 @@ extension EndToEndBesideBrowser {
             let mistyped = try start()
             try type(mistyped, "one\n", after: "Password for the room: ")
             try type(mistyped, "other\n", after: "again: ")
-            #expect(mistyped.wait(within: .seconds(60)) == .exited(64))
+            #expect(mistyped.wait(within: .seconds(10)) == .exited(64))
             let cancelled = try start()
             try type(cancelled, "so\u{3}", after: "Password for the room: ")
-            #expect(cancelled.wait(within: .seconds(60)) == .exited(64))
+            #expect(cancelled.wait(within: .seconds(10)) == .exited(64))
         }
 
         @Test("links end after their time, and a page in the room is told", .enabled(if: EndToEnd.hasBrowser))
@@ -188,7 +188,7 @@ extension EndToEndBesideBrowser {
                 let wasGood = try status(link) == 200
                 try host.waitForLog("its invite links have expired", within: .seconds(Int64(seconds) + 10))
                 guard wasInTheRoom, wasGood else { continue }
-                try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(60))
+                try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(10))
                 #expect(try page.evaluate("screenRelay.error").string == "This invite link has expired.")
                 #expect(try status(link) == 401)
                 return
@@ -243,7 +243,7 @@ extension EndToEndBesideBrowser {
             let guesser = "2001:db8::bad"
             for address in ["2001:db8::1", guesser] {
                 let added = try run(["ip", "address", "add", "\(address)/64", "dev", "near", "nodad"])
-                #expect(added.wait(within: .seconds(60)) == .exited(0))
+                #expect(added.wait(within: .seconds(10)) == .exited(0))
             }
             let host = try host(["--lan", "--listen", "[2001:db8::1]:0"], prefix: network.prefix)
             let link = try host.printedLink()

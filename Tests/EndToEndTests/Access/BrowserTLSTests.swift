@@ -82,7 +82,7 @@ extension EndToEndInBrowser {
             var launch = Launch("openssl", ["s_client", "-connect", "127.0.0.1:\(port)", "-showcerts"])
             launch.standardOutput = .text(limit: 100_000)
             launch.standardError = .null
-            return try ChildProcess.run(launch, within: .seconds(60)).output
+            return try ChildProcess.run(launch, within: .seconds(10)).output
         }
     }
 
@@ -126,7 +126,7 @@ extension EndToEndInBrowser {
                 "screenrelay", ["host", "--link", "unix:s.sock"] + LinkSocket.hostOptions, folder: folder.path)
             _ = try host.printedLink()
             host.child.terminate(SIGHUP)
-            #expect(host.child.wait(within: .seconds(60)) == .exited(0))
+            #expect(host.child.wait(within: .seconds(5)) == .exited(0))
             #expect(access(folder.file("s.sock"), F_OK) != 0)
         }
     }

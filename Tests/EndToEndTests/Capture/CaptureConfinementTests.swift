@@ -84,7 +84,7 @@ extension EndToEndBesideBrowser {
             #expect(status["NoNewPrivs"] == "1")
             // It still ends with its parent.
             desktop.host.child.terminate(SIGKILL)
-            try eventually("capture's own end", within: .seconds(60), holds: { !isRunning(capture) })
+            try eventually("capture's own end", within: .seconds(10), holds: { !isRunning(capture) })
         }
 
         @Test(

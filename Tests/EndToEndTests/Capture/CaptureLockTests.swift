@@ -91,7 +91,7 @@ extension EndToEndBesideBrowser {
         private static func report(_ screen: VirtualScreen, _ prefix: [String]) throws -> String {
             let program = try RunningProgram(
                 "screenrelay-capture", ["--check", "--display", screen.name, "--pause-when-locked"], prefix: prefix)
-            #expect(program.child.wait(within: .seconds(60)) == .exited(0), "\(program.log)")
+            #expect(program.child.wait(within: .seconds(10)) == .exited(0), "\(program.log)")
             program.child.output?.waitForEnd(within: .seconds(2))
             return program.output
         }

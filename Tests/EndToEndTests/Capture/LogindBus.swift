@@ -59,6 +59,6 @@ final class LogindBus {
             ["--bus=\(address)", "--print-reply", "--dest=org.freedesktop.login1", path, method] + arguments)
         launch.standardOutput = .null
         launch.standardError = .null
-        return try ChildProcess.run(launch, within: .seconds(60)).0?.isSuccess == true
+        return try ChildProcess.run(launch, within: .seconds(5)).0?.isSuccess == true
     }
 }

@@ -179,7 +179,7 @@ extension EndToEndBesideBrowser {
             try late.waitUntilPlaying()
             try late.expectMotion(by: 30, within: .seconds(90))
             try viewer.expectMotion(by: 30, within: .seconds(90))
-            #expect(host.stop(within: .seconds(60)) == .exited(0))
+            #expect(host.stop(within: .seconds(10)) == .exited(0))
             scene.stop()
         }
     }

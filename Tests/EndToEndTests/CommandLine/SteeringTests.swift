@@ -75,16 +75,24 @@ extension EndToEnd {
             #expect(status.output.contains("\"state\":\"waiting\"") && !status.output.contains("capture\":"))
         }
 
-        @Test("averages are told of half a second and more: right after a start there are counts alone")
-        func firstAverages() throws {
-            let folder = try TemporaryFolder()
+        /// A host, and a connection to it that has greeted as a capture does.
+        private static func connected(
+            in folder: TemporaryFolder
+        ) throws -> (host: RunningProgram, capture: LinkConnection, encoder: MessageEncoder) {
             let path = folder.file("s.sock")
             let host = try RunningProgram.host("unix:" + path)
             _ = try host.printedLink()
             let capture = try LinkConnection.connect(to: .unix(path: path))
             let encoder = MessageEncoder(epoch: 9)
-            try capture.enqueue(
-                header: encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true))))
+            let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
+            try capture.enqueue(header: encoder.encode(.hello(hello)))
+            return (host, capture, encoder)
+        }
+
+        @Test("averages are told of half a second and more: right after a start there are counts alone")
+        func firstAverages() throws {
+            let folder = try TemporaryFolder()
+            let (host, capture, encoder) = try Self.connected(in: folder)
             var statistics = CaptureStatistics()
             (statistics.pictures, statistics.bytes) = (1, 30_000)
             for (milliseconds, words) in [
@@ -110,13 +118,7 @@ extension EndToEnd {
         @Test("each figure that a capture reports is in the status for programs under its own name")
         func figures() throws {
             let folder = try TemporaryFolder()
-            let path = folder.file("s.sock")
-            let host = try RunningProgram.host("unix:" + path)
-            _ = try host.printedLink()
-            let capture = try LinkConnection.connect(to: .unix(path: path))
-            let encoder = MessageEncoder(epoch: 9)
-            try capture.enqueue(
-                header: encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true))))
+            let (host, capture, encoder) = try Self.connected(in: folder)
             var statistics = CaptureStatistics()
             (statistics.pictures, statistics.idrPictures, statistics.bytes) = (1, 2, 3)
             (statistics.damageEvents, statistics.heldBack, statistics.grabNanoseconds) = (4, 5, 6)

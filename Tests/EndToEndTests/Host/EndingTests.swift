@@ -82,7 +82,7 @@ extension EndToEnd {
                 kill(capture, SIGSTOP)
             }
             desktop.host.child.terminate(SIGKILL)
-            try eventually("capture's own end", within: .seconds(60), holds: { !isRunning(capture) })
+            try eventually("capture's own end", within: .seconds(10), holds: { !isRunning(capture) })
             #expect(try sharedSegments(of: [capture, desktop.host.child.processID]).isEmpty)
         }
     }
@@ -125,7 +125,7 @@ extension EndToEnd {
             #expect(try LinkSnapshot(of: link).picture.width == 320)
             // The third attempt after it fails 300 ms later, and says nothing any more.
             let until = now() + .milliseconds(1200)
-            try eventually("more attempts", within: .seconds(60), holds: { now() > until })
+            try eventually("more attempts", within: .seconds(5), holds: { now() > until })
             #expect(share.occurrences(of: "can't be opened") == 1)
 
             let starts = share.occurrences(of: LinkBetweenPrograms.cameTogether)

@@ -79,7 +79,7 @@ extension EndToEndBesideBrowser {
             try viewer.page.evaluate("document.getElementById('listen').click()")
             try viewer.page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.01")
             try eventually("the tone on the page") {
-                let loudest = try viewer.page.evaluate("window.loudest()", within: .seconds(60))
+                let loudest = try viewer.page.evaluate("window.loudest()", within: .seconds(10))
                 let isTone = abs((loudest["hertz"].number ?? 0) - Double(Self.hertz)) < 3
                 return isTone && loudest["level"].number ?? -100 > -40 ? () : nil
             }

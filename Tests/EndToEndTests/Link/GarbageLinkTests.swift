@@ -81,7 +81,7 @@ extension EndToEnd {
             // Allow ten more descriptors than it has open; five connections stay in the listener's queue.
             let limit = try openDescriptors(of: process) + 10
             let limiting = try ChildProcess.run(
-                Launch("prlimit", ["--pid", "\(process)", "--nofile=\(limit)"]), within: .seconds(60))
+                Launch("prlimit", ["--pid", "\(process)", "--nofile=\(limit)"]), within: .seconds(10))
             try #require(limiting.status == .exited(0))
             var sockets = try (0..<15).map { _ in try RawSocket.connected(toPath: path) }
             let words = "new connections have to wait"

@@ -64,7 +64,7 @@ extension LossyNetwork {
     fileprivate func run(_ line: String) throws {
         var launch = Launch(prefix[0], Array(prefix.dropFirst()) + ["sh", "-c", line])
         launch.standardError = .text(limit: 10_000)
-        let run = try ChildProcess.run(launch, within: .seconds(60))
+        let run = try ChildProcess.run(launch, within: .seconds(10))
         #expect(run.status == .exited(0), "\(line): \(run.errorOutput)")
     }
 }

@@ -82,7 +82,7 @@ extension EndToEnd {
             // The capture has no other way to the host.
             #expect(host.stop(within: .seconds(90)) == .exited(0))
             #expect(capture.wait(within: .seconds(90)) == .exited(0))
-            capture.errorOutput?.waitForEnd(within: .seconds(60))
+            capture.errorOutput?.waitForEnd(within: .seconds(5))
             #expect(capture.errorOutput?.text.contains("the host ends the capture link: the host is ending") == true)
         }
     }

@@ -109,7 +109,7 @@ extension EndToEndBesideBrowser {
             let script = "my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!; $s->sysread(my $bytes, 9)"
             let asked = try ChildProcess.run(
                 Launch(nobody[0], Array(nobody.dropFirst()) + ["perl", "-MIO::Socket::UNIX", "-e", script, path]),
-                within: .seconds(60))
+                within: .seconds(10))
             #expect(asked.status == .exited(0))
             try host.waitForLog(
                 "the process on the other end belongs to user 65534; only user 0 and root may use this capture link")

@@ -73,7 +73,7 @@ extension EndToEndInBrowser {
 
             let before = try soundStatistic("totalAudioEnergy", on: page)
             try click("listen", on: page)
-            try page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.01", within: .seconds(60))
+            try page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.01", within: .seconds(5))
             try eventually("sound that is played") {
                 try soundStatistic("totalAudioEnergy", on: page) > before ? () : nil
             }
@@ -81,7 +81,7 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("document.getElementById('speaker').ariaPressed").string == "true")
             try page.waitUntil(
                 "Number(document.querySelector('#speaker .level').style.getPropertyValue('--level')) > 0.2",
-                within: .seconds(60))
+                within: .seconds(5))
 
             try page.evaluate("document.getElementById('figures').click()")
             try page.waitUntil(
@@ -142,18 +142,18 @@ extension EndToEndInBrowser {
             let note = "document.querySelector('.sound-note').textContent"
             let isIdle = "document.getElementById('stage').classList.contains('idle')"
 
-            try page.waitUntil(isIdle, within: .seconds(60))
+            try page.waitUntil(isIdle, within: .seconds(10))
             let mute = try CommandLineRun(["screenrelay", "mute", "--pid", process])
             #expect(mute.status == .exited(0), "\(mute.errorOutput)")
-            try page.waitUntil("screenRelay.sound === 'muted'", within: .seconds(60))
+            try page.waitUntil("screenRelay.sound === 'muted'", within: .seconds(5))
             #expect(try page.evaluate(isIdle).bool == false, "the bar, which has the note, comes back")
             #expect(try page.evaluate(note).string == "The sharer has muted the sound.")
-            try page.waitUntil("screenRelay.audioLevel < 0.001", within: .seconds(60))
+            try page.waitUntil("screenRelay.audioLevel < 0.001", within: .seconds(5))
             try viewer.expectMotion()
 
             let unmute = try CommandLineRun(["screenrelay", "unmute", "--pid", process])
             #expect(unmute.status == .exited(0), "\(unmute.errorOutput)")
-            try page.waitUntil("screenRelay.sound === 'live' && screenRelay.audioLevel > 0.01", within: .seconds(60))
+            try page.waitUntil("screenRelay.sound === 'live' && screenRelay.audioLevel > 0.01", within: .seconds(5))
             #expect(try page.evaluate(note).string == "")
             #expect(try page.evaluate("screenRelay.isListening").bool == true)
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")

@@ -47,7 +47,7 @@ extension EndToEndInBrowser {
 
             let file = folder.file("last.png")
             let snapshot = try RunningProgram("screenrelay", ["snapshot", link, "-o", file])
-            #expect(snapshot.child.wait(within: .seconds(60)) == .exited(0), "\(snapshot.log)")
+            #expect(snapshot.child.wait(within: .seconds(10)) == .exited(0), "\(snapshot.log)")
             let decoded = try FFmpeg.decode(file, to: "gray")
             #expect(psnr(decoded.bytes, last) >= 30, "the snapshot")
         }
@@ -71,7 +71,7 @@ extension EndToEndInBrowser {
             var best = 0.0
             do {
                 try eventually(
-                    "the last picture on the page of \(who)", within: .seconds(60),
+                    "the last picture on the page of \(who)", within: .seconds(10),
                     holds: {
                         guard let picture = try viewer.picture(), picture.width == Self.size.width else { return false }
                         best = max(best, psnr(brightness(of: picture), last))

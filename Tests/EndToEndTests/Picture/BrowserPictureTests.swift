@@ -28,7 +28,7 @@ extension EndToEndInBrowser {
 
             let file = desktop.folder.file("screen.png")
             let snapshot = try RunningProgram("screenrelay", ["snapshot", desktop.link, "-o", file])
-            #expect(snapshot.child.wait(within: .seconds(60)) == .exited(0), "\(snapshot.log)")
+            #expect(snapshot.child.wait(within: .seconds(10)) == .exited(0), "\(snapshot.log)")
             let decoded = try FFmpeg.decode(file)
             let saved = try #require(
                 ScenePicture(bytes: decoded.bytes, width: 640, height: 480), "\(decoded.messages)")

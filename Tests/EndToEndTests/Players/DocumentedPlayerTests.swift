@@ -56,7 +56,7 @@ extension EndToEnd {
             let player = try ChildProcess(launch)
             defer { player.stop(within: .zero) }
             // Less than 2 s on a machine that has nothing else to do.
-            try eventually("a picture of \(words.joined(separator: " "))", within: .seconds(60)) {
+            try eventually("a picture of \(words.joined(separator: " "))", within: .seconds(10)) {
                 let grabbed = try FFmpeg.grab(display: screen.name, width: 640, height: 480).bytes
                 // More than a window that hasn't painted anything, or a line of text, would have.
                 return grabbed.count { $0 > 40 } > grabbed.count / 5

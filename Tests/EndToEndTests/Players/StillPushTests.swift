@@ -45,7 +45,7 @@ extension EndToEnd {
                 return times.compactMap { Double($0.split(separator: ",")[0]) }.max() ?? 0 > 4
             }
             // It took 16 s without sound.
-            for _ in 0..<2 { try show(server.url, within: .seconds(60)) }
+            for _ in 0..<2 { try show(server.url, within: .seconds(10)) }
         }
 
         @Test("HLS has a playlist within seconds, and a player that comes later shows it as soon")
@@ -59,9 +59,9 @@ extension EndToEnd {
                 return text.split(separator: "\n").count { $0.hasSuffix(".m4s") }
             }
             // Less than 2 s on such a machine.
-            try eventually("a playlist", within: .seconds(60)) { segments() >= 1 }
+            try eventually("a playlist", within: .seconds(5)) { segments() >= 1 }
             try show(path, within: .seconds(6))
-            try eventually("three segments", within: .seconds(60)) { segments() >= 3 }
+            try eventually("three segments", within: .seconds(15)) { segments() >= 3 }
             try show(path, within: .seconds(6))
         }
     }

@@ -132,7 +132,7 @@ extension EndToEnd {
             try eventually("a socket with this buffer") {
                 var launch = Launch("ss", ["-Htnm", "dport", "=", ":\(server.port)"])
                 launch.standardOutput = .text(limit: 1 << 16)
-                return try ChildProcess.run(launch, within: .seconds(60)).output.contains("tb\(77 * 2 << 10),")
+                return try ChildProcess.run(launch, within: .seconds(10)).output.contains("tb\(77 * 2 << 10),")
             }
             withExtendedLifetime(desktop) {}
         }

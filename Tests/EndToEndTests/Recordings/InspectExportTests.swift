@@ -162,8 +162,8 @@ extension EndToEnd {
             try capture.send(encoder.encode(.sharing(.live)))
             try eventually("what stands behind damage", holds: { inspect.output?.text.contains("\"paused\"") == true })
             inspect.terminate(SIGINT)
-            #expect(inspect.wait(within: .seconds(60)) == .exited(65))
-            inspect.output?.waitForEnd(within: .seconds(60))
+            #expect(inspect.wait(within: .seconds(10)) == .exited(65))
+            inspect.output?.waitForEnd(within: .seconds(10))
             let text = inspect.output?.text ?? ""
             #expect(text.contains("\"code\":\"unreadable\""))
             #expect(text.contains("{\"type\":\"summary\""))
@@ -195,7 +195,7 @@ extension EndToEnd {
             let export = try RunningProgram(
                 "screenrelay", ["export", path, "-o", output], prefix: EndToEndBesideBrowser.LostOutput.onFullDisk)
             #expect(export.child.wait(within: .seconds(90)) == .exited(74))
-            export.child.errorOutput?.waitForEnd(within: .seconds(60))
+            export.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(export.log == "screenrelay: standard output: No space left on device\n")
             #expect(try fileBytes(output) == stream)
         }

@@ -37,7 +37,7 @@ extension EndToEnd {
                     return blocks(SIGINT) && blocks(SIGTERM) && !blocks(SIGUSR2)
                 })
             program.child.terminate(signal)
-            return program.child.wait(within: .seconds(60))
+            return program.child.wait(within: .seconds(5))
         }
 
         @Test("a signal ends replay and export while nobody writes", arguments: [SIGINT, SIGTERM])
@@ -55,7 +55,7 @@ extension EndToEnd {
                 if isIdle { _ = stream.withUnsafeBytes { write(writer, $0.baseAddress, 6) } }
                 let export = try RunningProgram("screenrelay", ["export", path, "-o", output])
                 #expect(try interrupt(export, signal) == .signaled(signal))
-                export.child.errorOutput?.waitForEnd(within: .seconds(60))
+                export.child.errorOutput?.waitForEnd(within: .seconds(10))
                 #expect(export.log.contains("interrupted: '\(output)' was not written"))
             }
             let input = try RunningProgram("screenrelay", ["replay", "-"] + link, input: .pipe)
@@ -78,7 +78,7 @@ extension EndToEnd {
                 return connection?.passed.count ?? 0 > 90 ? () : nil
             }
             replay.child.terminate(SIGINT)
-            #expect(replay.child.wait(within: .seconds(60)) == .exited(0))
+            #expect(replay.child.wait(within: .seconds(5)) == .exited(0))
             try host.finish()
             let arrived = try #require(try RecordedConnection.all(of: host.recording).first)
             #expect(stream.starts(with: arrived.annexB))
@@ -95,7 +95,7 @@ extension EndToEnd {
             try replay.child.write(stream)
             replay.child.closeInput()
             #expect(replay.child.wait(within: .seconds(90)) == .exited(0))
-            replay.child.errorOutput?.waitForEnd(within: .seconds(60))
+            replay.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(replay.log.contains("--pause-at 1000 was not reached: the recording has "))
             try host.finish()
             #expect(try RecordedConnection.all(of: host.recording).first?.annexB == stream)

@@ -97,9 +97,9 @@ extension EndToEndInBrowser {
 
             let pid = "\(desktop.host.child.processID)"
             #expect(try CommandLineRun(["screenrelay", "pause", "--pid", pid]).status == .exited(0))
-            try page.waitUntil("screenRelay.source === 'paused'", within: .seconds(60))
+            try page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
             #expect(try CommandLineRun(["screenrelay", "resume", "--pid", pid]).status == .exited(0))
-            try page.waitUntil("screenRelay.source === 'live'", within: .seconds(60))
+            try page.waitUntil("screenRelay.source === 'live'", within: .seconds(5))
             try viewer.expectMotion()
             #expect(try page.evaluate("screenRelay.isByWebSocket").bool == true)
             #expect(try viewer.reconnects() == 0)
@@ -240,7 +240,7 @@ extension EndToEndInBrowser {
             try page.waitUntil("screenRelay.sound === 'live' && document.getElementById('listen')?.checkVisibility()")
             #expect(try page.evaluate("sent.includes('__frames_sound')").bool == false, "it costs nothing until then")
             try page.evaluate("document.getElementById('listen').click()")
-            try page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.3", within: .seconds(60))
+            try page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.3", within: .seconds(10))
             #expect(try page.evaluate("sent.includes('__frames_heard')").bool == true)
 
             // Media Source plays some 0.2 s later, for which pictures don't wait to the end.

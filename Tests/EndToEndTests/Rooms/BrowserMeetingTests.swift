@@ -28,7 +28,7 @@ extension EndToEndInBrowser {
             for page in pages {
                 let before = try page.tiles()
                 #expect(before.count == 2)
-                try eventually("moving pictures of both others", within: .seconds(60)) {
+                try eventually("moving pictures of both others", within: .seconds(10)) {
                     zip(before, try page.tiles()).allSatisfy { $1.frames >= $0.frames + 10 && !$1.isBlack }
                 }
                 try page.viewer.expectMotion()
@@ -58,14 +58,14 @@ extension EndToEndInBrowser {
             pages[2].browser.kill()
             let killed = ContinuousClock.now
             for page in pages.dropLast() {
-                _ = try page.page.waitUntil("screenRelay.meeting.peers.length === 1", within: .seconds(60))
+                _ = try page.page.waitUntil("screenRelay.meeting.peers.length === 1", within: .seconds(5))
                 #expect(try page.tiles().count == 1)
             }
             #expect(ContinuousClock.now - killed < .seconds(5))
             try pages[0].waitForOthers(1)
 
             try pages[0].page.evaluate("document.querySelector('.own .controls button:nth-child(3)').click()")
-            _ = try pages[1].page.waitUntil("screenRelay.meeting.peers.length === 0", within: .seconds(60))
+            _ = try pages[1].page.waitUntil("screenRelay.meeting.peers.length === 0", within: .seconds(5))
             #expect(try pages[0].page.evaluate("screenRelay.meeting.state").string == "off")
             for page in pages.dropLast() { #expect(try page.viewer.reconnects() == 0) }
         }
@@ -92,7 +92,7 @@ extension EndToEndInBrowser {
                 "screenRelay.meeting.peers.length === 2 && screenRelay.meeting.peers.every((peer) => peer.video)")
             try page.page.evaluate("document.querySelector('.own .controls button:nth-child(3)').click()")
             for client in [first, second] {
-                try client.event("remove_peer", within: .seconds(60)) { $0["peer"] as? String == you }
+                try client.event("remove_peer", within: .seconds(5)) { $0["peer"] as? String == you }
             }
             #expect(try page.viewer.reconnects() == 0)
         }

@@ -41,7 +41,7 @@ extension EndToEndInBrowser {
 
             let browser = try Browser.launch()
             let page = try watch(link, key: keys[0], in: browser)
-            try page.waitUntil("watched.names?.join() === 'screen,desk2'", within: .seconds(60))
+            try page.waitUntil("watched.names?.join() === 'screen,desk2'", within: .seconds(10))
             for (name, size) in zip(["screen", "desk2"], sizes) {
                 try page.waitUntil("watched.plays('\(name)', \(size.width), \(size.height), 10)", within: .seconds(90))
             }
@@ -57,9 +57,9 @@ extension EndToEndInBrowser {
             #expect(tracks.map { $0["viewers"] as? Int } == [1, 1, 0])
 
             captures[1].stop()
-            try page.waitUntil("watched.sources.desk2 === 'gone'", within: .seconds(60))
+            try page.waitUntil("watched.sources.desk2 === 'gone'", within: .seconds(10))
             let before = try #require(try page.evaluate("watched.frames('screen')").int)
-            try page.waitUntil("watched.frames('screen') > \(before + 10)", within: .seconds(60))
+            try page.waitUntil("watched.frames('screen') > \(before + 10)", within: .seconds(10))
             #expect(try page.evaluate("watched.sources.screen").string == "live")
             // If a document names no icon, the browser looks for one.
             let errors = page.consoleErrors.map(\.description).filter { !$0.contains("favicon") }

@@ -123,6 +123,6 @@ final class LossyNetwork {
     private func run(_ words: String...) throws -> String {
         var launch = Launch(prefix[0], Array(prefix.dropFirst()) + words)
         launch.standardOutput = .text(limit: 10_000)
-        return try ChildProcess.run(launch, within: .seconds(60)).output
+        return try ChildProcess.run(launch, within: .seconds(10)).output
     }
 }

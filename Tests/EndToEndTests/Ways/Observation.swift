@@ -114,7 +114,7 @@ struct DecodedFile {
     /// Waits for the end, and returns what there was. What can't be decoded isn't there.
     func observation() throws -> Observation {
         _ = try eventually("the end of decoding") { process.poll() }
-        process.output?.waitForEnd(within: .seconds(60))
+        process.output?.waitForEnd(within: .seconds(10))
         var report = ""
         var tick = 0.0
         let frames = (try? fileBytes(digests)).map { String(decoding: $0, as: UTF8.self) } ?? ""

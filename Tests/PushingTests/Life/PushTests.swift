@@ -134,36 +134,6 @@ struct PushTests {
         try eventually("it has ended", within: .seconds(5)) { patient.state == .disconnected }
     }
 
-    @Test("a push that hangs disturbs no other: all that is written arrives there")
-    func hanging() throws {
-        defer { host.stop() }
-        #expect(host.firstTrack.publish(track))
-        let mute = try RawServer()
-        var settings = PushSettings()
-        settings.connectTimeout = .seconds(300)
-        let hanging = try Push(host.firstTrack, to: try address(mute.port), settings: settings)
-        hanging.start()
-        let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
-        let push = try host.push(to: try PushAddress(server.url))
-        track.write(pictures[0])
-        // The connection is accepted, and nothing is answered.
-        try mute.accept()
-        try eventually("the other one is connected") { push.state == .connected }
-        for picture in pictures {
-            track.write(picture)
-            poll(nil, 0, 10)
-        }
-        try eventually("all are sent") { push.status?.sentPictures ?? 0 >= pictures.count }
-        #expect(push.status?.droppedPictures == 0)
-        #expect(hanging.state == .connecting)
-        push.stop()
-        #expect(server.process.wait(within: .seconds(90)) == .exited(0))
-        let decoded = try FFmpeg.decode(server.file)
-        #expect(decoded.faults.isEmpty, "\(decoded.messages)")
-        #expect(decoded.bytes.count >= pictures.count * 176 * 144 * 3)
-        hanging.stop()
-    }
-
     @Test("it waits for the first picture as long as that takes, and a released push ends its connection")
     func firstPicture() throws {
         defer { host.stop() }
