@@ -53,10 +53,11 @@ extension Page {
         try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(CheckedPictures.script)])
     }
 
-    /// What the browser found so far of the first incoming video of `connection`, an expression for one. Throws the
-    /// errors of ``evaluate(_:within:)``.
-    public func checkedPictures(of connection: String = "window.connections[0]") throws(BrowserError) -> CheckedPictures
-    {
+    /// What the browser found so far of the first incoming video of `connection`, an expression for one; by default the
+    /// page's newest. Throws the errors of ``evaluate(_:within:)``.
+    public func checkedPictures(
+        of connection: String = "window.connections.at(-1)"
+    ) throws(BrowserError) -> CheckedPictures {
         let found = try evaluate(
             """
             (async () => {
