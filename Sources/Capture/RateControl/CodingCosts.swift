@@ -1,12 +1,12 @@
-/// What a macroblock costs, for each sort of picture: learned from the pictures that were coded.
+/// What a macroblock costs, for each class of pictures: learned from the pictures that were coded.
 ///
 /// A cost is the bytes of a macroblock, the quantizer at which they were seen, and how much the picture differed from
 /// the one before. After each picture it becomes the geometric mean of the old cost and the one observed, which count
 /// by their macroblocks. It thus follows a change of scene by the factor 5 within three to five pictures, in both
 /// directions, and nothing has to be recognised as a film, a scroll or a log.
 struct CodingCosts: Sendable {
-    /// The sorts of pictures; the raw values are indices.
-    enum Sort: Int, Sendable {
+    /// The classes of pictures; the raw values are indices.
+    enum PictureClass: Int, Sendable {
         case keyFrame
         /// The first change after a rest.
         case first
@@ -69,34 +69,34 @@ struct CodingCosts: Sendable {
     private static let cut = 1.5
     /// What isn't certain counts a fourth: a picture that is finer than usual has to fit several times over.
     static let caution = 4.0
-    /// The bytes of a macroblock at QP 28, by the index of the sort, until they are learned: pictures of text.
+    /// The bytes of a macroblock at QP 28, by the index of the class, until they are learned: pictures of text.
     private static let estimates = [36.0, 14, 10, 20, 11]
 
     private var costs = Self.estimates.map { Cost(bytes: Self.logarithm($0)) }
 
-    /// The bytes that a picture of `sort` with so many macroblocks to code is expected to have, which differ from the
-    /// previous picture by `difference`.
-    func expected(_ sort: Sort, _ macroblocks: Int, _ difference: Double? = nil, at qp: Int) -> Double {
-        let cost = costs[sort.rawValue]
+    /// The bytes that a picture of this class with so many macroblocks to code is expected to have; they differ from
+    /// the previous picture by `difference`.
+    func expected(_ kind: PictureClass, _ macroblocks: Int, _ difference: Double? = nil, at qp: Int) -> Double {
+        let cost = costs[kind.rawValue]
         let each = cost.bytes(at: qp) + cost.cut(difference.map(Self.logarithm))
         return Double(max(macroblocks, 0)) * Self.power(each)
     }
 
-    /// Learns that a picture of `sort` with so many macroblocks had `bytes` at `qp`.
-    mutating func update(_ sort: Sort, _ macroblocks: Int, _ difference: Double?, at qp: Int, bytes: Double) {
+    /// Learns that a picture of this class with so many macroblocks had `bytes` at `qp`.
+    mutating func update(_ kind: PictureClass, _ macroblocks: Int, _ difference: Double?, at qp: Int, bytes: Double) {
         let macroblocks = Double(max(macroblocks, 1))
         let new = Self.logarithm(max(bytes, 1) / macroblocks)
         // Refinement must not hold up a change: it is taken to cost at least what text does.
-        let text = Cost(bytes: Self.logarithm(Self.estimates[sort.rawValue])).bytes(at: qp)
-        costs[sort.rawValue].update(
-            sort == .refinement ? max(new, text) : new, macroblocks, at: qp, difference.map(Self.logarithm))
+        let text = Cost(bytes: Self.logarithm(Self.estimates[kind.rawValue])).bytes(at: qp)
+        costs[kind.rawValue].update(
+            kind == .refinement ? max(new, text) : new, macroblocks, at: qp, difference.map(Self.logarithm))
         // Meanwhile nothing shows what a change costs that isn't moved. A few dear ones would keep x264 from all later.
-        let change = Sort.change.rawValue
-        if sort == .restOfMoved { costs[change].fade(to: Cost(bytes: Self.logarithm(Self.estimates[change]))) }
+        let change = PictureClass.change.rawValue
+        if kind == .restOfMoved { costs[change].fade(to: Cost(bytes: Self.logarithm(Self.estimates[change]))) }
         // A page without prediction costs about as much as one after a rest.
-        let first = Sort.first.rawValue
-        if sort == .keyFrame, costs[first].seen == nil {
-            costs[first] = costs[sort.rawValue]
+        let first = PictureClass.first.rawValue
+        if kind == .keyFrame, costs[first].seen == nil {
+            costs[first] = costs[kind.rawValue]
             costs[first].seen = nil
         }
     }

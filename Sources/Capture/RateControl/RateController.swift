@@ -113,13 +113,13 @@ public struct RateController: Sendable {
     ) -> Decision {
         let now = advance(to: now)
         let isFirst = lastChange.map { (changedSince ?? now) - $0 >= Self.rest } ?? true
-        let sort: CodingCosts.Sort =
+        let pictureClass: CodingCosts.PictureClass =
             switch kind {
             case .keyFrame: .keyFrame
             case .change: isMoved ? .restOfMoved : isFirst ? .first : .change
             case .refinement: .refinement
             }
-        var decision = Decision(kind: kind, macroblocks: macroblocks, qp: minQP, sort: sort)
+        var decision = Decision(kind: kind, macroblocks: macroblocks, qp: minQP, pictureClass: pictureClass)
         decision.difference = difference.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
         decision.isApart = isApart
         decision.debt = bucket.time(at: now)
@@ -138,7 +138,7 @@ public struct RateController: Sendable {
     public func given(_ kind: PictureKind, macroblocks: Int, qp: Int) -> Decision {
         Decision(
             kind: kind, macroblocks: macroblocks, qp: QP.clamped(qp),
-            sort: kind == .keyFrame ? .keyFrame : kind == .refinement ? .refinement : .change)
+            pictureClass: kind == .keyFrame ? .keyFrame : kind == .refinement ? .refinement : .change)
     }
 
     /// Chooses the finest quantizer at which the picture fits.
@@ -149,7 +149,7 @@ public struct RateController: Sendable {
             let more = rest.indices.contains(qp) ? rest[qp] : 0
             decision.macroblocks = macroblocks.addingReportingOverflow(more).partialValue
             decision.qp = qp
-            let bytes = costs.expected(decision.sort, decision.macroblocks, decision.difference, at: qp)
+            let bytes = costs.expected(decision.pictureClass, decision.macroblocks, decision.difference, at: qp)
             decision.expected = bytes
             let factor = qp < bold ? CodingCosts.caution : 1
             if bucket.time(toCarry: bytes * factor) <= limit(qp, decision.budget) { return }
@@ -213,7 +213,7 @@ public struct RateController: Sendable {
     }
 
     private mutating func update(_ decision: Decision, at qp: Int, _ bytes: Double) {
-        costs.update(decision.sort, decision.macroblocks, decision.difference, at: qp, bytes: bytes)
+        costs.update(decision.pictureClass, decision.macroblocks, decision.difference, at: qp, bytes: bytes)
     }
 
     /// How many macroblocks one picture of refinement to the finest quantizer may code now; 0 if it may code none yet,

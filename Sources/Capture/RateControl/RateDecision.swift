@@ -9,7 +9,7 @@ extension RateController {
         public internal(set) var macroblocks: Int
         /// The quantizer, 0...51.
         public internal(set) var qp: Int
-        let sort: CodingCosts.Sort
+        let pictureClass: CodingCosts.PictureClass
         /// By how much the macroblocks differ from the previous picture, if that is known.
         var difference: Double?
         /// The expected size in bytes; nil if nothing is expected of it.
@@ -35,7 +35,7 @@ extension RateController {
                 return
                     "\(kind.rawValue): wait until \(until.nanoseconds / 1_000_000) ms, debt \(debt.milliseconds) ms"
             case .coded(let decision, let qp, let byteCount):
-                var text = "\(decision.kind.rawValue), \(decision.macroblocks) macroblocks (\(decision.sort)): "
+                var text = "\(decision.kind.rawValue), \(decision.macroblocks) macroblocks (\(decision.pictureClass)): "
                 text += "QP \(decision.qp)"
                 if qp != decision.qp { text += " raised to \(qp)" }
                 if let expected = decision.expected { text += ", expected \(Int(min(expected, 1e15))) bytes" }
