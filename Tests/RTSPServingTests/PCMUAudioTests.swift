@@ -45,7 +45,7 @@ struct PCMUAudioTests {
         #expect(again == made.map { $0.map(\.bytes) })
     }
 
-    @Test("begins anew after a silence, a loss and a damaged packet")
+    @Test("starts again after a silence, a loss and a damaged packet")
     func breaks() throws {
         // Three packets and a silence; a lost packet; a damaged one, in whose place something else comes.
         let frames = try [

@@ -26,7 +26,7 @@ export class Fallback extends FrameReception {
   /** Whether the attempt was made while pictures came. The host may have ended them for it. */
   #isAnother = false;
   #timer = null;
-  /** How many pictures had come when they were asked for anew. */
+  /** How many pictures had come when they were asked for again. */
   #before = null;
   #isOver = false;
 

@@ -106,7 +106,7 @@ export class FrameReception {
     this.#watch();
   }
 
-  /** Asks for the pictures anew, from a key picture on. */
+  /** Asks for the pictures again, from a key picture on. */
   renew() {
     this.#signalling.send("__frames", this.#track === null ? {} : { track: this.#track });
   }

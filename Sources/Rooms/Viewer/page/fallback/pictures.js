@@ -64,7 +64,7 @@ export class Confirmations {
     this.#run();
   }
 
-  /** Begins anew, because numbers count from 1 again. */
+  /** Starts again, because numbers count from 1 again. */
   reset() {
     this.#newest = this.#told = 0;
   }

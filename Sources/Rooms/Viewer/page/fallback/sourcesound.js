@@ -28,7 +28,7 @@ export function soundSourceSupport() {
   return typeof AudioContext === "function" && Source?.isTypeSupported(TYPE) ? Source : null;
 }
 
-/** Makes fragmented MP4 of the packets, one behind the other. After a silence it begins anew, with the newest. */
+/** Makes fragmented MP4 of the packets, one behind the other. After a silence it starts again, with the newest. */
 export class SourceSound {
   #audio = new Audio();
   #speaker;

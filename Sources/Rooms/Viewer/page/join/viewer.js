@@ -228,7 +228,7 @@ export class Viewer extends EventTarget {
 
   /**
    * Handles a connection that is dead or couldn't be opened. As long as the pictures have a path of their own, another
-   * connection is opened beside them; otherwise everything begins anew.
+   * connection is opened beside them; otherwise everything starts again.
    */
   #broken() {
     if (this.#visit.mayGoOn && this.reception?.isConnected) {

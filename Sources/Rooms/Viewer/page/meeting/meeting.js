@@ -11,7 +11,7 @@ const EVENTS = ["_meeting", "_new_peer", "_remove_peer", "_offer", "_answer", "_
 
 /**
  * Our part in the meeting. It outlives the WebSocket: the others remain visible and audible while the page joins the
- * room again, and the connections are made anew afterwards.
+ * room again, and the connections are made again afterwards.
  */
 export class Meeting {
   /** "off", "opening" (the browser is asking for the devices), "joining" or "on". */
@@ -128,7 +128,7 @@ export class Meeting {
   #begin(connections) {
     // We have cancelled joining before the reply came.
     if (this.state !== "joining" && this.state !== "on") return;
-    // Connect to everybody anew: for the others we are a new member.
+    // Connect to everybody again: for the others we are a new member.
     for (const id of [...this.#peers.keys()]) this.#remove(id);
     this.state = "on";
     for (const other of Array.isArray(connections) ? connections : []) this.#add(other, true);
