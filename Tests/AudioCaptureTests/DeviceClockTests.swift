@@ -63,7 +63,7 @@ struct DeviceClockTests {
         #expect(abs((error(position) - .milliseconds(milliseconds)).seconds) < 1e-3)
     }
 
-    @Test("isn't moved by a report that is far away, and begins anew where samples are missing")
+    @Test("isn't moved by a report that is far away, and starts again where samples are missing")
     func gap() {
         var device = Device(rate: 100e-6)
         var clock = DeviceClock()

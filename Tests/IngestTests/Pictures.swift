@@ -20,6 +20,11 @@ extension TrackHub {
     func changeViewers(by change: Int) {
         if change > 0 { viewerCame(decoding: .yuv444, now: now()) } else { viewerLeft(decoding: .yuv444, now: now()) }
     }
+
+    /// Reports, as a reader that leaves at once, a path that can take `rate` of `layer`.
+    func report(_ rate: BitRate, of layer: Layer = .source) {
+        subscribe(to: layer) {}.report(PathReport(targets: [rate]), now: now())
+    }
 }
 
 /// Encodes plain pictures, each with a shade that identifies it.

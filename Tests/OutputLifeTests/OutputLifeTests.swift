@@ -241,7 +241,7 @@ struct OutputLifeTests {
         #expect(failing.happens(.failed(attempt: 1, Self.refused)) == [.tell(.disconnected)])
     }
 
-    @Test("a restart by hand begins anew in every state but the first")
+    @Test("a restart by hand starts again in every state but the first")
     func restart() {
         var course = Course(tries: 1)
         #expect(course.happens(.restart) == [])

@@ -47,7 +47,7 @@ struct SourceClockTests {
         }
     }
 
-    @Test("a burst in the beginning, and a source that begins anew, are placed by their arrival")
+    @Test("a burst in the beginning, and a source that starts again, are placed by their arrival")
     func steps() {
         var clock = SourceClock()
         // Half a second that had waited comes at once.

@@ -110,7 +110,7 @@ struct ReplayScriptTests {
         #expect(second.first?.time == second.dropFirst().first?.time)
     }
 
-    @Test("a pause holds no longer than the connection on which it was said, as with a capture that comes anew")
+    @Test("a pause holds no longer than the connection on which it was said, as with a capture that comes again")
     func pausedConnection() throws {
         var sample = SampleRecording()
         sample.add(.connection, at: .zero)

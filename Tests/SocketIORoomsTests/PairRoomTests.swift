@@ -79,7 +79,7 @@ struct PairRoomTests {
         #expect(empty.handle(.answer(one, sdp: "a")).isEmpty)
     }
 
-    @Test("who joins again begins anew")
+    @Test("who joins again starts again")
     func again() {
         var room = called()
         #expect(room.handle(.join(one)) == [.closeSession(one), .left(one), .openSession(one)])

@@ -158,8 +158,12 @@ struct TrackHubTests {
         let hub = TrackHub(origin: .zero)
         let source = CountingSource()
         #expect(hub.attach(source, now: .zero))
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 300_000), now: at(0))
-        #expect(source.rates.withLock { $0 } == [BitRate(bitsPerSecond: 300_000)])
+        let slow = BitRate(bitsPerSecond: 300_000)
+        let reader = hub.subscribe {}
+        #expect(reader.report(PathReport(targets: [slow]), now: at(0)).source == slow)
+        #expect(source.rates.withLock { $0 } == [slow])
+        reader.end(now: at(1))
+        #expect(source.rates.withLock { $0 } == [slow, .highest])
     }
 
     @Test("a reader that is let go of is woken no more")

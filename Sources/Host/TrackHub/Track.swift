@@ -18,6 +18,7 @@ public struct Track: Sendable {
     private var keyFrames = KeyFramePolicy()
     private(set) var chroma = ChromaPolicy()
     private(set) var demand = SourceDemand()
+    private(set) var rates = SharedRates()
     private var pointerMode = PointerMode.drawn
     private var checkingViewers = 0
 
@@ -243,9 +244,14 @@ public struct Track: Sendable {
         tellSource(now)
     }
 
-    /// Sets the bit rate of the low layer; nil if nobody takes it.
-    mutating func setLowRate(_ rate: BitRate?) {
-        if frames.setLowRate(rate) { actions.append(.encodeLow(at: rate)) }
+    /// Takes what all readers say of their viewers' paths, and tells the encoders what follows.
+    mutating func pathsChanged(_ readers: [(layer: Layer, report: PathReport?)], now: MonotonicTime) {
+        let before = rates.source
+        rates.update(readers, isRecorded: demand.isRecorded)
+        if rates.source != before { demand.rate = rates.source }
+        demand.carried = rates.carried
+        if frames.setLowRate(rates.low) { actions.append(.encodeLow(at: rates.low)) }
+        tellSource(now)
     }
 
     mutating func setPointerMode(_ mode: PointerMode) {

@@ -34,6 +34,8 @@ public final class TrackHub: Sendable {
     struct Reader {
         let layer: Layer
         var queue: ReaderQueue
+        /// What it said of its viewers' paths last; nil if they aren't measured.
+        var report: PathReport?
         let wake: @Sendable () -> Void
     }
 

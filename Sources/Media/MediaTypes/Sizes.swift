@@ -8,6 +8,9 @@ public struct BitRate: Hashable, Comparable, Sendable {
         self.bitsPerSecond = bitsPerSecond
     }
 
+    /// The highest rate for encoders: above what any of our sources sends, so in effect no limit.
+    public static let highest = BitRate(bitsPerSecond: 100_000_000)
+
     public static func < (left: BitRate, right: BitRate) -> Bool { left.bitsPerSecond < right.bitsPerSecond }
 }
 

@@ -22,10 +22,10 @@ struct LimitTests {
         #expect(ingest.attach(source))
         #expect(source.asked.withLock { $0.rates } == [rate(600_000)])
         #expect(source.asked.withLock { $0.frameRates } == [frames(10)])
-        ingest.hub.changeTargetBitRate(to: rate(2_000_000), now: now())
-        ingest.hub.changeTargetBitRate(to: rate(300_000), now: now())
+        ingest.hub.report(rate(2_000_000))
+        ingest.hub.report(rate(300_000))
         ingest.limit(SourceLimits(bitRate: rate(400_000)))
-        ingest.hub.changeTargetBitRate(to: rate(500_000), now: now())
+        ingest.hub.report(rate(500_000))
         ingest.limit(SourceLimits())
         #expect(source.asked.withLock { $0.rates }.map(\.bitsPerSecond) == [600_000, 300_000, 400_000, 500_000])
         #expect(source.asked.withLock { $0.frameRates } == [frames(10), frames(120)])
@@ -99,7 +99,7 @@ struct LimitTests {
         try capture.wait(for: "a word") { $0.contains(.unwatched) }
         let turns = 4000
         for turn in 1...turns {
-            host.hub.changeTargetBitRate(to: rate(100_000 + turn), now: now())
+            host.ingest.limit(SourceLimits(bitRate: rate(100_000 + turn)))
             host.ingest.sharpen()
             // Wait so often that the link's thread could have written each message.
             if turn % 4 == 0 { _ = try? eventually("its turn", within: .microseconds(100)) { false } }

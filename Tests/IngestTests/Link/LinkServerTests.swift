@@ -58,7 +58,7 @@ struct LinkServerTests {
         }
         host.hub.changeViewers(by: 1)
         host.hub.requestKeyFrame(now: now())
-        host.hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000), now: now())
+        reader.report(PathReport(targets: [BitRate(bitsPerSecond: 900_000)]), now: now())
         try capture.wait(for: "what viewers need") { messages in
             messages.contains(.watched) && messages.contains(.requestKeyFrame)
                 && messages.contains(.bitRate(BitRate(bitsPerSecond: 900_000)))

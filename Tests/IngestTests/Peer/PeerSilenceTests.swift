@@ -29,7 +29,7 @@ struct PeerSilenceTests {
         #expect(!silence.isTooLong(start + .seconds(100)))
     }
 
-    @Test("begins anew with each byte, but not where the capture is told once more to run")
+    @Test("starts again with each byte, but not where the capture is told once more to run")
     func heard() {
         var silence = running()
         silence.told(toRun: true, at: start + .seconds(3))

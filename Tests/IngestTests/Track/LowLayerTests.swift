@@ -42,7 +42,7 @@ struct LowLayerTests {
         ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())
         #expect(try ingest.snapshotShade() == 90)
         #expect(try watcher.shade() == nil)
-        hub.setLowRate(BitRate(bitsPerSecond: 500_000))
+        hub.report(BitRate(bitsPerSecond: 600_000), of: .low)
         try eventually("the first picture of the low layer") { try watcher.shade().map { abs($0 - 90) < 4 } == true }
         #expect(watcher.frames.first?.coded.isRandomAccess == true)
         #expect(watcher.frames.dropFirst().allSatisfy { !$0.coded.isRandomAccess })
@@ -58,7 +58,7 @@ struct LowLayerTests {
         #expect(ingest.attach(AskedSource()))
         let pictures = try PlainPictures()
         let watcher = try Watcher(hub)
-        hub.setLowRate(BitRate(bitsPerSecond: 500_000))
+        hub.report(BitRate(bitsPerSecond: 600_000), of: .low)
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
         try eventually("the first picture") { try watcher.shade() != nil }
         hub.setPaused(true)

@@ -50,7 +50,7 @@ struct PictureCheckTests {
         let pictures = try PlainPictures(size: PictureSize(width: 70, height: 46))
         let reader = hub.subscribe(to: .low) {}
         hub.changeCheckingViewers(by: 1)
-        hub.setLowRate(BitRate(bitsPerSecond: 500_000))
+        hub.report(BitRate(bitsPerSecond: 600_000), of: .low)
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
         let frame = try eventually("the first picture of the low layer") { reader.take().first }
         let decoder = try H264Decoder()

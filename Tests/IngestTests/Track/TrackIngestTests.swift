@@ -178,7 +178,7 @@ struct TrackIngestTests {
         hub.requestKeyFrame(now: now())
         hub.requestKeyFrame(now: now())
         #expect(source.idrs == 1)
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 700_000), now: now())
+        hub.report(BitRate(bitsPerSecond: 700_000))
         #expect(source.asked.withLock { $0.rates } == [BitRate(bitsPerSecond: 700_000)])
         #expect(ingest.hub.sourceState == .live)
     }

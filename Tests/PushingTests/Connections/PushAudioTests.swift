@@ -78,7 +78,7 @@ struct PushAudioTests {
         }
     }
 
-    @Test("a push whose track had no sound begins anew when it has some")
+    @Test("a push whose track had no sound starts again when it has some")
     func later() throws {
         let source = try SoundedTrack(hasSound: false)
         let told = Told()
@@ -86,7 +86,7 @@ struct PushAudioTests {
         try source.go(on: "it is connected") { push.state == .connected }
         try source.go(for: .milliseconds(1500))
         source.sound = try ToneSource(source.host.firstTrack)
-        try source.go(on: "it begins anew", amplitude: 0.5) {
+        try source.go(on: "it starts again", amplitude: 0.5) {
             told.states == [.connecting, .connected, .connecting, .connected]
         }
         try source.go(for: .milliseconds(500), amplitude: 0.5)

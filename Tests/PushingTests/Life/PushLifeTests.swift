@@ -112,7 +112,7 @@ final class PushLifeTests {
         #expect(server.process.wait(within: .seconds(90)) == .exited(0))
     }
 
-    @Test("settings before the start count for it, and another size while it runs begins anew")
+    @Test("settings before the start count for it, and another size while it runs starts again")
     func reloadSize() throws {
         let told = Told()
         let address = try PushAddress("file:" + folder.file("talk.mkv"))

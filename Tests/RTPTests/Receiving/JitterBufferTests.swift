@@ -111,7 +111,7 @@ struct ReceptionBufferTests {
         #expect(buffer.lostPackets == 1)
     }
 
-    @Test("a stream that jumps begins anew at once, and all that waited comes out first")
+    @Test("a stream that jumps starts again at once, and all that waited comes out first")
     func jump() throws {
         var buffer = JitterBuffer()
         for number in [5, 7, 20_000, 20_001] { buffer.insert(try packet(number), now: start) }

@@ -103,7 +103,8 @@ struct CustomVideoTrackTests {
         for _ in 0..<2 { hub.viewerCame(decoding: .yuv444, now: now()) }
         #expect(track.viewers == 2)
         hub.requestKeyFrame(now: now())
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 500_000), now: now())
+        let slow = PathReport(targets: [BitRate(bitsPerSecond: 500_000)])
+        hub.subscribe {}.report(slow, now: now())
         for _ in 0..<2 { hub.viewerLeft(decoding: .yuv444, now: now()) }
         #expect(told.keyFrames.withLock { $0 } == 1)
         #expect(told.rates.withLock { $0 } == [BitRate(bitsPerSecond: 500_000)])

@@ -163,10 +163,10 @@ struct PictureTrackTests {
             return count
         }
         // A second at 2 Mbit/s is 250 kB.
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000_000), now: now())
+        reader.report(PathReport(targets: [BitRate(bitsPerSecond: 900_000_000)]), now: now())
         let before = try bytesOfASecond()
         #expect(before < 375_000)
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 300_000), now: now())
+        reader.report(PathReport(targets: [BitRate(bitsPerSecond: 300_000)]), now: now())
         let after = try bytesOfASecond()
         #expect(after < before / 3, "\(before) and \(after)")
     }

@@ -81,7 +81,7 @@ struct PublishingTests {
         #expect(lossIndications(rig) >= 1)
         #expect(rig.collector.ignored == 0)
         let units = rig.collector.units
-        // The sender begins anew at its last IDR, which is the first picture of this share.
+        // The sender starts again at its last IDR, which is the first picture of this share.
         #expect(units.last?.nalUnits == rig.published.last?.contents)
         let restart = try #require(units.lastIndex { $0.isRandomAccess })
         #expect(restart >= 10)
@@ -169,7 +169,7 @@ struct PublishingTests {
         shareDeltas(rig, 15)
         #expect(rig.collector.units.count == before)
         rig.publisher.answersFeedback = true
-        // It begins anew at its last IDR, and goes on to the present.
+        // It starts again at its last IDR, and goes on to the present.
         shareDeltas(rig, 15)
         #expect(rig.collector.ignored == 0)
         #expect(rig.collector.units[before].isRandomAccess)

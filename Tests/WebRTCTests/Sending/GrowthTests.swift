@@ -134,7 +134,7 @@ struct GrowthTests {
             rig.run(for: .milliseconds(33))
             if index % 30 == 29 { peer.viewer.reportReception(now: rig.now) }
         }
-        #expect(peer.session.targetBitRate == PathControl.highest)
+        #expect(peer.session.targetBitRate == .highest)
         #expect(rig.feed.low == nil)
     }
 
@@ -161,6 +161,6 @@ struct GrowthTests {
         #expect(news.count == 1)
         #expect(news.first?.contains("sequence number 0") == true)
         #expect(peer.session.statistics.reportFault?.contains("sequence number 0") == true)
-        #expect(peer.session.targetBitRate == PathControl.highest)
+        #expect(peer.session.targetBitRate == .highest)
     }
 }

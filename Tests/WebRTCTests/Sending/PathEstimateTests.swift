@@ -49,7 +49,7 @@ struct PathEstimateTests {
 
         rig.feed.sessionCount = 0
         _ = rig.feed.update(now: rig.now)
-        #expect(rig.source.rates.last == PathControl.highest)
+        #expect(rig.source.rates.last == .highest)
     }
 
     @Test("while all viewers get the low layer, the source is asked for what one of them could take again")
@@ -138,7 +138,7 @@ struct PathEstimateTests {
         let peer = try rig.join()
         rig.publish { Pictures.idr(50_000, captured: $0) }
         share(rig, to: peer, seconds: 2, byteCount: 8_000)
-        #expect(peer.session.targetBitRate == PathControl.highest)
+        #expect(peer.session.targetBitRate == .highest)
         peer.viewer.send(
             .receiverReport(ReceiverReport(ssrc: SSRC(1), receptionReports: [])),
             .estimatedMaximumBitRate(
@@ -163,7 +163,7 @@ struct PathEstimateTests {
             peer.viewer.report(fractionLost: 255, now: rig.now)
         }
         rig.run(for: .milliseconds(20))
-        #expect(peer.session.targetBitRate == PathControl.highest)
+        #expect(peer.session.targetBitRate == .highest)
     }
 
     @Test("reports that come with every request are taken together")
@@ -215,13 +215,5 @@ struct PathEstimateTests {
         #expect(path.targetBitRate.bitsPerSecond == before.bitsPerSecond - 100_000)
         path.makePlan(waiting: 0, now: .zero + .seconds(2))
         #expect(path.targetBitRate == before)
-    }
-
-    @Test("one bad path among many does not hold the others down")
-    func shared() {
-        func megabits(_ count: Int) -> BitRate { BitRate(bitsPerSecond: count * 1_000_000) }
-        #expect(sharedTarget(of: []) == nil)
-        #expect(sharedTarget(of: [megabits(1)]) == megabits(1))
-        #expect(sharedTarget(of: [megabits(8), megabits(1), megabits(8), megabits(8), megabits(8)]) == megabits(8))
     }
 }

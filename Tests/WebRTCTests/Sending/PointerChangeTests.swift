@@ -81,7 +81,7 @@ struct PointerChangeTests {
         #expect(late.changes.first?.timestamp == first.viewer.pictures.last?.unit.timestamp.rawValue)
     }
 
-    @Test("a viewer who is given older pictures anew after a loss is told of them under their new time stamps")
+    @Test("a viewer who is given older pictures again after a loss is told of them under their new time stamps")
     func again() throws {
         let rig = try Rig()
         let peer = try rig.join()

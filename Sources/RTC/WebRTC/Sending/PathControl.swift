@@ -5,8 +5,6 @@ import RTP
 /// Controls what a session sends along its path: estimates what the path carries, by the peer's feedback, and sets the
 /// pace at which packets go out. All senders of a session share it, since their packets share the path.
 struct PathControl {
-    /// The highest rate for encoders, above what any of our sources sends, so in effect no limit.
-    static let highest = BitRate(bitsPerSecond: 100_000_000)
     /// What a datagram has around its RTP packet: the tag of SRTP, and the headers of UDP and IPv4.
     static let overhead = 16 + 8 + 20
     /// What a packet of padding takes of the path: ``overhead``, the header of RTP, up to 20 bytes of extensions (the
@@ -69,7 +67,7 @@ struct PathControl {
         let guess = isNearby ? Self.firstGuessNearby : Self.firstGuess
         let initial = hasTransportFeedback ? guess : Self.plenty
         controller = CongestionController(
-            limits: CongestionController.Limits(initial: initial, highest: Self.highest),
+            limits: CongestionController.Limits(initial: initial, highest: .highest),
             probes: hasTransportFeedback, at: now)
         plan = controller.plan(waiting: 0, at: now)
         pacer.setRate(plan.pacingRate, now: now)
@@ -77,7 +75,7 @@ struct PathControl {
 
     /// The bit rate that the path can carry beside the padding, for encoders.
     var targetBitRate: BitRate {
-        guard hasFeedback, plan.target < Self.plenty else { return Self.highest }
+        guard hasFeedback, plan.target < Self.plenty else { return .highest }
         return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
     }
 
@@ -226,11 +224,4 @@ private struct GrowthProbes {
         self.estimate = rate
         dueAt = now + pause
     }
-}
-
-/// One rate for a source, taken from its viewers' targets: the one that at least half of them can take. A single bad
-/// path does not hold back the others; its viewer gets the low layer.
-func sharedTarget(of targets: [BitRate]) -> BitRate? {
-    guard !targets.isEmpty else { return nil }
-    return targets.sorted()[targets.count / 2]
 }

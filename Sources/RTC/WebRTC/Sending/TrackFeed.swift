@@ -26,9 +26,8 @@ final class TrackFeed {
     let layer: Layer
     /// The feed of the low layer; nil if no session has needed it yet.
     private(set) var low: TrackFeed?
-    private var lastTarget = PathControl.highest
-    /// What the source was last told that the paths have carried.
-    private var lastCarried = BitRate(bitsPerSecond: 0)
+    /// What the track was last told of the sessions' paths.
+    private var paths = PathReport()
     /// Whether the source sends about as much as it may, so that it could use paths that carry more.
     private(set) var usesItsRate = false
     private var lostFrames: UInt64 = 0
@@ -74,8 +73,11 @@ final class TrackFeed {
         return feed
     }
 
-    /// Lowers the encoder's rate to `rate`, if that is less than so far.
-    func lowerRate(to rate: BitRate, now: MonotonicTime) { adaptRate(to: [min(rate, lastTarget)], now: now) }
+    /// Lowers the low layer's rate to `rate`, if that is less than so far, until ``adaptRates(to:now:)``.
+    func lowerRate(to rate: BitRate, now: MonotonicTime) {
+        paths.targets.append(rate)
+        subscription().report(paths, now: now)
+    }
 
     /// Reads the track's new frames on this layer and the low one. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
@@ -85,8 +87,7 @@ final class TrackFeed {
             stopReading(now: now)
             return hasLow
         }
-        let reader = self.reader ?? hub.subscribe(to: layer, wake: wake)
-        self.reader = reader
+        let reader = subscription()
         let frames = reader.take()
         // Old frames are forgotten first. Frames that were hidden while they waited in the reader's queue are skipped.
         forgetHidden()
@@ -95,19 +96,19 @@ final class TrackFeed {
         return !frames.isEmpty || hasLow
     }
 
-    /// Ends the subscription and removes the limits of the last viewer's path: nothing is read or kept without
+    private func subscription() -> TrackReader {
+        let reader = reader ?? hub.subscribe(to: layer, report: paths, wake: wake)
+        self.reader = reader
+        return reader
+    }
+
+    /// Ends the subscription, and with it the limits of the last viewer's path: nothing is read or kept without
     /// sessions, and the hub's cache serves the next viewer.
     private func stopReading(now: MonotonicTime) {
+        reader?.end(now: now)
         reader = nil
         start = nil
-        switch layer {
-        case .source:
-            adaptRate(to: [PathControl.highest], now: now)
-            tellCarried(BitRate(bitsPerSecond: 0), now: now)
-        case .low:
-            hub.setLowRate(nil)
-            lastTarget = PathControl.highest
-        }
+        paths = PathReport()
     }
 
     /// Requests a key frame if this thread was so slow that the reader's queue lost frames, and the hub has none to
@@ -158,46 +159,29 @@ final class TrackFeed {
         hub.requestPicture()
     }
 
-    /// Tells the track's source and the host's encoder of the low layer what bit rates the paths of `viewers`, which
-    /// are all that watch, can carry. A source of sound is told nothing: its rate is small and doesn't change.
+    /// Tells the track what the paths of `viewers`, which are all that watch in this thread, can carry. The source of
+    /// a sound has no targets from them: its rate is small and doesn't change.
     func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
         owner.check()
-        if let low { low.adaptRate(to: viewers.compactMap { $0.targetBitRate(at: low) }, now: now) }
-        // Pushes, RTSP players and recordings have no path that is measured, and get what the source sends.
-        let others = Array(repeating: PathControl.highest, count: hub.unmeasuredReaders(besides: reader))
-        let source = viewers.compactMap { $0.targetBitRate(at: self) } + others
-        // While nobody gets what the source sends, it has to become less before anybody can get it again.
-        adaptRate(to: source.isEmpty ? viewers.compactMap { $0.rateToReturn(to: self) } : source, now: now)
-        // Nobody knows whether the other readers could take more, and what half of the viewers can take is for all.
-        let carried = sharedTarget(of: viewers.compactMap { $0.carriedBitRate(at: self) })
-        tellCarried(carried ?? BitRate(bitsPerSecond: 0), now: now)
-        let allowed = min(lastTarget, max(lastCarried, Self.usualRate)).bitsPerSecond
+        low?.report(viewers, now: now)
+        guard let rates = report(viewers, now: now) else { return }
+        let allowed = min(rates.source, max(rates.carried, Self.usualRate)).bitsPerSecond
         usesItsRate = history.bitRate(over: .seconds(1), until: now).bitsPerSecond > allowed * 85 / 100
+    }
+
+    /// Returns the rates of the track's encoders; nil if there is no session.
+    @discardableResult
+    private func report(_ viewers: [any TrackViewer], now: MonotonicTime) -> SharedRates? {
+        guard sessionCount > 0 else { return nil }
+        paths = PathReport(
+            targets: viewers.compactMap { $0.targetBitRate(at: self) },
+            carried: viewers.compactMap { $0.carriedBitRate(at: self) },
+            returning: viewers.compactMap { $0.rateToReturn(to: self) })
+        return subscription().report(paths, now: now)
     }
 
     /// The rate of a capture whose user has set none, while nothing is known of the paths.
     private static let usualRate = BitRate(bitsPerSecond: 4_000_000)
-
-    private func tellCarried(_ rate: BitRate, now: MonotonicTime) {
-        let change = abs(rate.bitsPerSecond - lastCarried.bitsPerSecond)
-        guard layer == .source, change > lastCarried.bitsPerSecond / 20 else { return }
-        lastCarried = rate
-        hub.changeCarriedBitRate(to: rate, now: now)
-    }
-
-    /// Tells the layer's encoder what bit rate `targets` allow, if that changed by more than 5 %. All viewers of the
-    /// low layer must be able to take it.
-    private func adaptRate(to targets: [BitRate], now: MonotonicTime) {
-        guard let target = layer == .source ? sharedTarget(of: targets) : targets.min() else { return }
-        let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)
-        guard change > lastTarget.bitsPerSecond / 20 else { return }
-        lastTarget = target
-        switch layer {
-        case .source: hub.changeTargetBitRate(to: target, now: now)
-        // Retransmissions and headers need their part.
-        case .low: hub.setLowRate(BitRate(bitsPerSecond: target.bitsPerSecond * 85 / 100))
-        }
-    }
 
     private func append(_ frame: TrackFrame) {
         let packetized = frame.format.codec.packetizer.packetize(frame.coded, at: frame.time, format: frame.format)

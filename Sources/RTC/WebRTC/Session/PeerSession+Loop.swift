@@ -10,7 +10,7 @@ extension PeerSession {
     var title: String { watched == nil ? "publisher \(id)" : "viewer \(id)" }
 
     /// The bit rate that the peer's path seems to carry.
-    var targetBitRate: BitRate { watched?.targetBitRate ?? PathControl.highest }
+    var targetBitRate: BitRate { watched?.targetBitRate ?? .highest }
 
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {

@@ -211,7 +211,7 @@ final class WatchedTracks: TrackViewer {
     /// The estimated bit rate that the peer's path can carry beside the sound.
     var targetBitRate: BitRate {
         let whole = path.targetBitRate
-        guard let taken = sound?.bitRate, whole < PathControl.highest else { return whole }
+        guard let taken = sound?.bitRate, whole < .highest else { return whole }
         return BitRate(bitsPerSecond: max(0, whole.bitsPerSecond - taken.bitsPerSecond))
     }
 

@@ -219,7 +219,7 @@ struct ConfirmedPictureRate {
     }
 
     private mutating func raise(to rate: Double) {
-        let bounded = min(rate, Double(PathControl.highest.bitsPerSecond))
+        let bounded = min(rate, Double(BitRate.highest.bitsPerSecond))
         if bounded > Double(estimate.bitsPerSecond) { estimate = BitRate(bitsPerSecond: Int(bounded)) }
     }
 }

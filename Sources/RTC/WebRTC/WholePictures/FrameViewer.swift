@@ -214,7 +214,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         return rate < WatchedTracks.minSourceRate ? nil : rate
     }
 
-    private var targetBitRate: BitRate { rate.target ?? PathControl.highest }
+    private var targetBitRate: BitRate { rate.target ?? .highest }
 
     /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {

@@ -8,9 +8,11 @@ extension TrackHub {
     ///
     /// - Parameters:
     ///   - limits: how much may wait for this reader before it loses frames.
+    ///   - report: what the reader says of its viewers' paths; nil if they aren't measured.
     ///   - wake: called on the publishing thread when there is something to take; it must not block.
     public func subscribe(
-        to layer: Layer = .source, limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void
+        to layer: Layer = .source, limits: CacheLimits? = nil, report: PathReport? = nil,
+        wake: @escaping @Sendable () -> Void
     ) -> TrackReader {
         let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, frames: self.limits.frames * 2)
         let key = state.withLock { state in
@@ -18,7 +20,7 @@ extension TrackHub {
             state.nextReader += 1
             state.readers[key] = Reader(
                 layer: layer, queue: ReaderQueue(startingWith: state.track[layer].cache.frames, limits: limits),
-                wake: wake
+                report: report, wake: wake
             )
             return key
         }
@@ -36,11 +38,6 @@ extension TrackHub {
         update { $0.track.requestStart(of: layer, now: now) }
     }
 
-    /// Sets the bit rate at which the host encodes the low layer; nil if nobody takes it.
-    public func setLowRate(_ rate: BitRate?) {
-        update { $0.track.setLowRate(rate) }
-    }
-
     /// Passes on a request for a key frame that came too soon after the one before.
     func passOnKeptRequest(now: MonotonicTime) {
         update { $0.track.passOnKeptRequest(now: now) }
@@ -49,25 +46,6 @@ extension TrackHub {
     /// Asks the source for one more picture, even of a screen that stands still; it need not be a key frame.
     public func requestPicture() {
         update { $0.track.requestPicture() }
-    }
-
-    /// Tells the source what bit rate the viewers' network paths can carry.
-    public func changeTargetBitRate(to rate: BitRate, now: MonotonicTime) {
-        update { $0.track.change(now: now) { $0.rate = rate } }
-    }
-
-    /// Tells the source what the viewers' network paths have been seen to carry, 0 if nothing is known of them.
-    public func changeCarriedBitRate(to rate: BitRate, now: MonotonicTime) {
-        update { $0.track.change(now: now) { $0.carried = rate } }
-    }
-
-    /// How many readers of the source layer there are besides `reader`, and recordings: pushes and players whose paths
-    /// are not measured.
-    public func unmeasuredReaders(besides reader: TrackReader?) -> Int {
-        state.withLock { state in
-            let others = state.readers.count { key, other in other.layer == .source && key != reader?.key }
-            return others + (state.track.demand.isRecorded ? 1 : 0)
-        }
     }
 
     /// Adds a viewer that decodes all formats up to `format`, and tells the source.
@@ -137,8 +115,29 @@ extension TrackHub {
         }
     }
 
+    fileprivate func report(_ report: PathReport, of key: UInt64, now: MonotonicTime) -> SharedRates {
+        update { state in
+            state.readers[key]?.report = report
+            state.shareRates(now: now)
+            return state.track.rates
+        }
+    }
+
+    fileprivate func end(_ key: UInt64, now: MonotonicTime) {
+        update { state in
+            state.readers[key] = nil
+            state.shareRates(now: now)
+        }
+    }
+
     fileprivate func remove(_ key: UInt64) {
         state.withLock { state in state.readers[key] = nil }
+    }
+}
+
+extension TrackHub.State {
+    fileprivate mutating func shareRates(now: MonotonicTime) {
+        track.pathsChanged(readers.values.map { ($0.layer, $0.report) }, now: now)
     }
 }
 
@@ -162,6 +161,16 @@ public final class TrackReader: Sendable {
     /// Returns all frames that have arrived since the last call, oldest first. A gap in their numbers means that frames
     /// were lost; the first frame after a gap is a random access frame. May be called on any thread.
     public func take() -> [TrackFrame] { hub.take(layer, key, lost) }
+
+    /// Says what the viewers' paths can take now, on any thread. Returns the rates of the encoders that follow from the
+    /// reports of all readers; a reader without measured paths that has come or left counts from then on.
+    @discardableResult
+    public func report(_ paths: PathReport, now: MonotonicTime) -> SharedRates {
+        hub.report(paths, of: key, now: now)
+    }
+
+    /// Ends the subscription, and what the reader's report asked of the encoders.
+    public func end(now: MonotonicTime) { hub.end(key, now: now) }
 
     /// How many frames this reader had lost by its last ``take()``: because it was too slow, or because they came
     /// before the first random access frame.
