@@ -45,16 +45,16 @@ struct BandChoiceTests {
         #expect(!choice.prefersBands)
     }
 
-    @Test("bands cover every row that is active, never overlap and stay inside", arguments: 8...70)
+    @Test("bands cover every row that is selected, never overlap and stay inside", arguments: 8...70)
     func placement(rows: Int) {
         for pattern in 1..<64 {
             var placement = BandPlacement(height: 8)
-            let isActive = { (row: Int) in pattern >> (row % 6) & 1 == 1 && row % 13 > 4 }
-            guard placement.cover(rows: rows, isActive: isActive) else { continue }
+            let isSelected = { (row: Int) in pattern >> (row % 6) & 1 == 1 && row % 13 > 4 }
+            guard placement.cover(rows: rows, isSelected: isSelected) else { continue }
             #expect(zip(placement.starts, placement.starts.dropFirst()).allSatisfy { $0 + 8 <= $1 })
             #expect(placement.starts.allSatisfy { $0 >= 0 && $0 + 8 <= rows })
             let covered = Set(placement.starts.flatMap { $0..<$0 + 8 })
-            #expect((0..<rows).allSatisfy { !isActive($0) || covered.contains($0) })
+            #expect((0..<rows).allSatisfy { !isSelected($0) || covered.contains($0) })
         }
     }
 
@@ -71,18 +71,18 @@ struct BandChoiceTests {
         #expect(coded(100, 17_000, 46) == SearchRange.near)
     }
 
-    @Test("letters are text, on part of the picture too; noise and slopes are a film, and so is what is not active")
+    @Test("letters are text, on part of the picture too; noise and slopes are a film, and so is what is not selected")
     func textOrFilm() {
         let (columns, rows) = (20, 12)
         let luma = UnsafeMutablePointer<UInt8>.allocate(capacity: columns * rows * 256)
         defer { luma.deallocate() }
         var random = SeededRandom(seed: 3)
-        func isText(isActive: (Int) -> Bool = { _ in true }, _ sample: (Int, Int) -> UInt8) -> Bool {
+        func isText(isSelected: (Int) -> Bool = { _ in true }, _ sample: (Int, Int) -> UInt8) -> Bool {
             for y in 0..<rows * 16 { for x in 0..<columns * 16 { luma[y * columns * 16 + x] = sample(x, y) } }
             let planes = SourcePlanes(
                 luma: luma, blueDifference: luma, redDifference: luma, lumaStride: columns * 16,
                 chromaStride: columns * 8)
-            let flags = (0..<columns * rows).map { isActive($0) ? UInt8(1) : 0 }
+            let flags = (0..<columns * rows).map { isSelected($0) ? UInt8(1) : 0 }
             return SearchRange.isText(planes, flags, columns: columns, rows: rows)
         }
         // Strokes of letters, in lines of 13 pixels.
@@ -93,6 +93,6 @@ struct BandChoiceTests {
         #expect(!isText { _, _ in UInt8(100 + random.next() % 30) })
         #expect(!isText { _, _ in 80 })
         #expect(isText(half))
-        #expect(!isText(isActive: { $0 % columns >= 10 }, half))
+        #expect(!isText(isSelected: { $0 % columns >= 10 }, half))
     }
 }

@@ -158,7 +158,7 @@ private final class PlainCanvas {
     }
 
     var all: CodingMask {
-        .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
+        .init(isSelected: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
     }
 
     /// Lines of blocks as high as letters, some of them coloured, with something between them.

@@ -29,14 +29,14 @@ struct ScreenEncoderTests {
             // Two key frames in a row as well.
             let isIDR = index == 0 || index == 50 || index == 51
             let count = random.next() % 4 == 0 ? 0 : Int(random.next() % 3 == 0 ? 9 : 1)
-            var activity = canvas.change(count, &random)
-            activity.protectsRest = random.next() % 2 == 0
-            activity.prefersBands = random.next() % 2 == 0
+            var mask = canvas.change(count, &random)
+            mask.protectsRest = random.next() % 2 == 0
+            mask.prefersBands = random.next() % 2 == 0
             // Where the whole is coded, coarser macroblocks of the rest would be coded with it.
-            let qp = encoder.usesBands(activity) ? 14 + Int(random.next() % 20) : 34
-            kinds.insert(encoder.usesBands(activity) ? activity.count == 0 ? "skipped" : "bands" : "whole")
+            let qp = encoder.usesBands(mask) ? 14 + Int(random.next() % 20) : 34
+            kinds.insert(encoder.usesBands(mask) ? mask.count == 0 ? "skipped" : "bands" : "whole")
             let picture = try encoder.encode(
-                canvas.planes, activity, qp: qp, isRandomAccess: isIDR,
+                canvas.planes, mask, qp: qp, isRandomAccess: isIDR,
                 time: MediaTime(ticks: Int64(index) * 3000)
             )
             #expect(picture.isRandomAccess == isIDR)
@@ -54,7 +54,7 @@ struct ScreenEncoderTests {
         #expect(decoded.bytes == expected)
     }
 
-    @Test("a macroblock that is not active keeps every sample, however coarse it is and however fine the picture")
+    @Test("a macroblock that is not selected keeps every sample, however coarse it is and however fine the picture")
     func restIsKept() throws {
         let canvas = TestCanvas(width: 320, height: 272, chroma: .yuv420, seed: 3)
         let encoder = try makeEncoder(canvas)
@@ -62,16 +62,16 @@ struct ScreenEncoderTests {
         _ = try encoder.encode(
             canvas.planes, canvas.all, qp: 40, isRandomAccess: true, time: MediaTime(ticks: 0))
         for index in 1..<30 {
-            var activity = canvas.change(1, &random)
-            activity.protectsRest = true
+            var mask = canvas.change(1, &random)
+            mask.protectsRest = true
             let before = encoder.reconstructedPicture(width: 320, height: 272)
             _ = try encoder.encode(
-                canvas.planes, activity, qp: 12, isRandomAccess: false,
+                canvas.planes, mask, qp: 12, isRandomAccess: false,
                 time: MediaTime(ticks: Int64(index) * 3000))
             let after = encoder.reconstructedPicture(width: 320, height: 272)
             var changed = 0
             for y in 0..<272 {
-                for x in 0..<320 where activity.isActive[y / 16 * 20 + x / 16] == 0 {
+                for x in 0..<320 where mask.isSelected[y / 16 * 20 + x / 16] == 0 {
                     if before[y * 320 + x] != after[y * 320 + x] { changed += 1 }
                 }
             }
@@ -95,26 +95,26 @@ struct ScreenEncoderTests {
         var last: [UInt8] = []
         for index in 0..<40 {
             let isIDR = index == 0 || index == 25
-            var activity = canvas.change(random.next() % 4 == 0 ? 9 : 1, &random)
-            activity.protectsRest = true
+            var mask = canvas.change(random.next() % 4 == 0 ? 9 : 1, &random)
+            mask.protectsRest = true
             var recalled: Int?
             if isIDR {
                 kept = Array(repeating: nil, count: places)
             } else if index % 3 != 2 {
                 recalled = kept.indices.filter { kept[$0] != nil }.randomElement(using: &random)
                 let place = random.next() % 3 == 0 ? nil : Int(random.next() % UInt64(places))
-                if recalled != nil, index % 2 == 0 { activity = canvas.none }
+                if recalled != nil, index % 2 == 0 { mask = canvas.none }
                 try encoder.turn(keeping: place, recalling: recalled)
                 let samples = recalled.flatMap { kept[$0] }
                 if let place { kept[place] = last }
                 if let samples { last = samples }
             }
             let picture = try encoder.encode(
-                canvas.planes, activity, qp: encoder.usesBands(activity) ? 20 : 34, isRandomAccess: isIDR,
+                canvas.planes, mask, qp: encoder.usesBands(mask) ? 20 : 34, isRandomAccess: isIDR,
                 time: MediaTime(ticks: Int64(index) * 3000))
             for unit in picture { stream += [0, 0, 0, 1] + unit }
             let seen = encoder.reconstructedPicture(width: canvas.evenWidth, height: canvas.evenHeight)
-            if activity.count == 0 { #expect(seen == last, "picture \(index)") }
+            if mask.count == 0 { #expect(seen == last, "picture \(index)") }
             last = seen
             expected += seen
         }
@@ -151,24 +151,24 @@ struct ScreenEncoderTests {
         #expect(picture.byteCount < 12)
     }
 
-    @Test("what is active looks as it should after one picture, also where black and white change places")
-    func activeIsCoded() throws {
+    @Test("what is selected looks as it should after one picture, also where black and white change places")
+    func selectedIsCoded() throws {
         let canvas = TestCanvas(width: 640, height: 482, chroma: .yuv420, seed: 1)
         let encoder = try makeEncoder(canvas)
         var stream: [UInt8] = []
         var last: [UInt8] = []
         for index in 0..<60 {
-            var activity = index == 0 ? canvas.all : canvas.paintBars(index)
-            activity.prefersBands = true
+            var mask = index == 0 ? canvas.all : canvas.paintBars(index)
+            mask.prefersBands = true
             let picture = try encoder.encode(
-                canvas.planes, activity, qp: 14, isRandomAccess: index == 0,
+                canvas.planes, mask, qp: 14, isRandomAccess: index == 0,
                 time: MediaTime(ticks: Int64(index) * 3000))
             for unit in picture { stream += [0, 0, 0, 1] + unit }
             last = encoder.reconstructedPicture(width: 640, height: 482)
             let seen = encoder.reconstructedPicture(width: 640, height: 482)
             var worst = 0
             for y in 0..<482 {
-                for x in 0..<640 where activity.isActive[y / 16 * 40 + x / 16] == 1 {
+                for x in 0..<640 where mask.isSelected[y / 16 * 40 + x / 16] == 1 {
                     worst = max(worst, abs(Int(seen[y * 640 + x]) - Int(canvas.sample(x, y))))
                 }
             }
@@ -240,10 +240,10 @@ private final class TestCanvas {
     var evenWidth: Int { width + width & 1 }
     var evenHeight: Int { height + height & 1 }
     var all: CodingMask {
-        .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
+        .init(isSelected: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
     }
     var none: CodingMask {
-        .init(isActive: [UInt8](repeating: 0, count: columns * rows), count: 0, protectsRest: false)
+        .init(isSelected: [UInt8](repeating: 0, count: columns * rows), count: 0, protectsRest: false)
     }
 
     var planes: SourcePlanes {
@@ -254,15 +254,15 @@ private final class TestCanvas {
 
     /// Paints `count` blocks and says which macroblocks they touch.
     func change(_ count: Int, _ random: inout SeededRandom) -> CodingMask {
-        var active = none
+        var mask = none
         for _ in 0..<count {
             let (x, y, width, height) = paint(&random)
             for row in y / 16...(y + height - 1) / 16 {
-                for column in x / 16...(x + width - 1) / 16 { active.isActive[row * columns + column] = 1 }
+                for column in x / 16...(x + width - 1) / 16 { mask.isSelected[row * columns + column] = 1 }
             }
         }
-        active.count = active.isActive.reduce(0) { $0 + Int($1) }
-        return active
+        mask.count = mask.isSelected.reduce(0) { $0 + Int($1) }
+        return mask
     }
 
     func sample(_ x: Int, _ y: Int) -> UInt8 { luma[y * columns * 16 + x] }
@@ -276,12 +276,12 @@ private final class TestCanvas {
                 }
             }
         }
-        var active = none
+        var mask = none
         for row in 314 / 16...465 / 16 {
-            for column in 18 / 16...(17 + 16 * 37) / 16 { active.isActive[row * columns + column] = 1 }
+            for column in 18 / 16...(17 + 16 * 37) / 16 { mask.isSelected[row * columns + column] = 1 }
         }
-        active.count = active.isActive.reduce(0) { $0 + Int($1) }
-        return active
+        mask.count = mask.isSelected.reduce(0) { $0 + Int($1) }
+        return mask
     }
 
     @discardableResult

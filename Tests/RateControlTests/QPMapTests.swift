@@ -49,7 +49,7 @@ struct QPMapTests {
         #expect(MacroblockGrid(size: PictureSize(width: .max, height: 1)).columns == 4096)
     }
 
-    @Test("activating marks what the damage touches, once, and clears what was marked before")
+    @Test("selecting marks what the damage touches, once, and clears what was marked before")
     func select() {
         var random = SeededRandom(seed: 1)
         var map = QPMap(grid: Self.grid)
@@ -80,7 +80,7 @@ struct QPMapTests {
         map = Self.coded(14)
         #expect(map.refinementDue(to: 14) == nil)
         #expect(map.refinementDue(to: 13) != nil)
-        #expect(!map.hasAboveOutsideSelected(than: 14))
+        #expect(!map.hasUnselected(above: 14))
     }
 
     @Test("refinement waits until 200 ms after the last change of a macroblock, and takes every one once")
@@ -96,14 +96,14 @@ struct QPMapTests {
         #expect(map.selectForRefinement(atMost: 1_000, to: 14, now: Self.at(1_199)) == 0)
         #expect(map.selectForRefinement(atMost: 150, to: 14, now: Self.at(1_200)) == 150)
         #expect(map.selection[0] == 0, "changed later")
-        #expect(map.hasAboveOutsideSelected(than: 14))
+        #expect(map.hasUnselected(above: 14))
         map.coded(qp: 14, isChange: false, now: Self.at(1_210))
         #expect(map.selectForRefinement(atMost: 150, to: 14, now: Self.at(1_250)) == 49)
         map.coded(qp: 14, isChange: false, now: Self.at(1_260))
         #expect(map.refinementDue(to: 14) == Self.at(1_300))
         #expect(map.selectForRefinement(atMost: 150, to: 14, now: Self.at(1_300)) == 1)
         #expect(map.selection[0] == 1)
-        #expect(!map.hasAboveOutsideSelected(than: 14))
+        #expect(!map.hasUnselected(above: 14))
         map.coded(qp: 14, isChange: false, now: Self.at(1_310))
         #expect(map.refinementDue(to: 14) == nil)
     }
@@ -165,10 +165,10 @@ struct QPMapTests {
         }
         var coarse = map(filmAt: 40)
         #expect(separates(&coarse))
-        #expect(coarse.count(in: text).active == 2)
-        #expect(coarse.count(in: text).inactive == 0)
-        #expect(coarse.count(in: film).active == 0)
-        #expect(coarse.count(in: film).inactive == 40 * 23)
+        #expect(coarse.count(in: text).selected == 2)
+        #expect(coarse.count(in: text).unselected == 0)
+        #expect(coarse.count(in: film).selected == 0)
+        #expect(coarse.count(in: film).unselected == 40 * 23)
         #expect(coarse.selectedCount == 2)
         #expect(!separates(&coarse), "there is no video left")
         var fine = map(filmAt: 24)
@@ -203,11 +203,11 @@ struct QPMapTests {
         states[0] = 1
         map.deselectUnchanged(states)
         #expect(map.selectedCount == 1 && map.selection[0] == 1)
-        #expect(map.aboveOutsideSelected[13] == map.grid.count - 1)
-        #expect(map.aboveOutsideSelected[14] == 399)
-        #expect(map.aboveOutsideSelected[29] == 399 && map.aboveOutsideSelected[30] == 0)
-        #expect(
-            map.selectedOrAbove(than: 29).count { $0 == 1 } == 400 && map.selectedOrAbove(than: 30) == map.selection)
+        #expect(map.unselectedCountsAbove[13] == map.grid.count - 1)
+        #expect(map.unselectedCountsAbove[14] == 399)
+        #expect(map.unselectedCountsAbove[29] == 399 && map.unselectedCountsAbove[30] == 0)
+        #expect(map.selection(withAllAbove: 29).count { $0 == 1 } == 400)
+        #expect(map.selection(withAllAbove: 30) == map.selection)
         map.coded(qp: 20, isChange: true, now: Self.at(1_010))
         map.codedRest(qp: 20)
         #expect(map.count(above: 20) == 0 && map.count(above: 14) == 400)

@@ -14,15 +14,15 @@ public protocol PictureEncoder: AnyObject {
     ///
     /// - Throws: ``VideoEncodingError`` if the encoder gave no picture.
     func encode(
-        _ planes: SourcePlanes, _ activity: borrowing CodingMask, qp: Int, isRandomAccess: Bool,
+        _ planes: SourcePlanes, _ mask: borrowing CodingMask, qp: Int, isRandomAccess: Bool,
         time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture
 
     /// Whether pictures can be encoded in bands: parts that leave all else as it is.
     var hasBands: Bool { get }
-    /// Whether a picture with this activity is encoded in bands. If not, what is coarser than the quantizer must be
-    /// active as well.
-    func usesBands(_ activity: borrowing CodingMask) -> Bool
+    /// Whether a picture with this mask is encoded in bands. If not, what is coarser than the quantizer must be
+    /// selected as well.
+    func usesBands(_ mask: borrowing CodingMask) -> Bool
 
     /// The number of pictures besides the previous one that viewers can keep, to be predicted from later.
     var keptPictures: Int { get }
@@ -30,7 +30,7 @@ public protocol PictureEncoder: AnyObject {
     ///
     /// Viewers keep the previous picture in place `kept` of `keptPictures`, until another one is kept there or a key
     /// frame clears all places. The picture is predicted from the one in place `recalled`, which may be the same place,
-    /// instead of from the previous picture: what isn't active shows what was there.
+    /// instead of from the previous picture: what isn't selected shows what was there.
     ///
     /// - Throws: ``VideoEncodingError`` if no picture precedes the turn, or if nothing is kept in place `recalled`.
     func turn(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
@@ -51,7 +51,7 @@ public protocol PictureEncoder: AnyObject {
 /// The macroblocks to encode.
 public struct CodingMask {
     /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
-    public var isActive: [UInt8]
+    public var isSelected: [UInt8]
     /// The number of macroblocks to encode.
     public var count: Int
     /// Whether some of the other macroblocks are coarser than this picture's quantizer. An encoder that sees the whole
@@ -60,9 +60,9 @@ public struct CodingMask {
     /// Whether bands are better even if much is encoded, because nothing moves.
     public var prefersBands: Bool
 
-    /// Creates an activity.
-    public init(isActive: [UInt8], count: Int, protectsRest: Bool, prefersBands: Bool = false) {
-        self.isActive = isActive
+    /// Creates a mask.
+    public init(isSelected: [UInt8], count: Int, protectsRest: Bool, prefersBands: Bool = false) {
+        self.isSelected = isSelected
         self.count = count
         self.protectsRest = protectsRest
         self.prefersBands = prefersBands

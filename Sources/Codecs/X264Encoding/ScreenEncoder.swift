@@ -98,9 +98,9 @@ public final class ScreenEncoder: PictureEncoder {
     /// False for a screen that is only a few bands high.
     public var hasBands: Bool { band != nil }
 
-    public func usesBands(_ activity: borrowing CodingMask) -> Bool {
-        guard band != nil, hasIDR, activity.isActive.count >= columns * rows else { return false }
-        return bandUse.suits(activity)
+    public func usesBands(_ mask: borrowing CodingMask) -> Bool {
+        guard band != nil, hasIDR, mask.isSelected.count >= columns * rows else { return false }
+        return bandUse.suits(mask)
     }
 
     public var maxVector: Int { moving?.farthest ?? 0 }
@@ -145,41 +145,41 @@ public final class ScreenEncoder: PictureEncoder {
 
     /// A key frame is an IDR picture. Throws ``VideoEncodingError`` if libx264 gives no picture.
     public func encode(
-        _ planes: SourcePlanes, _ activity: borrowing CodingMask, qp: Int, isRandomAccess: Bool,
+        _ planes: SourcePlanes, _ mask: borrowing CodingMask, qp: Int, isRandomAccess: Bool,
         time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
-        if isRandomAccess || !hasIDR || activity.isActive.count < columns * rows {
+        if isRandomAccess || !hasIDR || mask.isSelected.count < columns * rows {
             return try encodeWhole(planes, nil, qp: qp, isIDR: isRandomAccess || !hasIDR, time: time)
         }
-        guard usesBands(activity), let band, let editing, let reference else {
-            markSkipped(activity.isActive)
-            let isText = SearchRange.isText(planes, activity.isActive, columns: columns, rows: rows)
+        guard usesBands(mask), let band, let editing, let reference else {
+            markSkipped(mask.isSelected)
+            let isText = SearchRange.isText(planes, mask.isSelected, columns: columns, rows: rows)
             try search(isText ? SearchRange.ofText : range.samples)
             let picture = try encodeWhole(planes, skipped, qp: qp, isIDR: false, time: time)
-            if band != nil { bandUse.coded(activity, byteCount: picture.byteCount) }
+            if band != nil { bandUse.coded(mask, byteCount: picture.byteCount) }
             if !isText {
-                range.coded(macroblocks: activity.count, byteCount: picture.byteCount, qp: qp)
+                range.coded(macroblocks: mask.count, byteCount: picture.byteCount, qp: qp)
             }
             return picture
         }
-        if activity.count > 0 { markSkipped(activity.isActive) }
+        if mask.count > 0 { markSkipped(mask.isSelected) }
         beginPicture(editing)
         var next = 0
-        if activity.count > 0 {
+        if mask.count > 0 {
             covered.removeAll()
             for start in bandUse.starts {
                 appendSkipped(from: next, to: start, editing)
                 try band.encode(
                     planes, reference: reference, firstRow: start, pictureRows: rows,
                     skipped: skipped + start * columns,
-                    protectsSkipped: activity.protectsRest, qp: qp, time: time)
+                    protectsSkipped: mask.protectsRest, qp: qp, time: time)
                 try append(band.nalUnit, from: band.editing, firstRow: start, editing)
                 next = start + BandEncoder.rows
             }
         }
         appendSkipped(from: next, to: rows, editing)
         let picture = try assembly.picture()
-        bandUse.coded(activity, byteCount: picture.byteCount)
+        bandUse.coded(mask, byteCount: picture.byteCount)
         return picture
     }
 
@@ -190,8 +190,8 @@ public final class ScreenEncoder: PictureEncoder {
         try strips?.reconfigure(searchRange: samples)
     }
 
-    private func markSkipped(_ isActive: borrowing [UInt8]) {
-        for index in 0..<columns * rows { skipped[index] = 1 &- min(1, isActive[index]) }
+    private func markSkipped(_ isSelected: borrowing [UInt8]) {
+        for index in 0..<columns * rows { skipped[index] = 1 &- min(1, isSelected[index]) }
     }
 
     private func appendSkipped(from start: Int, to end: Int, _ editing: SliceRewriter) {

@@ -34,13 +34,14 @@ public struct SearchRange {
         samples = cost >= Self.film ? Self.near : cost <= Self.text ? Self.far : samples
     }
 
-    /// Whether the active macroblocks show text, windows or drawings rather than a film: whether luma has hard edges.
+    /// Whether the selected macroblocks show text, windows or drawings rather than a film: whether luma has hard edges.
     /// They are a ninth to a fifth of all pairs of neighbours in text, and less than a hundredth in films.
-    static func isText(_ planes: SourcePlanes, _ active: borrowing [UInt8], columns: Int, rows: Int) -> Bool {
+    static func isText(_ planes: SourcePlanes, _ selection: borrowing [UInt8], columns: Int, rows: Int) -> Bool {
         var (edges, count) = (0, 0)
         for row in 0..<rows {
             // Every eighth macroblock will do; the last column has no neighbours to its right.
-            for column in stride(from: row * 3 & 7, to: columns - 1, by: 8) where active[row * columns + column] != 0 {
+            for column in stride(from: row * 3 & 7, to: columns - 1, by: 8)
+            where selection[row * columns + column] != 0 {
                 // One line of each, and another one of the next, so that lines of text are met wherever they are.
                 let line = row * 16 + (row + column / 8) * 5 & 15
                 let samples = UnsafeRawPointer(planes.luma + line * planes.lumaStride + column * 16)

@@ -17,7 +17,7 @@ extension MotionSearchTests {
             let motion = search.find(
                 in: after.planes, from: before.planes,
                 area: PixelRectangle(x: 0, y: 0, width: Words.width, height: Words.height),
-                active: [UInt8](repeating: 1, count: Words.width * Words.height / 256)
+                selection: [UInt8](repeating: 1, count: Words.width * Words.height / 256)
             ) { $0 < $1 }
             #expect(motion.x == x && motion.y == y, "seed \(seed): \(motion.x), \(motion.y)")
         }

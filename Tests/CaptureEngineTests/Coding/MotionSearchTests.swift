@@ -10,7 +10,7 @@ struct MotionSearchTests {
     private static let columns = 30
     private static let rows = 20
     fileprivate static let whole = PixelRectangle(x: 0, y: 0, width: columns * 16, height: rows * 16)
-    fileprivate static let allActive = [UInt8](repeating: 1, count: columns * rows)
+    fileprivate static let allSelected = [UInt8](repeating: 1, count: columns * rows)
 
     @Test(
         "finds what moved by, upwards, downwards, to a side, or across",
@@ -70,7 +70,7 @@ struct MotionSearchTests {
             var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
             var asked: [(left: Int, changed: Int)] = []
             let motion = search.find(
-                in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive
+                in: after.planes, from: before.planes, area: Self.whole, selection: Self.allSelected
             ) {
                 asked.append(($0, $1))
                 return answer
@@ -89,7 +89,7 @@ struct MotionSearchTests {
             size: PictureSize(width: Self.columns * 16, height: Self.rows * 16), chroma: .yuv420,
             framesPerSecond: 30, onWarning: { Issue.record("\($0)") })
         var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: encoder.maxVector)
-        let all = CodingMask(isActive: Self.allActive, count: Self.allActive.count, protectsRest: false)
+        let all = CodingMask(isSelected: Self.allSelected, count: Self.allSelected.count, protectsRest: false)
         var page = Page(seed: 5)
         var (stream, painted): ([UInt8], [[UInt8]]) = ([], [])
         var (first, others) = (0, 0)
@@ -127,17 +127,17 @@ struct MotionSearchTests {
         #expect(others < 7 * first / 3, "\(first), then \(others)")
     }
 
-    @Test("what is not active is left alone, and what changed in another way is to be coded")
+    @Test("what is not selected is left alone, and what changed in another way is to be coded")
     func others() throws {
         let before = Page(seed: 5)
         let after = before.moved(x: 0, y: 16, seed: 6)
         // A button that changed meanwhile, and chroma that changed alone.
         after.luma[100 * Self.columns * 16 + 100] ^= 1
         after.chroma[70 * Self.columns * 8 + 150] ^= 1
-        var active = Self.allActive
-        active[0] = 0
+        var selection = Self.allSelected
+        selection[0] = 0
         var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
-        let motion = search.find(in: after, from: before, active: active)
+        let motion = search.find(in: after, from: before, selection: selection)
         #expect(motion.states[0] == 0)
         #expect(motion.states[100 / 16 * Self.columns + 100 / 16] == 1)
         #expect(motion.states[140 / 16 * Self.columns + 300 / 16] == 1)
@@ -288,8 +288,8 @@ extension MotionSearch {
     /// Finds motion that counts if it leaves less to code than it moves.
     fileprivate mutating func find(
         in current: MotionSearchTests.Page, from previous: MotionSearchTests.Page,
-        area: PixelRectangle = MotionSearchTests.whole, active: [UInt8] = MotionSearchTests.allActive
+        area: PixelRectangle = MotionSearchTests.whole, selection: [UInt8] = MotionSearchTests.allSelected
     ) -> GlobalMotion {
-        find(in: current.planes, from: previous.planes, area: area, active: active) { $0 * 2 <= $1 }
+        find(in: current.planes, from: previous.planes, area: area, selection: selection) { $0 * 2 <= $1 }
     }
 }

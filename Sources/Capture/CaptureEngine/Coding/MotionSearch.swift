@@ -74,17 +74,17 @@ struct MotionSearch {
     ///
     /// - Parameters:
     ///   - area: The area that changed, in which motion is searched.
-    ///   - active: 1 for each macroblock that may have changed.
+    ///   - selection: 1 for each macroblock that may have changed.
     ///   - saves: Whether moving is expected to take fewer bytes, if it leaves so many macroblocks to code of so many
     ///     that have changed.
     mutating func find(
-        in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, active: borrowing [UInt8],
+        in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, selection: borrowing [UInt8],
         saves: (_ left: Int, _ changed: Int) -> Bool
     ) -> GlobalMotion {
         // While nothing is found in an area that keeps changing (a film), only some pictures are searched.
         if !Self.isAlike(area, lastArea) { pause.searched(found: true) }
         lastArea = area
-        if reach < Self.near || pause.skips() { return survey(current, previous, (0, 0), active) }
+        if reach < Self.near || pause.skips() { return survey(current, previous, (0, 0), selection) }
         var found = offset(in: current, previous, area, last: last, isCandidate: { _, _ in true })
         if found?.isCertain != true, !farPause.skips() {
             let far = offset(in: current, previous, area, last: [], isFar: true, isCandidate: { _, _ in true })
@@ -94,15 +94,15 @@ struct MotionSearch {
         pause.searched(found: found != nil)
         guard let found = found?.offset else {
             last = []
-            return survey(current, previous, (0, 0), active)
+            return survey(current, previous, (0, 0), selection)
         }
         last = [found]
-        var motion = survey(current, previous, found, active)
+        var motion = survey(current, previous, found, selection)
         if motion.codedCount * Self.smallPart <= motion.movedCount { return motion }
         findSecond(in: current, previous, area, &motion)
         // Encoders find what moved straight ahead, but what moved in both directions at once only by chance.
         if found.x != 0, found.y != 0, motion.codedCount <= motion.movedCount { return motion }
-        let still = survey(current, previous, (0, 0), active)
+        let still = survey(current, previous, (0, 0), selection)
         return motion.movedCount > 0 && saves(motion.codedCount, still.codedCount) ? motion : still
     }
 
@@ -132,12 +132,12 @@ struct MotionSearch {
     // MARK: Macroblocks
 
     private func survey(
-        _ current: SourcePlanes, _ previous: SourcePlanes, _ offset: Offset, _ active: borrowing [UInt8]
+        _ current: SourcePlanes, _ previous: SourcePlanes, _ offset: Offset, _ selection: borrowing [UInt8]
     ) -> GlobalMotion {
         var motion = GlobalMotion(x: offset.x, y: offset.y, macroblocks: columns * rows)
         let isMotion = offset != (0, 0)
         for row in 0..<rows {
-            for column in 0..<columns where active[row * columns + column] != 0 {
+            for column in 0..<columns where selection[row * columns + column] != 0 {
                 let index = row * columns + column
                 if isMotion, isMoved(current, column * 16, row * 16, previous, offset) {
                     motion.states[index] = GlobalMotion.State.moved.rawValue

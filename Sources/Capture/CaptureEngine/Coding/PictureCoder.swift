@@ -58,7 +58,7 @@ final class PictureCoder {
         case later(MonotonicTime)
     }
 
-    /// Leaves only what changes beside a video active, of the macroblocks that `rectangles` touch, if that is little:
+    /// Leaves only what changes beside a video selected, of the macroblocks that `rectangles` touch, if that is little:
     /// text that somebody types there is coded in a picture of its own, as finely as without the video. Returns whether
     /// it did.
     func separateFromVideo(_ rectangles: [PixelRectangle], at now: MonotonicTime) -> Bool {
@@ -66,7 +66,7 @@ final class PictureCoder {
             quality.deselectVideo(above: Self.readableQP, leaving: Self.maxApart, now: now)
         else { return false }
         // The video is left out only where bands can be placed.
-        if encoder.usesBands(activity(prefersBands: true, minQP)) { return true }
+        if encoder.usesBands(codingMask(prefersBands: true, minQP)) { return true }
         quality.select(rectangles)
         return false
     }
@@ -84,7 +84,7 @@ final class PictureCoder {
         var count = quality.selectForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
         // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
-        while encoder.hasBands, count > 1, !encoder.usesBands(activity(prefersBands: true, target)) {
+        while encoder.hasBands, count > 1, !encoder.usesBands(codingMask(prefersBands: true, target)) {
             count = quality.dropHalf()
         }
         let decision = rate.given(.refinement, macroblocks: count, qp: target)
@@ -119,7 +119,7 @@ final class PictureCoder {
         motion.movedCount -= coarse.count
     }
 
-    /// Decides how finely to code what is active, of which `motion` tells what is unchanged and what has moved.
+    /// Decides how finely to code what is selected, of which `motion` tells what is unchanged and what has moved.
     func decide(
         _ kind: PictureKind, _ motion: GlobalMotion?, isApart: Bool = false, at now: MonotonicTime,
         _ rate: inout RateController
@@ -134,9 +134,9 @@ final class PictureCoder {
         }
         let count = quality.selectedCount
         // Most small changes find everything fine.
-        let codesOnlyActive = kind == .keyFrame || isApart || quality.count(above: minQP) == 0
-        var rest = codesOnlyActive ? [] : quality.aboveOutsideSelected
-        if !rest.isEmpty, encoder.usesBands(activity(prefersBands: true, minQP)) {
+        let codesOnlySelected = kind == .keyFrame || isApart || quality.count(above: minQP) == 0
+        var rest = codesOnlySelected ? [] : quality.unselectedCountsAbove
+        if !rest.isEmpty, encoder.usesBands(codingMask(prefersBands: true, minQP)) {
             for qp in rest.indices where prefersBands(rest[qp]) { rest[qp] = 0 }
         }
         return rate.decide(
@@ -158,7 +158,7 @@ final class PictureCoder {
     private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.selectedCount }
 
     /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart`
-    /// demands that only the active macroblocks are coded.
+    /// demands that only the selected macroblocks are coded.
     func encode(
         _ decision: RateController.Decision,
         damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: GlobalMotion? = nil,
@@ -171,15 +171,15 @@ final class PictureCoder {
         }
         let isRefinement = decision.kind == .refinement
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
-        let (activity, codesRest) = activity(of: decision, isApart: isApart)
+        let (mask, codesRest) = codingMask(of: decision, isApart: isApart)
         var decision = decision
         do throws(VideoEncodingError) {
-            var encoded = try encodeCanvas(activity, decision, time)
+            var encoded = try encodeCanvas(mask, decision, time)
             while let coarser = higherQP(for: encoded, decision, &rate) {
                 // The encoder has gone on from what viewers have, so only a key frame will do.
                 quality.selectAll()
                 decision = rate.given(.keyFrame, macroblocks: quality.selectedCount, qp: coarser)
-                encoded = try encodeCanvas(self.activity(prefersBands: false, coarser), decision, time)
+                encoded = try encodeCanvas(codingMask(prefersBands: false, coarser), decision, time)
             }
             let (qp, now) = (decision.qp, MonotonicTime.now())
             rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
@@ -196,31 +196,31 @@ final class PictureCoder {
     }
 
     private func encodeCanvas(
-        _ activity: CodingMask, _ decision: RateController.Decision, _ time: MediaTime
+        _ mask: CodingMask, _ decision: RateController.Decision, _ time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
         try encoder.encode(
-            canvas.planes, activity, qp: decision.qp, isRandomAccess: decision.kind == .keyFrame,
+            canvas.planes, mask, qp: decision.qp, isRandomAccess: decision.kind == .keyFrame,
             time: time)
     }
 
-    /// What a picture codes, and whether that includes the rest: the inactive macroblocks that are coarser than the
+    /// What a picture codes, and whether that includes the rest: the unselected macroblocks that are coarser than the
     /// picture. The rest is coded where bands can't leave it out, because the whole picture is coded then.
-    private func activity(
+    private func codingMask(
         of decision: RateController.Decision, isApart: Bool
-    ) -> (activity: CodingMask, codesRest: Bool) {
+    ) -> (mask: CodingMask, codesRest: Bool) {
         let (kind, qp) = (decision.kind, decision.qp)
-        let hasRest = kind != .keyFrame && quality.hasAboveOutsideSelected(than: qp)
-        let rest = hasRest ? quality.aboveOutsideSelected[qp] : 0
-        var activity = activity(prefersBands: kind == .refinement || isApart || prefersBands(rest), qp)
-        guard rest > 0, !encoder.usesBands(activity) else { return (activity, false) }
+        let hasRest = kind != .keyFrame && quality.hasUnselected(above: qp)
+        let rest = hasRest ? quality.unselectedCountsAbove[qp] : 0
+        var mask = codingMask(prefersBands: kind == .refinement || isApart || prefersBands(rest), qp)
+        guard rest > 0, !encoder.usesBands(mask) else { return (mask, false) }
         if kind == .refinement {
             // This happens only if there are no bands at all, because the picture is small.
             quality.selectAll()
-            activity = self.activity(prefersBands: true, qp)
+            mask = codingMask(prefersBands: true, qp)
         }
-        activity.isActive = quality.selectedOrAbove(than: qp)
-        activity.protectsRest = false
-        return (activity, true)
+        mask.isSelected = quality.selection(withAllAbove: qp)
+        mask.protectsRest = false
+        return (mask, true)
     }
 
     /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is.
@@ -257,10 +257,10 @@ final class PictureCoder {
         }
     }
 
-    private func activity(prefersBands: Bool, _ qp: Int) -> CodingMask {
+    private func codingMask(prefersBands: Bool, _ qp: Int) -> CodingMask {
         CodingMask(
-            isActive: quality.selection, count: quality.selectedCount,
-            protectsRest: quality.hasAboveOutsideSelected(than: qp), prefersBands: prefersBands)
+            isSelected: quality.selection, count: quality.selectedCount,
+            protectsRest: quality.hasUnselected(above: qp), prefersBands: prefersBands)
     }
 }
 

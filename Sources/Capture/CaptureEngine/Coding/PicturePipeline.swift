@@ -128,12 +128,12 @@ final class PicturePipeline {
     ) throws(CaptureError) -> PictureCoder.Outcome {
         let start = rate.start(.change, now: captureTime)
         if start > captureTime { return .later(start) }
-        let beside = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).active > 0 }, in: canvas.size)
+        let beside = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).selected > 0 }, in: canvas.size)
         canvas.changed(beside.rectangles)
         content = .ahead
         guard try read(beside, since: captureTime, &statistics) else { return .nothing }
         damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
-        owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).inactive > 0 }, in: canvas.size)
+        owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).unselected > 0 }, in: canvas.size)
         let decision = coder.decide(.change, nil, isApart: true, at: captureTime, &rate)
         return .picture(
             try encoded(
@@ -183,7 +183,7 @@ final class PicturePipeline {
         let begin = MonotonicTime.now()
         defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
         var motion = search.find(
-            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.selection
+            in: canvas.planes, from: previous, area: owed.bounds, selection: coder.quality.selection
         ) { [lastQP] left, changed in
             rate.expectedBytes(macroblocks: left, qp: lastQP, isMoved: true)
                 < rate.expectedBytes(macroblocks: changed, qp: lastQP, isMoved: false)

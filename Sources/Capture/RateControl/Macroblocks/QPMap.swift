@@ -8,16 +8,16 @@ public import MediaTypes
 public struct QPMap: Sendable {
     /// The picture's macroblocks, to which all indices refer.
     public let grid: MacroblockGrid
-    /// For each macroblock, 1 if it is to be coded now ("active") or 0 if it is to be skipped, in the grid's order;
+    /// For each macroblock, 1 if it is to be coded now ("selected") or 0 if it is to be skipped, in the grid's order;
     /// `grid.count` values.
     public var selection: [UInt8] { selected.flags }
-    /// How many macroblocks are active.
+    /// How many macroblocks are selected.
     public var selectedCount: Int { selected.count }
 
     /// How long a macroblock that has changed is left alone, because it may well change again.
     public static let settling = Interval.milliseconds(200)
 
-    private var selected: ActiveMacroblocks
+    private var selected: SelectedMacroblocks
     private var levels: MacroblockQPs
     /// The QPs before a picture was moved; scratch space of `moved`.
     private var before: MacroblockQPs
@@ -25,10 +25,10 @@ public struct QPMap: Sendable {
     /// Scratch space of `selectForRefinement`.
     private var tiles: RefinementTiles
 
-    /// Creates the map before the first picture is coded; no macroblock is active.
+    /// Creates the map before the first picture is coded; no macroblock is selected.
     public init(grid: MacroblockGrid) {
         self.grid = grid
-        selected = ActiveMacroblocks(grid: grid)
+        selected = SelectedMacroblocks(grid: grid)
         levels = MacroblockQPs(grid: grid)
         before = levels
         changes = ChangeTimes(count: grid.count)
@@ -38,19 +38,19 @@ public struct QPMap: Sendable {
     /// The current quantizer of each macroblock; 0 before the first picture, so that nothing is refined then.
     public var qps: [UInt8] { levels.values }
 
-    /// Activates the macroblocks that `rectangles` touch, and no others.
+    /// Selects the macroblocks that `rectangles` touch, and no others.
     public mutating func select(_ rectangles: [PixelRectangle]) {
         selected.removeAll()
         for rectangle in rectangles { selected.insert(rectangle) }
     }
 
-    /// Activates all macroblocks.
+    /// Selects all macroblocks.
     public mutating func selectAll() { selected.insertAll() }
 
-    /// Activates macroblocks that are coarser than `qp` and have not changed for `settling`, and no others: the
+    /// Selects macroblocks that are coarser than `qp` and have not changed for `settling`, and no others: the
     /// coarsest tiles first, from the top down.
     ///
-    /// - Returns: The number of active macroblocks, at most `macroblocks`.
+    /// - Returns: The number of selected macroblocks, at most `macroblocks`.
     public mutating func selectForRefinement(atMost macroblocks: Int, to qp: Int, now: MonotonicTime) -> Int {
         selected.removeAll()
         guard macroblocks > 0, count(above: qp) > 0 else { return 0 }
@@ -71,7 +71,7 @@ public struct QPMap: Sendable {
         return selectedCount
     }
 
-    /// Records that the active macroblocks were coded at `qp`; `isChange` tells whether their content has
+    /// Records that the selected macroblocks were coded at `qp`; `isChange` tells whether their content has
     /// changed.
     public mutating func coded(qp: Int, isChange: Bool, now: MonotonicTime) {
         let qp = UInt8(QP.clamped(qp))
@@ -84,7 +84,8 @@ public struct QPMap: Sendable {
         }
     }
 
-    /// Records a picture that was predicted by moving the previous one. Each active macroblock has a state in `states`:
+    /// Records a picture that was predicted by moving the previous one. Each selected macroblock has a state in
+    /// `states`:
     ///
     /// - 0: it stayed as it was.
     /// - 1: it was coded at `qp`.
@@ -146,7 +147,7 @@ public struct QPMap: Sendable {
         }
     }
 
-    /// Deactivates each macroblock that has the state 0 in `states`, because it hasn't changed.
+    /// Deselects each macroblock that has the state 0 in `states`, because it hasn't changed.
     public mutating func deselectUnchanged(_ states: [UInt8]) {
         guard states.count == grid.count else { return }
         for row in selected.rows {
@@ -156,7 +157,7 @@ public struct QPMap: Sendable {
         }
     }
 
-    /// Deactivates the macroblocks of a video that is coarser than `qp`, so that what changes beside it can be
+    /// Deselects the macroblocks of a video that is coarser than `qp`, so that what changes beside it can be
     /// coded more finely. Nothing is deselected unless that leaves 1 to `most` macroblocks.
     ///
     /// - Returns: Whether any were deselected.
@@ -164,7 +165,7 @@ public struct QPMap: Sendable {
         if count(above: qp) == 0 { return false }
         let time = changes.time(now)
         // What changes within the bounds of the video is a part of it that stood still for a moment.
-        var video = ActiveMacroblocks(grid: grid)
+        var video = SelectedMacroblocks(grid: grid)
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 && changes.isVideo(index, time) {
                 if Int(levels[index]) <= qp { continue }
@@ -181,18 +182,18 @@ public struct QPMap: Sendable {
         return true
     }
 
-    /// How many of the macroblocks that `rectangle` touches are active, and how many aren't.
-    public func count(in rectangle: PixelRectangle) -> (active: Int, inactive: Int) {
+    /// How many of the macroblocks that `rectangle` touches are selected, and how many aren't.
+    public func count(in rectangle: PixelRectangle) -> (selected: Int, unselected: Int) {
         let (columns, rows) = grid.columnsAndRows(of: rectangle)
-        var active = 0
+        var count = 0
         for row in rows {
-            for column in columns where selected.flags[row * grid.columns + column] != 0 { active += 1 }
+            for column in columns where selected.flags[row * grid.columns + column] != 0 { count += 1 }
         }
-        return (active, columns.count * rows.count - active)
+        return (count, columns.count * rows.count - count)
     }
 
-    /// Whether any inactive macroblock is coarser than `qp`.
-    public func hasAboveOutsideSelected(than qp: Int) -> Bool {
+    /// Whether any unselected macroblock is coarser than `qp`.
+    public func hasUnselected(above qp: Int) -> Bool {
         var inside = 0
         let all = count(above: qp)
         if all == 0 || selectedCount == grid.count { return false }
@@ -205,8 +206,8 @@ public struct QPMap: Sendable {
         return all > inside
     }
 
-    /// For each quantizer, how many inactive macroblocks are coarser.
-    public var aboveOutsideSelected: [Int] {
+    /// For each quantizer, how many unselected macroblocks are coarser.
+    public var unselectedCountsAbove: [Int] {
         var outside = levels.counts
         for row in selected.rows {
             for index in selected.indices(in: row) where selected.flags[index] != 0 {
@@ -220,14 +221,14 @@ public struct QPMap: Sendable {
         return outside
     }
 
-    /// `selection`, with the inactive macroblocks that are coarser than `qp` as well.
-    public func selectedOrAbove(than qp: Int) -> [UInt8] {
+    /// `selection`, with the unselected macroblocks that are coarser than `qp` as well.
+    public func selection(withAllAbove qp: Int) -> [UInt8] {
         var flags = selected.flags
         for index in flags.indices where Int(levels[index]) > qp { flags[index] = 1 }
         return flags
     }
 
-    /// Records that the inactive macroblocks that were coarser than `qp` were coded again with the others.
+    /// Records that the unselected macroblocks that were coarser than `qp` were coded again with the others.
     public mutating func codedRest(qp: Int) {
         let qp = UInt8(QP.clamped(qp))
         for index in 0..<grid.count where levels[index] > qp && selected.flags[index] == 0 {
@@ -235,10 +236,10 @@ public struct QPMap: Sendable {
         }
     }
 
-    /// Deactivates the lower half of the range of rows with active macroblocks; if the upper half has none, only
+    /// Deselects the lower half of the range of rows with selected macroblocks; if the upper half has none, only
     /// shrinks the range to the lower half.
     ///
-    /// - Returns: How many macroblocks are still active.
+    /// - Returns: How many macroblocks are still selected.
     public mutating func dropHalf() -> Int {
         selected.dropHalf()
         return selectedCount

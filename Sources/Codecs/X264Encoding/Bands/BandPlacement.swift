@@ -10,14 +10,14 @@ struct BandPlacement {
         starts.reserveCapacity(64)
     }
 
-    /// Places bands over the rows for which `isActive` returns true. Returns false if they would have to overlap,
+    /// Places bands over the rows for which `isSelected` returns true. Returns false if they would have to overlap,
     /// because the picture isn't high enough.
-    mutating func cover(rows: Int, isActive: (Int) -> Bool) -> Bool {
+    mutating func cover(rows: Int, isSelected: (Int) -> Bool) -> Bool {
         starts.removeAll(keepingCapacity: true)
         guard rows >= height else { return false }
         var row = 0
         while row < rows {
-            if isActive(row) {
+            if isSelected(row) {
                 starts.append(row)
                 row += height
             } else {

@@ -23,27 +23,27 @@ struct BandUse {
     var starts: [Int] { placement.starts }
 
     /// Places the bands, and returns whether to use them.
-    mutating func suits(_ activity: borrowing CodingMask) -> Bool {
-        if activity.count == 0 { return true }
-        guard place(activity) else { return false }
-        if activity.prefersBands || starts.count <= Self.fewBands { return true }
+    mutating func suits(_ mask: borrowing CodingMask) -> Bool {
+        if mask.count == 0 { return true }
+        guard place(mask) else { return false }
+        if mask.prefersBands || starts.count <= Self.fewBands { return true }
         return choice.usesBands && isWorthwhile
     }
 
     /// Records the cost of a picture. It counts if the picture could have been encoded either in bands or as a whole.
-    mutating func coded(_ activity: borrowing CodingMask, byteCount: Int) {
-        guard activity.count > 0, !activity.prefersBands, starts.count > Self.fewBands, isWorthwhile else { return }
-        choice.coded(macroblocks: activity.count, byteCount: byteCount)
+    mutating func coded(_ mask: borrowing CodingMask, byteCount: Int) {
+        guard mask.count > 0, !mask.prefersBands, starts.count > Self.fewBands, isWorthwhile else { return }
+        choice.coded(macroblocks: mask.count, byteCount: byteCount)
     }
 
     /// Whether the bands that were just placed leave enough of the picture out.
     private var isWorthwhile: Bool { starts.count * BandEncoder.rows * 100 <= rows * Self.maxBandRows }
 
-    private mutating func place(_ activity: borrowing CodingMask) -> Bool {
+    private mutating func place(_ mask: borrowing CodingMask) -> Bool {
         let columns = columns
-        return activity.isActive.withUnsafeBufferPointer { active in
+        return mask.isSelected.withUnsafeBufferPointer { flags in
             placement.cover(rows: rows) { row in
-                guard let base = active.baseAddress else { return false }
+                guard let base = flags.baseAddress else { return false }
                 return memchr(base + row * columns, 1, columns) != nil
             }
         }

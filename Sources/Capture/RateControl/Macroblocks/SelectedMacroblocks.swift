@@ -1,23 +1,23 @@
 import MediaTypes
 
-/// The macroblocks that are to be coded now ("active"), and the bounding box that holds all of them.
-struct ActiveMacroblocks: Sendable {
+/// The macroblocks that are to be coded now ("selected"), and the bounding box that holds all of them.
+struct SelectedMacroblocks: Sendable {
     let grid: MacroblockGrid
-    /// For each macroblock, 1 if it is active and 0 if it isn't, in the grid's order; `grid.count` values.
+    /// For each macroblock, 1 if it is selected and 0 if it isn't, in the grid's order; `grid.count` values.
     private(set) var flags: [UInt8]
-    /// How many macroblocks are active.
+    /// How many macroblocks are selected.
     private(set) var count = 0
     /// The rows of the bounding box.
     private(set) var rows = 0..<0
     private(set) var columns = 0..<0
 
-    /// No macroblock is active.
+    /// No macroblock is selected.
     init(grid: MacroblockGrid) {
         self.grid = grid
         flags = [UInt8](repeating: 0, count: grid.count)
     }
 
-    /// The indices of the macroblocks that the bounding box has in `row`, active or not.
+    /// The indices of the macroblocks that the bounding box has in `row`, selected or not.
     func indices(in row: Int) -> Range<Int> {
         let start = row * grid.columns
         return start + columns.lowerBound..<start + columns.upperBound
@@ -32,7 +32,7 @@ struct ActiveMacroblocks: Sendable {
         rows = 0..<0
     }
 
-    /// Activates all macroblocks.
+    /// Selects all macroblocks.
     mutating func insertAll() {
         for index in 0..<flags.count { flags[index] = 1 }
         count = flags.count
@@ -40,7 +40,7 @@ struct ActiveMacroblocks: Sendable {
         rows = 0..<grid.rows
     }
 
-    /// Activates the macroblocks that `rectangle` touches.
+    /// Selects the macroblocks that `rectangle` touches.
     mutating func insert(_ rectangle: PixelRectangle) {
         let (columns, rows) = grid.columnsAndRows(of: rectangle)
         if columns.isEmpty || rows.isEmpty { return }
@@ -53,13 +53,13 @@ struct ActiveMacroblocks: Sendable {
         }
     }
 
-    /// Activates a macroblock that isn't active and lies in the bounding box.
+    /// Selects a macroblock that isn't selected and lies in the bounding box.
     mutating func insert(_ index: Int) {
         flags[index] = 1
         count += 1
     }
 
-    /// Deactivates an active macroblock; the bounding box stays.
+    /// Deselects a selected macroblock; the bounding box stays.
     mutating func remove(_ index: Int) {
         flags[index] = 0
         count -= 1
@@ -76,7 +76,7 @@ struct ActiveMacroblocks: Sendable {
         rows = min(rows.lowerBound, newRows.lowerBound)..<max(rows.upperBound, newRows.upperBound)
     }
 
-    /// Deactivates the lower half of the bounding box; if the upper half has no active macroblock, only shrinks the box
+    /// Deselects the lower half of the bounding box; if the upper half has no selected macroblock, only shrinks the box
     /// to the lower half.
     mutating func dropHalf() {
         guard rows.count > 1 else { return }
