@@ -27,7 +27,7 @@ extension CaptureAgent {
         pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.needsFullGrab)
     }
 
-    /// Takes and sends a picture if one is due; returns true if a request was sent to the display.
+    /// Takes and sends a picture if one is due; returns true if one was due, even if there was nothing to send.
     func takePictureIfDue() throws(CaptureError) -> Bool {
         guard link.hasReader, !isPaused else { return false }
         let now = MonotonicTime.now()
@@ -107,7 +107,6 @@ extension CaptureAgent {
             at: now, isForced: isForced, isKeyFrame: wantsKeyFrame, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
-            if picture.encoded.isRandomAccess { wantsKeyFrame = false }
             wantsPicture = false
             showsPointer = pointer.mode == .drawn
             try send(picture, settling: settling, waited: waited)

@@ -126,7 +126,7 @@ public final class CaptureAgent {
 
     private func capture() throws(CaptureError) -> CaptureEnd {
         while true {
-            if try screenChangedSize() { adoptSize() }
+            if try readScreenEvents() { adoptSize() }
             adoptSharing()
             link.leaveStalledHost(.now())
             if try link.connectIfDue(.now()) { greetHost() }
@@ -135,12 +135,13 @@ public final class CaptureAgent {
             // A picture may have brought events with it, or the end of the link, so look again before sleeping. But
             // look at the signals and the link in each turn: where looking at the screen takes long, the next picture
             // is due already.
-            let tookPicture = try takePictureIfDue()
-            if try waitForEvents(atOnce: tookPicture) { return .stopped }
+            let wasDue = try takePictureIfDue()
+            if try waitForEvents(atOnce: wasDue) { return .stopped }
         }
     }
 
-    private func screenChangedSize() throws(CaptureError) -> Bool {
+    /// Reads the screen's events; returns true if its size has changed.
+    private func readScreenEvents() throws(CaptureError) -> Bool {
         defer {
             isDisplayReadable = false
             isPointerReadable = false
