@@ -104,7 +104,7 @@ struct ScreenEncoderTests {
                 recalled = kept.indices.filter { kept[$0] != nil }.randomElement(using: &random)
                 let place = random.next() % 3 == 0 ? nil : Int(random.next() % UInt64(places))
                 if recalled != nil, index % 2 == 0 { mask = canvas.none }
-                try encoder.turn(keeping: place, recalling: recalled)
+                try encoder.switchReference(keeping: place, recalling: recalled)
                 let samples = recalled.flatMap { kept[$0] }
                 if let place { kept[place] = last }
                 if let samples { last = samples }
@@ -119,10 +119,10 @@ struct ScreenEncoderTests {
             expected += seen
         }
         let folder = try TemporaryFolder()
-        let decoded = try FFmpeg.decode(folder.write("turns.264", stream), to: "yuv420p", input: ["-f", "h264"])
+        let decoded = try FFmpeg.decode(folder.write("returns.264", stream), to: "yuv420p", input: ["-f", "h264"])
         #expect(decoded.messages == "")
         #expect(decoded.bytes == expected)
-        #expect(throws: VideoEncodingError.self) { try encoder.turn(keeping: nil, recalling: places) }
+        #expect(throws: VideoEncodingError.self) { try encoder.switchReference(keeping: nil, recalling: places) }
     }
 
     @Test("a coarser quantizer saves bytes, up to the coarsest")

@@ -66,7 +66,7 @@ public struct RateController: Sendable {
     /// The part of the link time that the last second left unused that a picture of a motion may take more.
     private static let partsOfUnused: Int64 = 8
     /// No viewer tolerates fewer than ten pictures a second: the longest that a picture of a motion is meant to take.
-    private static let maxTurn = Interval.milliseconds(100)
+    private static let maxPictureTime = Interval.milliseconds(100)
     /// In motion, a quantizer finer than this gains nothing visible, and one that is finer than the last picture's by
     /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
     private static let minQPInMotion = 20
@@ -96,7 +96,7 @@ public struct RateController: Sendable {
         started = now
         changedSince = changedSince ?? now
         let owed = bucket.time(at: now)
-        if owed <= turn { return now }
+        if owed <= pictureTime { return now }
         let until = free(of: owed, now)
         lastEvent = .waited(kind, until: until, debt: owed)
         return until
@@ -164,14 +164,14 @@ public struct RateController: Sendable {
     /// the link. What is owed is paid back, but at most by half a period, so that no single picture has to pay it.
     private func budget(_ now: MonotonicTime) -> Interval {
         let time = max(usualInterval, period) + bucket.unused(at: now) / Self.partsOfUnused
-        return max(min(time, Self.maxTurn) - bucket.time(at: now), turn / 2)
+        return max(min(time, Self.maxPictureTime) - bucket.time(at: now), pictureTime / 2)
     }
 
     /// How long a picture of `qp` may occupy the link. In a motion with `budget`, the frame rate stays as long
     /// as text is readable; coarser pictures save little, so it falls as well. A change after a rest is usually
     /// a new page, which is better sharp than immediate.
     private func limit(_ qp: Int, _ budget: Interval?) -> Interval {
-        let (time, steps) = budget == nil ? (Self.page, minQP) : (turn, Self.readable)
+        let (time, steps) = budget == nil ? (Self.page, minQP) : (pictureTime, Self.readable)
         let beyond = max(0, qp - steps)
         let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
         // What turns out twice as large as expected is still paid back.
@@ -186,9 +186,9 @@ public struct RateController: Sendable {
         let time = bucket.time(toCarry: Double(byteCount))
         // What was expected to be so large is the best that the link allows.
         let planned = max(budget, bucket.time(toCarry: decision.expected ?? 0))
-        guard time > planned + turn * Self.maxLate else { return nil }
+        guard time > planned + pictureTime * Self.maxLate else { return nil }
         update(decision, at: decision.qp, Double(byteCount))
-        let factor = time.seconds / max(planned, turn * Self.maxLate).seconds
+        let factor = time.seconds / max(planned, pictureTime * Self.maxLate).seconds
         return QP.clamped(decision.qp + CodingCosts.steps(toDivideBy: factor))
     }
 
@@ -222,7 +222,7 @@ public struct RateController: Sendable {
         if constantQP != nil { return (0, .distantFuture) }
         let now = max(now, latest)
         let owed = bucket.time(at: now)
-        if owed > turn { return (0, free(of: owed, now)) }
+        if owed > pictureTime { return (0, free(of: owed, now)) }
         // A change may come at any time, and soon in a motion.
         let room = bucket.bytes(in: budget(now))
         let each = costs.expected(.refinement, 1, at: minQP)
@@ -243,12 +243,12 @@ public struct RateController: Sendable {
     /// One line of text about the last decision and its result; built on demand.
     public var lastDecisionDescription: String { lastEvent.description }
 
-    /// The debt that a picture may start with: one period.
-    private var turn: Interval { min(max(period, .milliseconds(1)), Self.maxTurn) }
+    /// The period, within 1…100 ms: how long a picture may occupy the link, and the debt that the next may start with.
+    private var pictureTime: Interval { min(max(period, .milliseconds(1)), Self.maxPictureTime) }
 
     /// When so little is owed that a picture may start.
     private func free(of owed: Interval, _ now: MonotonicTime) -> MonotonicTime {
-        now + max(owed - turn, .milliseconds(1))
+        now + max(owed - pictureTime, .milliseconds(1))
     }
 
     /// Treats a clock that runs backwards as one that stands still.

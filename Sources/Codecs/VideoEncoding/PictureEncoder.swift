@@ -26,14 +26,14 @@ public protocol PictureEncoder: AnyObject {
 
     /// The number of pictures besides the previous one that viewers can keep, to be predicted from later.
     var keptPictures: Int { get }
-    /// Says that the next picture, which isn't a key frame nor encoded by moving, follows a turn.
+    /// Switches the reference of the next picture, which isn't a key frame nor encoded by moving.
     ///
     /// Viewers keep the previous picture in place `kept` of `keptPictures`, until another one is kept there or a key
     /// frame clears all places. The picture is predicted from the one in place `recalled`, which may be the same place,
     /// instead of from the previous picture: what isn't selected shows what was there.
     ///
-    /// - Throws: ``VideoEncodingError`` if no picture precedes the turn, or if nothing is kept in place `recalled`.
-    func turn(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
+    /// - Throws: ``VideoEncodingError`` if no picture precedes it, or if nothing is kept in place `recalled`.
+    func switchReference(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
 
     /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
     var maxVector: Int { get }

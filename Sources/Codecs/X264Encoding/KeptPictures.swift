@@ -52,7 +52,7 @@ final class KeptPictures {
     func clear() { marking.clear() }
 
     /// Keeps `reference`, the previous picture, in place `kept`, and replaces it by the picture in place `recalled`.
-    func turn(keeping kept: Int?, recalling recalled: Int?, _ reference: ReconstructedPicture)
+    func switchReference(keeping kept: Int?, recalling recalled: Int?, _ reference: ReconstructedPicture)
         throws(VideoEncodingError)
     {
         if let recalled, !marking.hasPicture(in: recalled) { throw .notEncoded(reason: "place \(recalled) is empty") }
@@ -73,7 +73,7 @@ final class KeptPictures {
         reference.extendMargins(width: width, height: height)
     }
 
-    /// What the slices of the next P picture have to say, which follows a turn if a place is given.
+    /// What the slices of the next P picture have to say; the places are those of `switchReference`, if it was called.
     func next(keeping kept: Int?, recalling recalled: Int?) -> SliceReferences {
         marking.append(keeping: kept, recalling: recalled)
     }

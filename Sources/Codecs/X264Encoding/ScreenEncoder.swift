@@ -32,8 +32,8 @@ public final class ScreenEncoder: PictureEncoder {
     private let editing: SliceRewriter?
     private let moving: GlobalMotionEncoder?
     private let kept: KeptPictures
-    // The turn that the next picture follows: the place in which the previous one is kept, and the one to go on from.
-    private var pendingTurn: (kept: Int?, recalled: Int?)?
+    // The switch before the next picture: the place in which the previous one is kept, and the one to go on from.
+    private var pendingSwitch: (kept: Int?, recalled: Int?)?
     private var frameNumber: UInt32 = 0
     // The frame number of the whole picture's encoder, which isn't aware of pictures that were encoded in other ways.
     private var wholeFrameNumber: UInt32 = 0
@@ -106,25 +106,25 @@ public final class ScreenEncoder: PictureEncoder {
     public var maxVector: Int { moving?.farthest ?? 0 }
 
     public func canEncode(_ motion: borrowing GlobalMotion) -> Bool {
-        guard let moving, hasIDR, pendingTurn == nil, motion.states.count == columns * rows else { return false }
+        guard let moving, hasIDR, pendingSwitch == nil, motion.states.count == columns * rows else { return false }
         return moving.reaches(motion)
     }
 
     public var keptPictures: Int { editing == nil ? 0 : kept.count }
 
-    public func turn(keeping place: Int?, recalling recalled: Int?) throws(VideoEncodingError) {
-        guard hasIDR, pendingTurn == nil, keptPictures > 0, let reference else {
-            throw .notEncoded(reason: "a turn without a picture before it")
+    public func switchReference(keeping place: Int?, recalling recalled: Int?) throws(VideoEncodingError) {
+        guard hasIDR, pendingSwitch == nil, keptPictures > 0, let reference else {
+            throw .notEncoded(reason: "a switch of the reference without a picture before it")
         }
-        try kept.turn(keeping: place, recalling: recalled, reference)
-        pendingTurn = (place, recalled)
+        try kept.switchReference(keeping: place, recalling: recalled, reference)
+        pendingSwitch = (place, recalled)
     }
 
     /// Begins a P picture in the stream that decoders get.
     private func beginPicture(_ editing: SliceRewriter) {
         frameNumber = editing.frameNumber(after: frameNumber)
-        editing.references = kept.next(keeping: pendingTurn?.kept, recalling: pendingTurn?.recalled)
-        pendingTurn = nil
+        editing.references = kept.next(keeping: pendingSwitch?.kept, recalling: pendingSwitch?.recalled)
+        pendingSwitch = nil
         assembly.removeAll()
     }
 
@@ -240,7 +240,7 @@ public final class ScreenEncoder: PictureEncoder {
     private func beginIDRPicture() {
         hasIDR = true
         kept.clear()
-        pendingTurn = nil
+        pendingSwitch = nil
         frameNumber = 0
         wholeFrameNumber = 0
         assembly.removeAll()

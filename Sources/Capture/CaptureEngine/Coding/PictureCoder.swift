@@ -145,10 +145,16 @@ final class PictureCoder {
 
     /// Has viewers keep the previous picture, and go on from an earlier one. Returns what differs from that; nil if
     /// they go on from the previous picture.
-    func turn(_ turn: PictureMemory.Turn, at now: MonotonicTime) throws(CaptureError) -> GlobalMotion? {
-        do { try encoder.turn(keeping: turn.kept, recalling: turn.recalled) } catch { throw .encoder(error) }
-        guard let motion = turn.motion else { return nil }
-        quality.recall(turn.qps, now: now)
+    func switchReference(
+        _ change: PictureMemory.ReferenceSwitch, at now: MonotonicTime
+    ) throws(CaptureError) -> GlobalMotion? {
+        do throws(VideoEncodingError) {
+            try encoder.switchReference(keeping: change.kept, recalling: change.recalled)
+        } catch {
+            throw .encoder(error)
+        }
+        guard let motion = change.motion else { return nil }
+        quality.recall(change.qps, now: now)
         quality.selectAll()
         return motion
     }

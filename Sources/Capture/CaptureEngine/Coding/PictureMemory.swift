@@ -13,12 +13,12 @@ struct PictureMemory {
     private struct Kept {
         var hashes: [UInt64]
         var qps: [UInt8]
-        /// The number of the turn in which it was last kept or recalled.
+        /// The number of the switch in which it was last kept or recalled.
         var lastUse: Int
     }
 
-    /// What to do at a turn.
-    struct Turn {
+    /// What to keep and what to recall before a picture is coded.
+    struct ReferenceSwitch {
         /// The place in which to keep the picture before, and the one to go on from.
         var kept: Int?
         var recalled: Int?
@@ -32,7 +32,7 @@ struct PictureMemory {
     private var places: [Kept?]
     /// The place of the picture that the screen has gone on from.
     private var current: Int?
-    private var turns = 0
+    private var switches = 0
     private var lastLarge = MonotonicTime.zero
 
     /// A picture that stood for less time is one of a motion, which nobody returns to.
@@ -53,16 +53,16 @@ struct PictureMemory {
         current = nil
     }
 
-    /// Decides what to keep and what to recall before a picture is coded; nil if it is no turn.
+    /// Decides what to keep and what to recall before a picture is coded; nil if nothing changes about either.
     ///
     /// - Parameters:
     ///   - previous: The picture before, all of which viewers have.
     ///   - motion: What differs from it.
     ///   - qps: How finely the picture before was coded.
-    mutating func turn(
+    mutating func referenceSwitch(
         to picture: SourcePlanes, from previous: SourcePlanes, _ motion: borrowing GlobalMotion, _ qps: [UInt8],
         at now: MonotonicTime
-    ) -> Turn? {
+    ) -> ReferenceSwitch? {
         // Fewer changes cost little, and mustn't push out a page.
         guard !places.isEmpty, motion.codedCount + motion.movedCount >= count / 8 else { return nil }
         defer { lastLarge = now }
@@ -70,19 +70,19 @@ struct PictureMemory {
         let found = recall(picture, motion, qps)
         // What has moved is coded from the previous picture, which is about as cheap.
         guard found != nil || motion.movedCount == 0 && now - lastLarge >= Self.rest else { return nil }
-        turns += 1
-        var turn = Turn()
+        switches += 1
+        var change = ReferenceSwitch()
         if let found {
-            turn.recalled = found.place
-            turn.motion = found.motion
-            turn.qps = places[found.place]?.qps ?? []
-            places[found.place]?.lastUse = turns
+            change.recalled = found.place
+            change.motion = found.motion
+            change.qps = places[found.place]?.qps ?? []
+            places[found.place]?.lastUse = switches
         }
         let place = current ?? places.firstIndex { $0 == nil } ?? found?.place ?? oldest
-        places[place] = Kept(hashes: hashes.all(of: previous), qps: qps, lastUse: turns)
-        turn.kept = place
+        places[place] = Kept(hashes: hashes.all(of: previous), qps: qps, lastUse: switches)
+        change.kept = place
         current = found?.place == place ? nil : found?.place
-        return turn
+        return change
     }
 
     private var oldest: Int {

@@ -188,8 +188,8 @@ final class PicturePipeline {
             rate.expectedBytes(macroblocks: left, qp: lastQP, isMoved: true)
                 < rate.expectedBytes(macroblocks: changed, qp: lastQP, isMoved: false)
         }
-        if let turn = memory.turn(to: canvas.planes, from: previous, motion, coder.quality.qps, at: now),
-            let recalled = try coder.turn(turn, at: now)
+        if let change = memory.referenceSwitch(to: canvas.planes, from: previous, motion, coder.quality.qps, at: now),
+            let recalled = try coder.switchReference(change, at: now)
         {
             return recalled
         }
