@@ -107,9 +107,9 @@ struct RateControllerTests {
             now = now + Self.period
             last = decision
         }
-        let good = controller.coarser(than: last, byteCount: 30_000)
+        let good = controller.retryQP(for: last, byteCount: 30_000)
         #expect(good == nil)
-        let coarser = controller.coarser(than: last, byteCount: 160_000)
+        let coarser = controller.retryQP(for: last, byteCount: 160_000)
         let again = try #require(coarser)
         #expect(again >= last.qp + 8)
     }
@@ -282,8 +282,8 @@ struct RateControllerTests {
                 let decision = controller.decide(
                     kind, macroblocks: macroblocks, rest: [numbers.randomElement(using: &random) ?? 0], now: now)
                 #expect((0...51).contains(decision.qp))
-                if let again = controller.coarser(
-                    than: decision, byteCount: numbers.randomElement(using: &random) ?? 0)
+                if let again = controller.retryQP(
+                    for: decision, byteCount: numbers.randomElement(using: &random) ?? 0)
                 {
                     #expect((0...51).contains(again))
                 }

@@ -181,7 +181,9 @@ public struct RateController: Sendable {
 
     /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of
     /// a motion that makes two others late shows another scene.
-    public mutating func coarser(than decision: Decision, byteCount: Int) -> Int? {
+    ///
+    /// Learns the size of the rejected picture if it returns a value: `coded` is told only of the picture that is sent.
+    public mutating func retryQP(for decision: Decision, byteCount: Int) -> Int? {
         guard let budget = decision.budget, decision.qp < QP.maximum else { return nil }
         let time = bucket.time(toCarry: Double(byteCount))
         // What was expected to be so large is the best that the link allows.

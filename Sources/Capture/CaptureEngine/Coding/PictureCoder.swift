@@ -181,7 +181,7 @@ final class PictureCoder {
         var decision = decision
         do throws(VideoEncodingError) {
             var encoded = try encodeCanvas(mask, decision, time)
-            while let coarser = higherQP(for: encoded, decision, &rate) {
+            while let coarser = retryQP(for: encoded, decision, &rate) {
                 // The encoder has gone on from what viewers have, so only a key frame will do.
                 quality.selectAll()
                 decision = rate.given(.keyFrame, macroblocks: quality.selectedCount, qp: coarser)
@@ -229,8 +229,9 @@ final class PictureCoder {
         return (mask, true)
     }
 
-    /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is.
-    private func higherQP(
+    /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is. If it returns a
+    /// value, `rate` has learned the size of the rejected picture, unless that was too large for the host.
+    private func retryQP(
         for encoded: EncodedPicture, _ decision: RateController.Decision, _ rate: inout RateController
     ) -> Int? {
         // A host takes no longer unit. A QP that is higher by six doubles the step size.
@@ -239,7 +240,7 @@ final class PictureCoder {
         }
         // A key frame codes all of the picture, which must not be more than what changed.
         guard decision.macroblocks * 2 >= quality.grid.count else { return nil }
-        return rate.coarser(than: decision, byteCount: encoded.byteCount)
+        return rate.retryQP(for: decision, byteCount: encoded.byteCount)
     }
 
     /// Encodes the picture as the previous one, moved.
