@@ -35,7 +35,7 @@ struct HostGreeting {
     }
 
     /// Whether the host still has to prove that it has the token.
-    var isProving: Bool { check != nil }
+    private var isProving: Bool { check != nil }
     /// Whether messages may be sent: nothing is sent to a host before it has proved that it has the token, nor does it
     /// accept anything before that.
     var isOver: Bool { !isProving && (hasHello || !needsHello) }

@@ -22,7 +22,8 @@ public final class HostLink {
     private var decoder = MessageDecoder()
     private var greeting: HostGreeting
     private var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
-    /// Whether the host has another capture now. We keep trying, but don't log it.
+    /// Whether the host has refused us, because it has another capture or not our token. We keep trying, and log it
+    /// only once.
     private var isTurnedAway = false
     /// Whether a host has accepted this capture. Its token was right then; a later refusal may be from another host.
     private var wasAccepted = false
@@ -132,7 +133,6 @@ public final class HostLink {
         _ received: LinkMessage, _ now: MonotonicTime, _ introduction: () -> [LinkMessage],
         _ body: (LinkMessage) -> Void
     ) {
-        if greeting.isProving, connection == nil { return }
         let message: LinkMessage
         switch greeting.take(received) {
         case .handle(let next): message = next
