@@ -112,13 +112,14 @@ final class PicturePipeline {
         damagedPixels = owed.rectangles.reduce(0) { $0 + $1.width * $1.height }
         let damage = owed.bounds
         owed = DamagedArea()
-        return .picture(
-            try encoded(coder.encode(decision, damage: damage, motion: motion, captureTime, &rate, &statistics)))
+        let picture = try coder.encode(decision, damage: damage, motion: motion, captureTime, &rate, &statistics)
+        forgetMemory(after: picture)
+        return .picture(picture)
     }
 
-    private func encoded(_ picture: PictureCoder.Picture) -> PictureCoder.Picture {
+    /// Forgets the kept pictures if `picture` is a key frame, which clears viewers' memory as well.
+    private func forgetMemory(after picture: PictureCoder.Picture) {
         if picture.encoded.isRandomAccess { memory.removeAll() }
-        return picture
     }
 
     /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once,
@@ -135,9 +136,10 @@ final class PicturePipeline {
         damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
         owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).unselected > 0 }, in: canvas.size)
         let decision = coder.decide(.change, nil, isApart: true, at: captureTime, &rate)
-        return .picture(
-            try encoded(
-                coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics)))
+        let picture = try coder.encode(
+            decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics)
+        forgetMemory(after: picture)
+        return .picture(picture)
     }
 
     /// Reads what is owed into the canvas, and with it what is painted meanwhile: without its other parts, the picture
@@ -220,7 +222,9 @@ final class PicturePipeline {
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         let decision = rate.given(
             .keyFrame, macroblocks: coder.quality.selectedCount, qp: Self.slateQP)
-        return try encoded(coder.encode(decision, damage: whole, now, &rate, &statistics))
+        let picture = try coder.encode(decision, damage: whole, now, &rate, &statistics)
+        forgetMemory(after: picture)
+        return picture
     }
 
     /// Fine enough for large letters on plain grey, while the picture still takes only a few kilobytes.
