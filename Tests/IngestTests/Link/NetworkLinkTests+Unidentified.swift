@@ -9,7 +9,7 @@ import TrackHub
 
 /// Connections that never become a capture.
 extension NetworkLinkTests {
-    @Test("strangers who send much and finish nothing are closed before that costs memory")
+    @Test("unidentified peers that send much and finish nothing are closed before that costs memory")
     func unfinished() throws {
         let host = try Host()
         let header = try MessageEncoder(epoch: 1).unitHeader(

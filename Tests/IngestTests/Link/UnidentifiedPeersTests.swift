@@ -3,14 +3,14 @@ import Testing
 
 @testable import Ingest
 
-@Suite("Strangers on the link's port")
+@Suite("Unidentified peers on the link's port")
 struct UnidentifiedPeersTests {
     /// Returns which of these addresses has to make room; the first one connected first.
     private func firstToGo(_ addresses: [String?]) -> String?? {
-        let strangers = addresses.enumerated().map { index, address in
-            (remote: address, came: MonotonicTime.zero + .seconds(Int64(index)))
+        let peers = addresses.enumerated().map { index, address in
+            (remote: address, connectedAt: MonotonicTime.zero + .seconds(Int64(index)))
         }
-        return LinkLoop.firstToGo(of: strangers).map { addresses[$0] }
+        return LinkLoop.firstToGo(of: peers).map { addresses[$0] }
     }
 
     @Test("the oldest of the address that has most of them makes room")

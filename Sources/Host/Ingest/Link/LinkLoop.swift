@@ -38,7 +38,7 @@ final class LinkLoop {
     private static let shortage = [EMFILE, ENFILE, ENOMEM, ENOBUFS]
     private static let shortagePause = Interval.seconds(1)
     /// When there may be room for another connection; nil if there is room now.
-    private var isCrowdedUntil: MonotonicTime?
+    private var crowdedUntil: MonotonicTime?
     private var closedForRoom = 0
     private var roomLineDue = MonotonicTime.zero
 
@@ -64,7 +64,7 @@ final class LinkLoop {
         while !isStopped {
             let ready = wait()
             let now = MonotonicTime.now()
-            if let until = isCrowdedUntil, until <= now { isCrowdedUntil = nil }
+            if let until = crowdedUntil, until <= now { crowdedUntil = nil }
             for command in inbox.take() { perform(command) }
             if ready.listener { accept(now) }
             // Peers are only added behind those that were waited for.
@@ -99,11 +99,11 @@ final class LinkLoop {
         }
     }
 
-    /// - Parameter came: when the connection arrived at our listener; nil if it was handed over to us and so isn't a
-    ///   stranger's.
-    private func take(_ connection: LinkConnection, came: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
+    /// - Parameter connectedAt: when the connection arrived at our listener; nil if it was handed over to us, so that
+    ///   it never counts as unidentified.
+    private func take(_ connection: LinkConnection, connectedAt: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
-            connection, came: came, admission: admission, ingest: ingest, sound: sound, hostName: name,
+            connection, connectedAt: connectedAt, admission: admission, ingest: ingest, sound: sound, hostName: name,
             wake: inbox.wake, recorder: recorder, watcher: watcher, silenceTimeout: silenceTimeout,
             lines: lines)
         peer.evictsStalledSource = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
@@ -142,7 +142,7 @@ final class LinkLoop {
             do {
                 guard makeRoom(now) else { return }
                 guard let connection = try listener.accept() else { break }
-                take(connection, came: now)
+                take(connection, connectedAt: now)
             } catch .system(let call, let subject, let code) where Self.shortage.contains(code) {
                 if acceptsAgain == nil {
                     let error = LinkTransportError.system(call: call, subject: subject, code: code)
@@ -162,18 +162,18 @@ final class LinkLoop {
         waitForEvents(on: descriptor, until: .zero) != 0
     }
 
-    /// Makes room for one more connection by closing the oldest stranger, so that connections that only stay silent
-    /// can't keep a capture out.
+    /// Makes room for one more connection by closing the oldest unidentified one, so that connections that only stay
+    /// silent can't keep a capture out.
     ///
-    /// The address (in IPv6, the /64) that has the most strangers loses one first. No stranger is closed before it has
-    /// had time to say what it is; until then, returns false, and new connections wait in the listener's queue.
+    /// The address (in IPv6, the /64) that has the most of them loses one first. None is closed before it has had time
+    /// to say what it is; until then, returns false, and new connections wait in the listener's queue.
     private func makeRoom(_ now: MonotonicTime) -> Bool {
         let unidentified = peers.filter { $0.isUnidentified && !$0.isOver }
         guard unidentified.count >= Self.unidentifiedLimit else { return true }
-        guard let index = Self.firstToGo(of: unidentified.map { ($0.remote, $0.came) }) else { return true }
+        guard let index = Self.firstToGo(of: unidentified.map { ($0.remote, $0.connectedAt) }) else { return true }
         let oldest = unidentified[index]
-        guard now - oldest.came >= Self.unidentifiedTime else {
-            isCrowdedUntil = oldest.came + Self.unidentifiedTime
+        guard now - oldest.connectedAt >= Self.unidentifiedTime else {
+            crowdedUntil = oldest.connectedAt + Self.unidentifiedTime
             return false
         }
         oldest.finish()
@@ -188,10 +188,9 @@ final class LinkLoop {
     }
 
     /// Returns the index of the connection to close first: the oldest one from the address that has the most.
-    static func firstToGo(of unidentified: [(remote: String?, came: MonotonicTime)]) -> Int? {
-        Crowd.firstToGo(of: unidentified.indices.sorted { unidentified[$0].came < unidentified[$1].came }) {
-            unidentified[$0].remote
-        }
+    static func firstToGo(of unidentified: [(remote: String?, connectedAt: MonotonicTime)]) -> Int? {
+        let oldestFirst = unidentified.indices.sorted { unidentified[$0].connectedAt < unidentified[$1].connectedAt }
+        return Crowd.firstToGo(of: oldestFirst) { unidentified[$0].remote }
     }
 
     private func keepUnidentifiedSmall(_ now: MonotonicTime) {
@@ -217,7 +216,7 @@ final class LinkLoop {
 
     private func wait() -> Ready {
         var entries = [pollfd(inbox.wake.descriptor)]
-        let until = [acceptsAgain, isCrowdedUntil].compactMap { $0 }.max()
+        let until = [acceptsAgain, crowdedUntil].compactMap { $0 }.max()
         let isPausing = until.map { $0 > MonotonicTime.now() } ?? false
         entries.append(
             pollfd(isPausing ? -1 : listener?.descriptor ?? -1))

@@ -7,7 +7,7 @@ import Recording
 import Threading
 import TrackHub
 
-/// One connection of the link: a stranger until its first message, then the source of the track's pictures, of its
+/// One connection of the link: unidentified until its first message, then the source of the track's pictures, of its
 /// sound, or, as a replay may be, of both.
 ///
 /// Belongs to the link's thread. This part has the connection; `LinkPeer+Messages` acts on what comes.
@@ -37,7 +37,7 @@ final class LinkPeer {
     /// Whether a legacy sender, which can't prove anything, is accepted from the peer's address.
     let mayBeLegacy: Bool
     /// When it connected.
-    let came: MonotonicTime
+    let connectedAt: MonotonicTime
     private let isFromListener: Bool
     /// How long it may be silent before its first message.
     private static let identificationTimeout = Interval.seconds(8)
@@ -64,23 +64,23 @@ final class LinkPeer {
     private(set) var isOver = false
 
     init(
-        _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
+        _ connection: LinkConnection, connectedAt: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
         sound: TrackHub, hostName: String, wake: EventFD, recorder: LinkRecorder?, watcher: LinkWatcher?,
         silenceTimeout: Interval, lines: LogRateLimiter
     ) {
         self.watcher = watcher
-        // A capture that we started ourselves doesn't share a budget with strangers on this machine.
-        log = lines(of: came == nil ? "our own capture" : connection.remote ?? "")
+        // A capture that we started ourselves doesn't share a budget with unidentified peers on this machine.
+        log = lines(of: connectedAt == nil ? "our own capture" : connection.remote ?? "")
         silence = PeerSilence(timeout: silenceTimeout)
         pictures = PeerPictures(
             isElsewhere: connection.remote != nil, replayNumber: UInt64.random(in: 1 ... .max), log: log)
         self.connection = connection
         self.ingest = ingest
-        let isChecked = came != nil && connection.remote != nil
+        let isChecked = connectedAt != nil && connection.remote != nil
         check = isChecked ? admission.check() : nil
         mayBeLegacy = admission.takesLegacySender(at: connection.remote)
-        self.came = came ?? .zero
-        isFromListener = came != nil
+        self.connectedAt = connectedAt ?? .zero
+        isFromListener = connectedAt != nil
         // A proof is small, so a peer that has yet to send one gets no room for more.
         if check != nil, !mayBeLegacy { decoder.limits.unit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
@@ -106,10 +106,10 @@ final class LinkPeer {
         return [pictures.deadline, firstWordDeadline, silenceReport].compactMap { $0 }.min()
     }
 
-    /// When its first message is due; nil once that has come, or if it isn't a stranger.
+    /// When its first message is due; nil once that has come, or if it didn't come through the listener.
     private var firstWordDeadline: MonotonicTime? {
         guard isFromListener, isFirstMessage else { return nil }
-        return came + (connection.awaitsHandshake ? Self.handshakeTimeout : Self.identificationTimeout)
+        return connectedAt + (connection.awaitsHandshake ? Self.handshakeTimeout : Self.identificationTimeout)
     }
 
     /// Whether it is expected to send something while it runs. Sound may be silent for hours.

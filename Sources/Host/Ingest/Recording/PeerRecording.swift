@@ -12,7 +12,7 @@ final class PeerRecording {
     /// Splits the stream a second time, since the decoder keeps neither headers nor messages of unknown kinds; nil once
     /// it can't follow the stream any more.
     private var splitter: LinkMessageSplitter? = LinkMessageSplitter()
-    /// Whether the connection is a source of the track; what strangers send is not recorded.
+    /// Whether the connection is a source of the track; what unidentified peers send is not recorded.
     private var isBegun = false
     /// Whether the peer has to wait for the file, because it is a replay, of which nothing may be lost.
     var isLossless = false
@@ -39,8 +39,8 @@ final class PeerRecording {
     /// Takes bytes that were read at `time`, and records the messages that they complete. No part of `bytes` itself is
     /// kept, since the thread reads into the same memory again.
     ///
-    /// Of a stranger only the message in progress is kept. Messages that were complete before the read that made it the
-    /// source are dropped: they are of unknown kinds, or the proof of a token.
+    /// Of an unidentified peer only the message in progress is kept. Messages that were complete before the read that
+    /// made it the source are dropped: they are of unknown kinds, or the proof of a token.
     func take(_ bytes: ArraySlice<UInt8>, at time: MonotonicTime) {
         splitter?.push(bytes)
         while let message = splitter?.next() {
