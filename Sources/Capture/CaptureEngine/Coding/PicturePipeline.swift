@@ -136,8 +136,7 @@ final class PicturePipeline {
         damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
         owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).unselected > 0 }, in: canvas.size)
         let decision = coder.decide(.change, nil, isApart: true, at: captureTime, &rate)
-        let picture = try coder.encode(
-            decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics)
+        let picture = try coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics)
         forgetMemory(after: picture)
         return .picture(picture)
     }
