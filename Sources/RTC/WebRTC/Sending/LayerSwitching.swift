@@ -22,8 +22,9 @@ protocol LayerSwitching {
     func wait(target: BitRate, now: MonotonicTime) -> Interval
     /// The key frame of `feed` that this session can begin with.
     func start(of feed: TrackFeed) -> FrameNumber?
-    /// Waits for a key frame of ``feed`` to begin with. What was sent before is not sent again.
-    mutating func restartAtKeyFrame()
+    /// Waits for a key frame of ``feed``. What was sent before is never retransmitted, because it may be of the other
+    /// layer.
+    mutating func restartForgettingSent()
 }
 
 /// What a viewer's path carries.
@@ -89,7 +90,7 @@ extension LayerSwitching {
         if let start = start(of: feed), start <= number, !isLate(start, of: feed, at: plan.estimate) { return }
         skippedAt = now
         feed.lowerRate(to: max(plan.estimate, WatchedTracks.minLowRate), now: now)
-        restartAtKeyFrame()
+        restartForgettingSent()
     }
 
     /// Whether the session gets the layer of `feed`.
@@ -103,6 +104,6 @@ extension LayerSwitching {
     private mutating func change(to feed: TrackFeed) {
         unsubscribeLow()
         self.feed = feed
-        restartAtKeyFrame()
+        restartForgettingSent()
     }
 }

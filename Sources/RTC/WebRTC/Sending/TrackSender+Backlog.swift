@@ -37,8 +37,7 @@ extension TrackSender {
         Interval(nanoseconds: Int64(waitingBytes) * 8_000_000_000 / Int64(max(1, target.bitsPerSecond)))
     }
 
-    mutating func restartAtKeyFrame() {
-        // What is lost of the other layer isn't sent again.
+    mutating func restartForgettingSent() {
         stream.forgetSent()
         position = .waiting(askedAt: nil)
     }

@@ -114,7 +114,8 @@ struct TrackSender: LayerSwitching {
 
     // MARK: Pictures
 
-    /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers.
+    /// Restarts at the last key frame, with new sequence numbers and without any cost to other viewers; packets that
+    /// were sent before can still be retransmitted.
     mutating func restart() {
         position = .waiting(askedAt: nil)
     }

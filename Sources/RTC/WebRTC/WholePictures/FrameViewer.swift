@@ -97,7 +97,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         isStalled = rate.isStalled(now: now)
         // While nothing can be sent, the layers don't differ, and a viewer that is away should cost no second encoder.
         if rate.hasRoom(for: 1, now: now) { selectLayer(rate.rates, now: now) }
-        if keyFrameRequests.poll(at: now) { restartAtKeyFrame() }
+        if keyFrameRequests.poll(at: now) { restartForgettingSent() }
         sendPictures(now: now)
         schedule(now: now)
     }
@@ -110,7 +110,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
 
     /// The viewer's decoder can't go on without a key picture.
     mutating func requestKeyPicture(now: MonotonicTime) {
-        if keyFrameRequests.pictureLossIndicated(at: now) { restartAtKeyFrame() }
+        if keyFrameRequests.pictureLossIndicated(at: now) { restartForgettingSent() }
         advance(now: now)
     }
 
@@ -130,7 +130,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         return start
     }
 
-    mutating func restartAtKeyFrame() {
+    mutating func restartForgettingSent() {
         nextFrame = nil
         askedAt = nil
     }
@@ -158,7 +158,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
             guard number < feed.history.next else { return }
             guard let frame = feed.history.frame(number), Self.decodes(frame.format) else {
                 // It is so late that the frame is gone, or the format has changed and is about to change again.
-                restartAtKeyFrame()
+                restartForgettingSent()
                 continue
             }
             guard rate.hasRoom(for: frame.coded.bytes.count, now: now) else { return }
