@@ -45,8 +45,8 @@ struct PathControl {
     private var paddingBitsPerSecond = 0
     /// Whether a probe may be completed with packets of no other use.
     private(set) var canPad = false
-    /// When the last packet was sent that took a slot; nil before the first.
-    private var picturesSentAt: MonotonicTime?
+    /// When the last paced packet was sent (a picture's, or a probe's padding); nil before the first.
+    private var pacedPacketSentAt: MonotonicTime?
 
     /// The first guess for a path about which nothing is known, and for one whose peer is so near that both are in one
     /// local network or one machine: there the first picture, which may be large, needn't be spread.
@@ -114,7 +114,7 @@ struct PathControl {
     /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace.
     mutating func tryConsume(byteCount: Int, now: MonotonicTime) -> Bool { pacer.tryConsume(byteCount, now: now) }
 
-    /// The time at which to ask for a slot again.
+    /// The time at which to call ``tryConsume(byteCount:now:)`` again.
     func nextSendTime(now: MonotonicTime) -> MonotonicTime { pacer.nextSendTime(now: now) }
 
     /// How many bytes may be sent again now. While nothing is known of the path, the budget for them is the only limit.
@@ -131,18 +131,19 @@ struct PathControl {
     /// controller must know all packets.
     func nextNumberForSound(now: MonotonicTime) -> UInt16? {
         guard hasFeedbackOnNumbers else { return nextNumber }
-        guard let picturesSentAt else { return nil }
-        let isMeasuring = now - picturesSentAt <= Self.soundMeasuringTime || plan.queueingDelay > Self.shortQueue
+        guard let pacedPacketSentAt else { return nil }
+        let isMeasuring = now - pacedPacketSentAt <= Self.soundMeasuringTime || plan.queueingDelay > Self.shortQueue
         return isMeasuring ? nextNumber : nil
     }
 
     /// Notes that a packet with ``nextNumber`` was sent.
     ///
-    /// - Parameter isPaced: whether it took a slot. A retransmission doesn't, and other packets wait for it.
+    /// - Parameter isPaced: whether ``tryConsume(byteCount:now:)`` has counted it. It has not counted a retransmission,
+    ///   for which other packets wait.
     mutating func sent(byteCount: Int, isPaced: Bool, now: MonotonicTime) {
         controller.packetSent(byteCount: byteCount + Self.overhead, at: now)
         if isOfServer, silentAt == nil { silentAt = now + Self.silenceTimeout }
-        if isPaced { picturesSentAt = now } else { pacer.consume(byteCount, now: now) }
+        if isPaced { pacedPacketSentAt = now } else { pacer.consume(byteCount, now: now) }
     }
 
     /// Notes that a packet of padding was sent to show a loss, with ``nextNumber``.

@@ -301,8 +301,8 @@ struct TrackSender: LayerSwitching {
         }
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
         let held = max(pointer.heldUntil ?? .zero, samplesAwaited?.until ?? .zero)
-        let slot = isStalled ? .distantFuture : max(path.nextSendTime(now: now), held)
-        deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
+        let nextSend = isStalled ? .distantFuture : max(path.nextSendTime(now: now), held)
+        deadline = min(deadline, isBehind ? nextSend : probe.deadline ?? .distantFuture)
     }
 
     /// Whether there are pictures, or parts of one, still to be sent.
