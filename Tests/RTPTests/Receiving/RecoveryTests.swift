@@ -81,7 +81,7 @@ struct RecoveryTests {
         var random = SeededRandom(seed: seed)
         var sent = RTPPacketHistory()
         var responder = NackResponder()
-        var copies = RetransmissionDuplicator()
+        var duplicator = RetransmissionDuplicator()
         var viewer = Viewer()
         var figures = Figures()
         var next: Int64 = 0
@@ -154,10 +154,10 @@ struct RecoveryTests {
                     numbers, from: &sent, roundTripTime: .milliseconds(path.roundTrip), at: time)
                 {
                     send(extended(packet.sequenceNumber), isRetransmission: true)
-                    if path.hasSecondCopies { copies.retransmitted(packet.sequenceNumber, at: time) }
+                    if path.hasSecondCopies { duplicator.retransmitted(packet.sequenceNumber, at: time) }
                 }
             }
-            while let number = copies.next(at: time) { send(extended(number), isRetransmission: true) }
+            while let number = duplicator.next(at: time) { send(extended(number), isRetransmission: true) }
 
             var requests: [[Int64]] = []
             for packet in toViewer.removeValue(forKey: now) ?? [] {
@@ -173,7 +173,7 @@ struct RecoveryTests {
                 toSender[now + path.roundTrip / 2, default: []].append(request)
             }
             if now % 1000 == 999 {
-                copies.reported(fractionLost: UInt8(clamping: period.lost * 256 / max(1, period.sent)))
+                duplicator.reported(fractionLost: UInt8(clamping: period.lost * 256 / max(1, period.sent)))
                 period = (0, 0)
             }
 

@@ -177,21 +177,21 @@ struct RTPStreamTests {
         #expect(try RTPPacket(parsing: sent[0].bytes[...]).extensionData(2) == nil)
     }
 
-    @Test("the map remembers the last 2048 packets and nothing from before")
-    func sentMap() {
-        var map = RTPPacketHistory()
+    @Test("the history remembers the last 2048 packets and nothing from before")
+    func packetHistory() {
+        var history = RTPPacketHistory()
         func packet(_ number: Int) -> SentPacket {
             SentPacket(
                 sequenceNumber: SequenceNumber(0).advanced(by: number), timestamp: RTPTimestamp(0),
                 payloadType: PayloadType(96), marker: false, extensions: [],
                 content: .media(frame: FrameNumber(UInt64(number)), packet: 0), byteCount: 100)
         }
-        for number in 0..<70_000 { map.insert(packet(number)) }
+        for number in 0..<70_000 { history.insert(packet(number)) }
         for number in (70_000 - 2048)..<70_000 {
-            #expect(map.packet(SequenceNumber(0).advanced(by: number)) == packet(number))
+            #expect(history.packet(SequenceNumber(0).advanced(by: number)) == packet(number))
         }
-        #expect(map.packet(SequenceNumber(0).advanced(by: 70_000 - 2049)) == nil)
-        #expect(map.packet(SequenceNumber(0).advanced(by: 70_000)) == nil)
+        #expect(history.packet(SequenceNumber(0).advanced(by: 70_000 - 2049)) == nil)
+        #expect(history.packet(SequenceNumber(0).advanced(by: 70_000)) == nil)
         #expect(RTPPacketHistory().packet(SequenceNumber(0)) == nil)
     }
 

@@ -60,13 +60,13 @@ struct CheckListTests {
     }
 
     @Test("the sessions of all viewers together send 500 requests in a second")
-    func budget() throws {
-        var budget = CheckRateLimiter()
+    func limiter() throws {
+        var limiter = CheckRateLimiter()
         var counts: [Int] = []
         for second in Int64(0)..<4 {
             var count = 0
             for number in Int64(0)..<4000 {
-                if budget.take(now: start + .seconds(second) + .microseconds(250 * number)) { count += 1 }
+                if limiter.take(now: start + .seconds(second) + .microseconds(250 * number)) { count += 1 }
             }
             counts.append(count)
         }

@@ -18,7 +18,7 @@ public final class SliceRewriter {
     /// The number of bytes at the front of a slice that hold what is edited, at most.
     public static let prefixCount = 16
 
-    /// Creates an editor for the stream with these parameter sets; nil if it can't edit this kind of stream.
+    /// Creates a rewriter for the stream with these parameter sets; nil if it can't edit this kind of stream.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) {
         guard Self.supports(sequence, picture) else { return nil }
         self.sequence = sequence

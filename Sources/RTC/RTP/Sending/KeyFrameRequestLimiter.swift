@@ -29,7 +29,7 @@ public struct KeyFrameRequestLimiter: Sendable {
         let sequenceNumber: UInt8
     }
 
-    /// A budget that has not been used; `isOfServer` says whether the peer asks for many viewers.
+    /// A limiter that has served no request; `isOfServer` says whether the peer asks for many viewers.
     public init(isOfServer: Bool = false) {
         longest = isOfServer ? Self.firstSpacing : Self.maxSpacing
     }
@@ -59,8 +59,8 @@ public struct KeyFrameRequestLimiter: Sendable {
         return true
     }
 
-    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request and does not use
-    /// up the budget.
+    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request, and does
+    /// not count as a served one.
     public mutating func keyFrameSent() {
         deadline = nil
     }

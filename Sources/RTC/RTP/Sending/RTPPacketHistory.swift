@@ -51,14 +51,14 @@ public struct SentPacket: Hashable, Sendable {
     }
 }
 
-/// A map from a session's sequence numbers to the packets sent with them, which holds the last 2048 packets.
+/// The packets sent with a session's last 2048 sequence numbers.
 public struct RTPPacketHistory: Sendable {
     /// How many packets are remembered. A power of two, so that a slot is the low bits of the sequence number.
     public static let capacity = 2048
 
     private var ring: [SentPacket?] = Array(repeating: nil, count: Self.capacity)
 
-    /// An empty map.
+    /// An empty history.
     public init() {}
 
     /// Remembers `packet` and forgets the one sent 2048 packets earlier.

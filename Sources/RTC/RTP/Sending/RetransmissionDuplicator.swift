@@ -20,7 +20,7 @@ public struct RetransmissionDuplicator: Sendable {
     private var loss: UInt8 = 0
     private var waiting: [(due: MonotonicTime, number: SequenceNumber)] = []
 
-    /// Copies of a path about which nothing is known.
+    /// A duplicator for a path about which nothing is known.
     public init() {}
 
     /// Takes the fraction of packets lost, in 1/256, of a reception report. A report without loss may follow by chance,

@@ -39,7 +39,7 @@ final class MediaLoop: DatagramSink {
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
     let publishedAddresses: PublishedAddresses
-    private var checkBudget = CheckRateLimiter()
+    private var checkLimiter = CheckRateLimiter()
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private(set) var entries: [pollfd]
@@ -104,7 +104,7 @@ final class MediaLoop: DatagramSink {
         return false
     }
 
-    func admitsCheck(now: MonotonicTime) -> Bool { checkBudget.take(now: now) }
+    func admitsCheck(now: MonotonicTime) -> Bool { checkLimiter.take(now: now) }
 
     /// Sends waiting datagrams as far as there is room, then lets the stalled sessions continue in turn. A session that
     /// fills the socket again gets its next turn last.

@@ -7,7 +7,7 @@ protocol LayerSwitching {
     /// The track's own feed, and the one of its two that the session gets now.
     var sourceFeed: TrackFeed { get }
     var feed: TrackFeed { get set }
-    var choice: LayerSelector { get set }
+    var layerSelector: LayerSelector { get set }
     /// What to log about the last change of the layer.
     var layerChange: String? { get set }
     var sourceKeyFrameAskedAt: MonotonicTime? { get set }
@@ -49,12 +49,12 @@ extension LayerSwitching {
     /// Changes to the low layer if the path is too slow for the source's frames, and back if it isn't any more.
     mutating func selectLayer(_ plan: PathRates, now: MonotonicTime) {
         guard framesSent > 0 else { return }
-        switch choice.layer {
+        switch layerSelector.layer {
         case .source:
             guard let number = nextFrame else { return }
             let frames = Int(feed.history.next.rawValue &- number.rawValue)
             let wait = wait(target: plan.target, now: now)
-            guard choice.leavesSource(wait: wait, frames: frames, now: now) else { return }
+            guard layerSelector.leavesSource(wait: wait, frames: frames, now: now) else { return }
             change(to: sourceFeed.subscribeLow(at: max(plan.estimate, WatchedTracks.minLowRate), now: now))
             layerChange =
                 "gets fewer pictures: \(frames) pictures would have waited \(wait.milliseconds) ms; its path carries "
@@ -62,11 +62,11 @@ extension LayerSwitching {
         case .low:
             skipOld(plan, now: now)
             let sourceRate = sourceFeed.history.bitRate(over: .seconds(1), until: now)
-            guard choice.wantsSource(target: plan.target, sourceRate: sourceRate, now: now),
+            guard layerSelector.wantsSource(target: plan.target, sourceRate: sourceRate, now: now),
                 sourceFeed.keyFrameByteCount * 8 <= plan.target.bitsPerSecond
             else { return }
             if let start = start(of: sourceFeed), !isLate(start, of: sourceFeed, at: plan.estimate) {
-                choice.returnToSource(now: now)
+                layerSelector.returnToSource(now: now)
                 change(to: sourceFeed)
                 layerChange =
                     "gets all pictures again: its path carries \(plan.estimate.bitsPerSecond / 1000) kbit/s, and the "

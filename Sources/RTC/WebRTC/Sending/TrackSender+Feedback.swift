@@ -18,20 +18,20 @@ extension TrackSender {
                     path.take(report, lastSent: last, roundTripTime: measured, now: now)
                 }
                 let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
-                probe.receiverReported(highest: highest)
+                tailLossProbe.receiverReported(highest: highest)
                 // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
                 lostPackets = max(lostPackets ?? 0, Int(report.cumulativeLost))
-                copies.reported(fractionLost: report.fractionLost)
+                duplicator.reported(fractionLost: report.fractionLost)
             }
             switch packet {
             case .genericNack(let nack):
                 // The bursts of a full queue end by themselves.
                 if nack.media == stream.configuration.ssrc, path.hasRoomForCopies {
-                    probe.requested(nack.sequenceNumbers, at: now)
+                    tailLossProbe.requested(nack.sequenceNumbers, at: now)
                 }
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
                     let isSent = retransmit(lost, along: &path, now: now, send: send)
-                    if isSent, path.hasRoomForCopies { copies.retransmitted(lost.sequenceNumber, at: now) }
+                    if isSent, path.hasRoomForCopies { duplicator.retransmitted(lost.sequenceNumber, at: now) }
                 }
             case .extendedReport(let report):
                 if report.referenceTime != nil { question = (report, now) }

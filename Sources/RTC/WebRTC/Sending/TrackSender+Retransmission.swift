@@ -17,7 +17,7 @@ extension TrackSender {
         case .retransmitLastPacket:
             retransmitPackets([last], along: &path, now: now, send: send)
         case .retransmitPicture:
-            retransmitPackets(probe.pictureSequenceNumbers, along: &path, now: now, send: send)
+            retransmitPackets(tailLossProbe.pictureSequenceNumbers, along: &path, now: now, send: send)
         }
     }
 

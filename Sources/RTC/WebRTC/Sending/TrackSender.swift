@@ -48,7 +48,7 @@ struct TrackSender: LayerSwitching {
 
     let sourceFeed: TrackFeed
     var feed: TrackFeed
-    var choice = LayerSelector()
+    var layerSelector = LayerSelector()
     var layerChange: String?
     var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
@@ -63,10 +63,10 @@ struct TrackSender: LayerSwitching {
     /// Behind the last frame that was there when it first began.
     var backlogEnd = FrameNumber(0)
     var responder = NackResponder()
-    var copies = RetransmissionDuplicator()
+    var duplicator = RetransmissionDuplicator()
     var keyFrameRequests: KeyFrameRequestLimiter
     let isForServer: Bool
-    var probe: TailLossProbe
+    var tailLossProbe: TailLossProbe
     private var reports: ReportSchedule
     /// The viewer's last reference time that has not been answered, and when it arrived.
     var question: (report: ExtendedReport, arrivedAt: MonotonicTime)?
@@ -91,7 +91,7 @@ struct TrackSender: LayerSwitching {
         isForServer = session.isOfServer
         keyFrameRequests = KeyFrameRequestLimiter(isOfServer: isForServer)
         stream = RTPStream(track, clock: session.clock)
-        probe = TailLossProbe(hasRetransmission: stream.hasRetransmission)
+        tailLossProbe = TailLossProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
         buffer.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
     }
@@ -102,9 +102,9 @@ struct TrackSender: LayerSwitching {
         selectLayer(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
         if keyFrameRequests.poll(at: now) { serveKeyFrame(now: now) }
         sendPictures(along: &path, now: now, send: send)
-        while let number = copies.next(at: now) { retransmitPackets([number], along: &path, now: now, send: send) }
+        while let number = duplicator.next(at: now) { retransmitPackets([number], along: &path, now: now, send: send) }
         // While pictures are being sent, every gap becomes visible by itself.
-        if !isBehind, let action = probe.poll(at: now) {
+        if !isBehind, let action = tailLossProbe.poll(at: now) {
             perform(action, along: &path, now: now, send: send)
         }
         refreshOnce(now: now)
@@ -246,7 +246,7 @@ struct TrackSender: LayerSwitching {
         framesSent += 1
         sentAt = now
         if frame.isRandomAccess { keyFrameRequests.keyFrameSent() }
-        probe.pictureSent(
+        tailLossProbe.pictureSent(
             lastSequenceNumber: last, packetCount: frame.packets.count, isKeyFrame: frame.isRandomAccess,
             roundTripTime: roundTripTime, paddingRoom: paddingRoom, at: now)
     }
@@ -293,7 +293,7 @@ struct TrackSender: LayerSwitching {
     }
 
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
-        deadline = min(keyFrameRequests.deadline ?? .distantFuture, copies.deadline ?? .distantFuture)
+        deadline = min(keyFrameRequests.deadline ?? .distantFuture, duplicator.deadline ?? .distantFuture)
         if !holdsReports { deadline = min(deadline, reports.deadline) }
         // A stalled sender doesn't ask again.
         if case .waiting(let askedAt?) = position, !isStalled {
@@ -302,7 +302,7 @@ struct TrackSender: LayerSwitching {
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
         let held = max(pointer.heldUntil ?? .zero, samplesAwaited?.until ?? .zero)
         let nextSend = isStalled ? .distantFuture : max(path.nextSendTime(now: now), held)
-        deadline = min(deadline, isBehind ? nextSend : probe.deadline ?? .distantFuture)
+        deadline = min(deadline, isBehind ? nextSend : tailLossProbe.deadline ?? .distantFuture)
     }
 
     /// Whether there are pictures, or parts of one, still to be sent.

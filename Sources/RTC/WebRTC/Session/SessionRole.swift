@@ -157,8 +157,8 @@ final class WatchedTracks: TrackViewer {
         var deadline = MonotonicTime.distantFuture
         path.makePlan(
             waiting: senders.reduce(0) { $0 + $1.waitingBytes },
-            getsLess: senders.contains { $0.choice.mayProbe(now: now) },
-            usesItsRate: senders.contains { $0.choice.layer == .source && $0.sourceFeed.usesItsRate }, now: now)
+            getsLess: senders.contains { $0.layerSelector.mayProbe(now: now) },
+            usesItsRate: senders.contains { $0.layerSelector.layer == .source && $0.sourceFeed.usesItsRate }, now: now)
         // Sound goes before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
         deadline = min(deadline, sound?.deadline ?? .distantFuture)
@@ -248,7 +248,7 @@ final class WatchedTracks: TrackViewer {
             statistics.sentOctets &+= sender.stream.retransmissionStatistics.octetCount
             statistics.roundTripTime = sender.roundTripTime ?? statistics.roundTripTime
             if let lost = sender.lostPackets { statistics.lostPackets = (statistics.lostPackets ?? 0) + lost }
-            if sender.choice.layer == .low { statistics.getsLowLayer = true }
+            if sender.layerSelector.layer == .low { statistics.getsLowLayer = true }
         }
     }
 }

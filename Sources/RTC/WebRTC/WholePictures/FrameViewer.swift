@@ -35,7 +35,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     let request: FrameRequest
     let sourceFeed: TrackFeed
     var feed: TrackFeed
-    var choice = LayerSelector()
+    var layerSelector = LayerSelector()
     var layerChange: String?
     var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
@@ -221,7 +221,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         var statistics = PeerStatistics(id: request.id, isConnected: true, targetBitRate: targetBitRate)
         statistics.transport = .webSocket
         statistics.address = request.client
-        statistics.getsLowLayer = choice.layer == .low
+        statistics.getsLowLayer = layerSelector.layer == .low
         statistics.framesSent = framesSent
         statistics.sentSoundPackets = sentSoundPackets
         statistics.roundTripTime = rate.roundTripTime
