@@ -13,16 +13,16 @@ struct ChromaPolicyTests {
     @Test("one viewer without 4:4:4 brings all to 4:2:0, and two seconds after the last has left they go back")
     func fallBack() {
         var policy = ChromaPolicy()
-        policy.viewersChanged(limited: 0, now: at(0))
+        policy.viewersChanged(without444: 0, now: at(0))
         #expect(policy.wanted == .yuv444 && policy.deadline == nil)
-        for limited in [1, 2, 1, 1] {
-            policy.viewersChanged(limited: limited, now: at(0))
+        for without444 in [1, 2, 1, 1] {
+            policy.viewersChanged(without444: without444, now: at(0))
             #expect(policy.wanted == .yuv420 && policy.deadline == nil)
         }
-        policy.viewersChanged(limited: 0, now: at(1000))
+        policy.viewersChanged(without444: 0, now: at(1000))
         #expect(policy.deadline == at(3000))
         // Another viewer, who decodes all, comes meanwhile.
-        policy.viewersChanged(limited: 0, now: at(2000))
+        policy.viewersChanged(without444: 0, now: at(2000))
         #expect(policy.deadline == at(3000))
         let polls = [2999, 3000, 9000].map { policy.poll(now: at($0)) }
         #expect(polls == [false, true, false])
@@ -32,11 +32,11 @@ struct ChromaPolicyTests {
     @Test("who comes back in that time changes nothing")
     func reload() {
         var policy = ChromaPolicy()
-        for limited in [1, 0, 1] { policy.viewersChanged(limited: limited, now: at(0)) }
+        for without444 in [1, 0, 1] { policy.viewersChanged(without444: without444, now: at(0)) }
         #expect(policy.deadline == nil)
         let hasChanged = policy.poll(now: at(5000))
         #expect(!hasChanged && policy.wanted == .yuv420)
-        policy.viewersChanged(limited: 0, now: at(5000))
+        policy.viewersChanged(without444: 0, now: at(5000))
         #expect(policy.deadline == at(7000))
     }
 
@@ -45,16 +45,16 @@ struct ChromaPolicyTests {
     func random(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var policy = ChromaPolicy()
-        var (limited, time) = (0, Int64(0))
+        var (without444, time) = (0, Int64(0))
         for _ in 0..<2000 {
             time += Int64.random(in: 0...700, using: &random)
             _ = policy.poll(now: at(time))
-            limited = max(0, limited + Int.random(in: -1...1, using: &random))
-            policy.viewersChanged(limited: limited, now: at(time))
-            if limited > 0 { #expect(policy.wanted == .yuv420) }
-            #expect((policy.deadline != nil) == (limited == 0 && policy.wanted == .yuv420))
+            without444 = max(0, without444 + Int.random(in: -1...1, using: &random))
+            policy.viewersChanged(without444: without444, now: at(time))
+            if without444 > 0 { #expect(policy.wanted == .yuv420) }
+            #expect((policy.deadline != nil) == (without444 == 0 && policy.wanted == .yuv420))
         }
-        policy.viewersChanged(limited: 0, now: at(time))
+        policy.viewersChanged(without444: 0, now: at(time))
         _ = policy.poll(now: at(time + 2000))
         #expect(policy.wanted == .yuv444)
     }

@@ -28,8 +28,8 @@ public struct ChromaPolicy: Sendable {
     public init() {}
 
     /// Takes the number of viewers that don't decode 4:4:4, whenever a viewer has come or left.
-    public mutating func viewersChanged(limited: Int, now: MonotonicTime) {
-        if limited > 0 {
+    public mutating func viewersChanged(without444: Int, now: MonotonicTime) {
+        if without444 > 0 {
             deadline = nil
             wanted = .yuv420
         } else if wanted == .yuv420, deadline == nil {

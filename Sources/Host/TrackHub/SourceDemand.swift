@@ -18,7 +18,7 @@ public struct SourceDemand: Sendable {
     /// How many viewers there are.
     var viewers = 0
     /// How many of them don't decode 4:4:4.
-    var limitedViewers = 0
+    var viewersWithout444 = 0
     /// How many requests wait for a single picture.
     var snapshots = 0
     /// Whether what the source sends is recorded.

@@ -203,8 +203,8 @@ public struct Track: Sendable {
         // A recording keeps the source awake, too.
         let wasAsleep = demand.viewers == 0 && !demand.isRecorded
         demand.viewers += 1
-        if format == .yuv420 { demand.limitedViewers += 1 }
-        chroma.viewersChanged(limited: demand.limitedViewers, now: now)
+        if format == .yuv420 { demand.viewersWithout444 += 1 }
+        chroma.viewersChanged(without444: demand.viewersWithout444, now: now)
         tellSource(now)
         guard wasAsleep, abilities?.restsUnwatched == true else { return }
         // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
@@ -214,8 +214,8 @@ public struct Track: Sendable {
 
     mutating func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
         demand.viewers = max(0, demand.viewers - 1)
-        if format == .yuv420 { demand.limitedViewers = max(0, demand.limitedViewers - 1) }
-        chroma.viewersChanged(limited: demand.limitedViewers, now: now)
+        if format == .yuv420 { demand.viewersWithout444 = max(0, demand.viewersWithout444 - 1) }
+        chroma.viewersChanged(without444: demand.viewersWithout444, now: now)
         tellSource(now)
     }
 

@@ -83,25 +83,25 @@ struct ChromaChangeTests {
     }
 
     @Test("a viewer without 4:4:4 gets nothing of it, and begins at the first IDR of the other")
-    func limited() throws {
+    func without444() throws {
         let rig = try Rig()
         let full = try rig.join()
         rig.publish { Pictures.idr(20_000, seed: 1, captured: $0, profile: high444) }
-        let limited = try rig.join(decodes444: false)
+        let without444 = try rig.join(decodes444: false)
         let requests = rig.source.keyFrameRequests
         rig.publish { Pictures.delta(2_000, seed: 2, captured: $0) }
         rig.run(for: .seconds(1))
-        #expect(limited.mediaPackets.isEmpty)
+        #expect(without444.mediaPackets.isEmpty)
         #expect(rig.source.keyFrameRequests == requests, "the source knows already")
         rig.publish { Pictures.idr(20_000, seed: 3, captured: $0) }
         rig.publish { Pictures.delta(2_000, seed: 4, captured: $0) }
         rig.run(for: .milliseconds(500))
-        #expect(limited.wholePictures == rig.published.suffix(2).map(\.contents))
+        #expect(without444.wholePictures == rig.published.suffix(2).map(\.contents))
         #expect(full.wholePictures == rig.published.map(\.contents))
         // And is left standing where it goes back, until it is ended.
         rig.publish { Pictures.idr(20_000, seed: 5, captured: $0, profile: high444) }
         rig.run(for: .milliseconds(500))
-        #expect(limited.wholePictures.count == 2)
+        #expect(without444.wholePictures.count == 2)
         #expect(full.wholePictures.count == 5)
     }
 
@@ -171,17 +171,17 @@ struct ChromaServerTests {
     @Test("takes who came before the first picture, and ends that session with the reason when it is 4:4:4")
     func ending() throws {
         defer { server.stop() }
-        let limited = try viewer(Offers.chromium)
+        let without444 = try viewer(Offers.chromium)
         let full = try viewer(Offers.chromiumWith444)
-        for viewer in [limited, full] { try viewer.connect() }
+        for viewer in [without444, full] { try viewer.connect() }
         let first = Pictures.idr(20_000, captured: now(), profile: high444)
         hub.publish(first, epoch: 1, arrival: now())
         try eventually("the end of the first, and a picture at the second") {
-            for viewer in [limited, full] { viewer.pump() }
-            return limited.end != nil && full.shows(first) && limited.viewer.hasEnded
+            for viewer in [without444, full] { viewer.pump() }
+            return without444.end != nil && full.shows(first) && without444.viewer.hasEnded
         }
-        #expect(limited.end == ChromaPolicy.exclusion)
-        #expect(limited.viewer.pictures.isEmpty)
+        #expect(without444.end == ChromaPolicy.exclusion)
+        #expect(without444.viewer.pictures.isEmpty)
         #expect(full.end == nil)
         #expect(hub.viewers == 1)
     }
@@ -192,20 +192,20 @@ struct ChromaServerTests {
         source.changesChroma = true
         hub.abilitiesChanged(of: source, now: now())
         hub.publish(Pictures.idr(20_000, captured: now(), profile: high444), epoch: 1, arrival: now())
-        let limited = try viewer(Offers.chromium)
+        let without444 = try viewer(Offers.chromium)
         #expect(hub.wantedChroma == .yuv420, "before its first picture")
         let full = try viewer(Offers.chromiumWith444)
-        for viewer in [limited, full] { try viewer.connect() }
+        for viewer in [without444, full] { try viewer.connect() }
         let next = Pictures.idr(20_000, seed: 2, captured: now())
         hub.publish(next, epoch: 1, arrival: now())
         try eventually("the picture that both decode") {
-            for viewer in [limited, full] { viewer.pump() }
-            return limited.shows(next) && full.shows(next)
+            for viewer in [without444, full] { viewer.pump() }
+            return without444.shows(next) && full.shows(next)
         }
-        #expect(limited.viewer.pictures.count == 1)
+        #expect(without444.viewer.pictures.count == 1)
         let left = now()
-        limited.viewer.close()
-        limited.pump()
+        without444.viewer.close()
+        without444.pump()
         try eventually("4:4:4 again", holds: { source.returnsTo444 == 1 })
         #expect(now() - left >= ChromaPolicy.timeout)
         #expect(hub.wantedChroma == .yuv444)
@@ -217,17 +217,17 @@ struct ChromaServerTests {
         hub.abilitiesChanged(of: source, now: now())
         hub.publish(Pictures.idr(20_000, captured: now(), profile: high444), epoch: 1, arrival: now())
         hub.setRecorded(true, now: now())
-        let limited = try viewer(Offers.chromium)
-        try limited.connect()
+        let without444 = try viewer(Offers.chromium)
+        try without444.connect()
         let next = Pictures.idr(20_000, seed: 2, captured: now())
         hub.publish(next, epoch: 1, arrival: now())
         try eventually("the picture in 4:2:0") {
-            limited.pump()
-            return limited.shows(next)
+            without444.pump()
+            return without444.shows(next)
         }
         let left = now()
-        limited.viewer.close()
-        limited.pump()
+        without444.viewer.close()
+        without444.pump()
         try eventually("4:4:4 again", holds: { source.returnsTo444 == 1 })
         #expect(now() - left >= ChromaPolicy.timeout)
         #expect(hub.viewers == 0 && hub.wantedChroma == .yuv444)

@@ -156,7 +156,7 @@ struct FrameViewerTests {
         rig.run(for: .milliseconds(1_200))
         #expect(rig.viewer.end == "the viewer has confirmed no picture for 10 s")
         rig.viewer.leave(now: rig.now)
-        #expect(rig.feed.sessionCount == 0 && rig.feed.limitedSessionCount == 0)
+        #expect(rig.feed.sessionCount == 0 && rig.feed.sessionCountWithout444 == 0)
     }
 
     @Test("on a slow path it gets the low layer, and the source is asked for no less than 1 Mbit/s")

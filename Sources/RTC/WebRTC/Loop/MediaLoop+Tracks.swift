@@ -31,7 +31,7 @@ extension MediaLoop {
                 }
                 for id in frameViewers(at: feed) { changeFrames(id) { $0.advance(now: now) } }
             }
-            if feed.excludesLimitedSessions { excludeLimitedSessions(of: feed, now: now) }
+            if feed.excludesSessionsWithout444 { excludeSessionsWithout444(of: feed, now: now) }
             // Without sessions, the track may still have readers that want 4:4:4 back.
             if feed.sessionCount == 0, feed.hub.chromaDeadline == nil { feeds[key] = nil }
         }
@@ -40,8 +40,8 @@ extension MediaLoop {
     // MARK: Chroma
 
     /// Ends the sessions that can't decode their track's current format.
-    func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
-        for session in sessions.all.filter({ $0.watched?.isLimited(at: feed) == true }) {
+    func excludeSessionsWithout444(of feed: TrackFeed, now: MonotonicTime) {
+        for session in sessions.all.filter({ $0.watched?.lacks444(at: feed) == true }) {
             session.close(now: now, reason: ChromaPolicy.exclusion)
             remove(session)
         }

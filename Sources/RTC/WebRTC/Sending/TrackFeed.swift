@@ -20,7 +20,7 @@ final class TrackFeed {
     /// The number of sessions that watch the track.
     var sessionCount = 0
     /// The number of those sessions that don't decode 4:4:4.
-    var limitedSessionCount = 0
+    var sessionCountWithout444 = 0
 
     let hub: TrackHub
     let layer: Layer
@@ -149,8 +149,8 @@ final class TrackFeed {
     }
 
     /// Whether sessions that don't decode 4:4:4 must end, because the track uses it and its source has no other format.
-    var excludesLimitedSessions: Bool {
-        limitedSessionCount > 0 && chroma == .yuv444 && hub.excludes(viewerDecoding: .yuv420)
+    var excludesSessionsWithout444: Bool {
+        sessionCountWithout444 > 0 && chroma == .yuv444 && hub.excludes(viewerDecoding: .yuv420)
     }
 
     /// Asks the source for another picture of a screen that stands still.

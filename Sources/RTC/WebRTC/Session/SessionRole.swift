@@ -64,7 +64,7 @@ final class WatchedTracks: TrackViewer {
     func contains(_ feed: TrackFeed) -> Bool { tracks.contains { $0.feed === feed } }
 
     /// Whether the peer watches the track of `feed`, but doesn't decode it in 4:4:4.
-    func isLimited(at feed: TrackFeed) -> Bool {
+    func lacks444(at feed: TrackFeed) -> Bool {
         tracks.contains { $0.feed === feed && $0.track.formats.decodes == .yuv420 }
     }
 
@@ -105,7 +105,7 @@ final class WatchedTracks: TrackViewer {
     private func count(_ change: Int) {
         for (track, feed) in tracks {
             feed.sessionCount += change
-            if track.formats.decodes == .yuv420 { feed.limitedSessionCount += change }
+            if track.formats.decodes == .yuv420 { feed.sessionCountWithout444 += change }
             if track.extensions.available.contains(.samples) { feed.hub.changeCheckingViewers(by: change) }
         }
     }

@@ -66,7 +66,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         self.feed = feed
         rate = ConfirmedPictureRate(now: now)
         feed.sessionCount += 1
-        feed.limitedSessionCount += 1
+        feed.sessionCountWithout444 += 1
     }
 
     /// Ends the session's part in the feeds.
@@ -74,7 +74,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         sound?.leave(now: now)
         unsubscribeLow()
         sourceFeed.sessionCount -= 1
-        sourceFeed.limitedSessionCount -= 1
+        sourceFeed.sessionCountWithout444 -= 1
     }
 
     // MARK: Events
