@@ -6,14 +6,14 @@ import TrackHub
 
 /// The media thread's viewers of whole pictures.
 extension MediaLoop {
-    func openFrames(_ request: FrameRequest, now: MonotonicTime) {
+    func openFrameViewer(_ request: FrameRequest, now: MonotonicTime) {
         frameViewers[request.id] = FrameViewer(request, feed: feed(of: request.hub), now: now)
         lines(of: request.client).info("viewer \(request.id) takes pictures over its WebSocket")
-        changeFrames(request.id) { $0.advance(now: now) }
+        withFrameViewer(request.id) { $0.advance(now: now) }
     }
 
     /// Does `change` with a viewer. An unknown identifier is ignored.
-    func changeFrames(_ id: MediaSessionID, _ change: (inout FrameViewer) -> Void) {
+    func withFrameViewer(_ id: MediaSessionID, _ change: (inout FrameViewer) -> Void) {
         owner.check()
         guard var viewer = frameViewers.removeValue(forKey: id) else { return }
         change(&viewer)
@@ -26,15 +26,15 @@ extension MediaLoop {
     /// Advances every viewer that is due, and removes those whose session is over.
     func advanceFrameViewers(now: MonotonicTime) {
         for id in Array(frameViewers.keys) {
-            changeFrames(id) { viewer in
+            withFrameViewer(id) { viewer in
                 if viewer.deadline <= now { viewer.advance(now: now) }
             }
-            if let reason = frameViewers[id]?.end { endFrames(id, reason) }
+            if let reason = frameViewers[id]?.end { endFrameViewer(id, reason) }
         }
     }
 
     /// Ends a session. An unknown identifier is ignored.
-    func endFrames(_ id: MediaSessionID, _ reason: String) {
+    func endFrameViewer(_ id: MediaSessionID, _ reason: String) {
         guard let viewer = frameViewers.removeValue(forKey: id) else { return }
         viewer.leave(now: .now())
         record.ended.add(viewer.statistics)
@@ -49,7 +49,7 @@ extension MediaLoop {
     func setAudioEnabled(_ isOn: Bool, for id: MediaSessionID, now: MonotonicTime) {
         let hub = isOn ? frameViewers[id]?.request.sound : nil
         let feed = hub.map { self.feed(of: $0) }
-        changeFrames(id) { $0.setAudio(feed, now: now) }
+        withFrameViewer(id) { $0.setAudio(feed, now: now) }
     }
 
     /// The viewers of the track of `feed`, be it of pictures or of sound.

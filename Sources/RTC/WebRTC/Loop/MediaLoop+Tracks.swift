@@ -29,7 +29,7 @@ extension MediaLoop {
                     session.advance(now: now)
                     note(session)
                 }
-                for id in frameViewers(at: feed) { changeFrames(id) { $0.advance(now: now) } }
+                for id in frameViewers(at: feed) { withFrameViewer(id) { $0.advance(now: now) } }
             }
             if feed.excludesSessionsWithout444 { excludeSessionsWithout444(of: feed, now: now) }
             // Without sessions, the track may still have readers that want 4:4:4 back.
@@ -45,7 +45,7 @@ extension MediaLoop {
             session.close(now: now, reason: ChromaPolicy.exclusion)
             remove(session)
         }
-        for id in frameViewers(at: feed) { endFrames(id, ChromaPolicy.exclusion) }
+        for id in frameViewers(at: feed) { endFrameViewer(id, ChromaPolicy.exclusion) }
     }
 
     /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough, even if no session

@@ -89,7 +89,7 @@ final class MediaLoop: DatagramSink {
         // open.
         stalled.removeAll()
         for session in sessions.all { sessions.remove(session)?(Self.ending) }
-        for id in frameViewers.keys { endFrames(id, Self.ending) }
+        for id in frameViewers.keys { endFrameViewer(id, Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
         publishStatistics()
         for command in inbox.close() { refuse(command) }
@@ -196,14 +196,14 @@ final class MediaLoop: DatagramSink {
                 add(parameters, .watching(WatchedTracks(tracks, feed: feed(of:))), callback, now: now)
             case .publish(let parameters, let publications, let callback):
                 add(parameters, .publishing(PublishedTracks(publications)), callback, now: now)
-            case .openFrames(let request):
-                openFrames(request, now: now)
+            case .openFrameViewer(let request):
+                openFrameViewer(request, now: now)
             case .confirmPictures(let id, let number):
-                changeFrames(id) { $0.confirm(through: number, now: now) }
+                withFrameViewer(id) { $0.confirm(through: number, now: now) }
             case .setAudioEnabled(let isOn, let id):
                 setAudioEnabled(isOn, for: id, now: now)
             case .requestKeyFrame(let id):
-                changeFrames(id) { $0.requestKeyPicture(now: now) }
+                withFrameViewer(id) { $0.requestKeyPicture(now: now) }
                 guard let session = sessions[id] else { continue }
                 session.requestKeyFrame(now: now)
                 note(session)
@@ -218,7 +218,7 @@ final class MediaLoop: DatagramSink {
                 resolved(addresses, now: now)
             case .close(let id):
                 unanswered.removeValue(forKey: id)?.giveUp("closed")
-                endFrames(id, "closed")
+                endFrameViewer(id, "closed")
                 guard let session = sessions[id] else { continue }
                 session.close(now: now)
                 remove(session)
@@ -250,7 +250,7 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
-        case .openFrames(let request): request.onEnd(Self.ending)
+        case .openFrameViewer(let request): request.onEnd(Self.ending)
         case .close, .restartICE, .candidates, .stunServers, .setPlayoutDelay, .watchPointer, .enableKeepalive,
             .requestKeyFrame,
             .confirmPictures, .setAudioEnabled, .stop:

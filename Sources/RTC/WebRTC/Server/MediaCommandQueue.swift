@@ -15,7 +15,7 @@ enum MediaCommand: Sendable {
     /// The addresses of STUN servers that were looked up.
     case stunServers([STUNServerName: [TransportAddress]])
     case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
-    case openFrames(FrameRequest)
+    case openFrameViewer(FrameRequest)
     case confirmPictures(MediaSessionID, through: UInt32)
     /// Sound for a viewer of whole pictures, or none.
     case setAudioEnabled(Bool, MediaSessionID)

@@ -37,7 +37,7 @@ extension MediaServer {
                 leave()
                 onEnd(reason)
             })
-        guard inbox.post(.openFrames(request)) else {
+        guard inbox.post(.openFrameViewer(request)) else {
             leave()
             throw .stopped
         }
