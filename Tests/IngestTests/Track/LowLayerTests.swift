@@ -63,7 +63,7 @@ struct LowLayerTests {
         try eventually("the first picture") { try watcher.shade() != nil }
         hub.setPaused(true)
         _ = try watcher.shade()
-        let hidden = hub.firstStart(of: .low)
+        let hidden = hub.firstShown(of: .low)
         #expect(watcher.frames.allSatisfy { $0.number < hidden })
         let count = watcher.frames.count
         ingest.deliver(try pictures.next(shade: 90), epoch: 1, arrival: now())

@@ -123,7 +123,7 @@ struct JoiningTests {
         hub.passOnKeptRequest(now: start + .seconds(3))
         #expect(source.keyFrameRequests == 1)
         #expect(feed.update(now: start + .milliseconds(21)))
-        #expect(feed.start != nil)
+        #expect(feed.startFrame != nil)
     }
 
     @Test("a viewer of a screen in motion needs no further picture")

@@ -99,7 +99,7 @@ extension TrackHub {
     }
     /// The lowest number of a frame of `layer` that may still be shown to anybody; for readers that keep frames
     /// themselves.
-    public func firstStart(of layer: Layer = .source) -> UInt64 {
+    public func firstShown(of layer: Layer = .source) -> UInt64 {
         switch layer {
         case .source: sourceShownFrom.load(ordering: .acquiring)
         case .low: lowShownFrom.load(ordering: .acquiring)

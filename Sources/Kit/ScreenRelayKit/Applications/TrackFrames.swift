@@ -104,7 +104,7 @@ final class FrameSubscription: Sendable {
     }
 
     /// Whether the track has not forgotten a frame.
-    func shows(_ frame: TrackFrame) -> Bool { frame.number >= hub.firstStart() }
+    func shows(_ frame: TrackFrame) -> Bool { frame.number >= hub.firstShown() }
 
     deinit {
         hub.viewerLeft(decoding: .yuv444, now: MonotonicTime.now())

@@ -14,7 +14,7 @@ final class TrackFeed {
     /// which takes a second to send.
     private(set) var history: TrackHistory
     /// The key frame that a new session begins with; nil if there is none to begin with.
-    private(set) var start: FrameNumber?
+    private(set) var startFrame: FrameNumber?
     /// The chroma format of the last frame.
     private var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
@@ -107,7 +107,7 @@ final class TrackFeed {
     private func stopReading(now: MonotonicTime) {
         reader?.end(now: now)
         reader = nil
-        start = nil
+        startFrame = nil
         paths = PathReport()
     }
 
@@ -117,7 +117,7 @@ final class TrackFeed {
         let lostFrames = reader.lostFrames
         defer { self.lostFrames = lostFrames }
         guard isStuck, lostFrames != self.lostFrames else { return }
-        start = nil
+        startFrame = nil
         requestKeyFrame(now: now)
     }
 
@@ -126,11 +126,11 @@ final class TrackFeed {
     /// anything is sent.
     func forgetHidden() {
         owner.check()
-        let firstStart = hub.firstStart(of: layer)
-        guard firstStart > firstShown else { return }
-        firstShown = firstStart
+        let first = hub.firstShown(of: layer)
+        guard first > firstShown else { return }
+        firstShown = first
         history.removeAll()
-        start = nil
+        startFrame = nil
     }
 
     /// Asks for a key frame to begin with. The hub limits the rate of requests, and knows whether a key frame is
@@ -139,7 +139,7 @@ final class TrackFeed {
     /// - Parameter isLate: whether there is a key frame that the session decodes, but too much has come after it.
     func requestKeyFrame(isLate: Bool = false, now: MonotonicTime) {
         owner.check()
-        if isLate || start != nil && !hub.hasSource {
+        if isLate || startFrame != nil && !hub.hasSource {
             // In the second case there is a picture, but in a format that not all viewers decode, and no source to
             // change that. The host's own encoder handles it.
             hub.requestKeyFrame(of: layer, now: now)
@@ -188,7 +188,7 @@ final class TrackFeed {
         let number = history.append(packetized, at: frame.arrival)
         chroma = frame.format.chroma
         if frame.coded.isRandomAccess {
-            start = number
+            startFrame = number
             keyFrameByteCount = frame.coded.bytes.count
             bytesSinceStart = 0
             framesSinceStart = 0
@@ -199,6 +199,6 @@ final class TrackFeed {
         bytesSinceStart += frame.coded.bytes.count
         framesSinceStart += 1
         let isPastLimits = bytesSinceStart > limits.bytes || framesSinceStart > limits.frames
-        if !frame.coded.isRandomAccess, isPastLimits { start = nil }
+        if !frame.coded.isRandomAccess, isPastLimits { startFrame = nil }
     }
 }

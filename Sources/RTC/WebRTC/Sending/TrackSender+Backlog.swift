@@ -16,7 +16,7 @@ extension TrackSender {
     /// Has the frames that are there, which a server gets again, shown as those that have come just now: it may pass
     /// them on with their times to viewers who have seen all that came before.
     mutating func showBacklog(at time: MediaTime) {
-        guard let start = feed.start else { return }
+        guard let start = feed.startFrame else { return }
         showBacklog(from: start, at: time)
     }
 

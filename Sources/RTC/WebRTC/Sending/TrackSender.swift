@@ -122,7 +122,7 @@ struct TrackSender: LayerSwitching {
 
     /// The key frame of `feed` that this session can begin with.
     func start(of feed: TrackFeed) -> FrameNumber? {
-        guard let start = feed.start, let format = feed.history.frame(start)?.format else { return nil }
+        guard let start = feed.startFrame, let format = feed.history.frame(start)?.format else { return nil }
         return formats.payloadType(for: format) == nil ? nil : start
     }
 

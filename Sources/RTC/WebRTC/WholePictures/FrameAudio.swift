@@ -43,7 +43,7 @@ struct FrameAudio {
             sink(
                 WholeAudio(
                     captureTime: captured.nanoseconds / 1000, bytes: Array(frame.coded.bytes[unit]),
-                    isHeard: { hub.firstStart(of: layer) == first }))
+                    isHeard: { hub.firstShown(of: layer) == first }))
         }
         return count
     }

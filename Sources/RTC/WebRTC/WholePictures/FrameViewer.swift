@@ -124,7 +124,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     // MARK: Pictures
 
     func start(of feed: TrackFeed) -> FrameNumber? {
-        guard let start = feed.start, let format = feed.history.frame(start)?.format, Self.decodes(format) else {
+        guard let start = feed.startFrame, let format = feed.history.frame(start)?.format, Self.decodes(format) else {
             return nil
         }
         return start
@@ -178,7 +178,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         let came = feed.history.time(of: number)
         let captured = (frame.captureTime ?? came ?? now) + request.clock.unixOffset
         let (hub, layer, first) = (feed.hub, feed.layer, feed.firstShown)
-        let isShown: @Sendable () -> Bool = { hub.firstStart(of: layer) == first }
+        let isShown: @Sendable () -> Bool = { hub.firstShown(of: layer) == first }
         request.sink(
             WholePicture(
                 number: lastNumber, isKeyPicture: frame.isRandomAccess, isPointerDrawn: frame.coded.isPointerDrawn,
