@@ -11,8 +11,8 @@ struct MappedAddress: Sendable, Hashable {
     var base: TransportAddress
 }
 
-/// The mapped addresses as far as other threads may know them. The media thread publishes them.
-final class PublishedAddresses: Sendable {
+/// The mapped addresses as far as other threads may know them. The media thread sets them.
+final class SharedAddresses: Sendable {
     private let current = Mutex<[MappedAddress]>([])
 
     var all: [MappedAddress] {

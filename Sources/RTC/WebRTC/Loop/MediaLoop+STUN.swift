@@ -46,7 +46,7 @@ extension MediaLoop {
 
     private func publishAddresses() {
         let mapped = stunQueries.mapped
-        if publishedAddresses.all != mapped { publishedAddresses.all = mapped }
+        if sharedAddresses.all != mapped { sharedAddresses.all = mapped }
         for event in stunQueries.takeEvents() {
             switch event {
             case .found(let address, let server):

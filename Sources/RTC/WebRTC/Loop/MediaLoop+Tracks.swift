@@ -67,7 +67,7 @@ extension MediaLoop {
         return mayHaveHeard || now >= nextRateDecision + .milliseconds(800)
     }
 
-    /// Adapts the tracks' rates, and publishes the statistics. It needs no wake-up of its own, since rates change only
+    /// Adapts the tracks' rates, and shares the statistics. It needs no wake-up of its own, since rates change only
     /// with peers' reports, and each connected session wakes the thread once a second.
     func adaptRates(now: MonotonicTime) {
         owner.check()
@@ -76,11 +76,11 @@ extension MediaLoop {
             let viewers: [any TrackViewer] = connectedSessions(at: feed).compactMap(\.watched)
             feed.adaptRates(to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, now: now)
         }
-        publishStatistics()
+        shareStatistics()
     }
 
-    func publishStatistics() {
+    func shareStatistics() {
         let watching = sessions.all.filter { $0.watched != nil }.map(\.statistics)
-        published.publish(watching + frameViewers.values.map(\.statistics), record)
+        sharedStatistics.set(watching + frameViewers.values.map(\.statistics), record)
     }
 }

@@ -19,7 +19,7 @@ final class MediaLoop: DatagramSink {
     let streams: StreamConnections
     private let context: DTLSContext
     let inbox: MediaCommandQueue
-    let published: PublishedStatistics
+    let sharedStatistics: SharedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LogRateLimiter
 
@@ -38,7 +38,7 @@ final class MediaLoop: DatagramSink {
     /// The time at which some track may return to 4:4:4.
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
-    let publishedAddresses: PublishedAddresses
+    let sharedAddresses: SharedAddresses
     private var checkLimiter = CheckRateLimiter()
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
@@ -49,17 +49,18 @@ final class MediaLoop: DatagramSink {
     private var stalled: [PeerSession] = []
 
     init(
-        sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaCommandQueue, published: PublishedStatistics,
-        stunServers: [STUNServerName], publishedAddresses: PublishedAddresses, log: EventLog
+        sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaCommandQueue,
+        sharedStatistics: SharedStatistics, stunServers: [STUNServerName], sharedAddresses: SharedAddresses,
+        log: EventLog
     ) {
         streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
         socket = sockets.datagrams
         streams = StreamConnections(sockets.listener, longest: Self.datagramRoom)
         self.context = context
         self.inbox = inbox
-        self.published = published
+        self.sharedStatistics = sharedStatistics
         stunQueries = STUNQueries(stunServers)
-        self.publishedAddresses = publishedAddresses
+        self.sharedAddresses = sharedAddresses
         lines = LogRateLimiter(log)
         entries = [
             pollfd(self.socket.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
@@ -91,7 +92,7 @@ final class MediaLoop: DatagramSink {
         for session in sessions.all { sessions.remove(session)?(Self.ending) }
         for id in frameViewers.keys { endFrameViewer(id, Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
-        publishStatistics()
+        shareStatistics()
         for command in inbox.close() { refuse(command) }
     }
 

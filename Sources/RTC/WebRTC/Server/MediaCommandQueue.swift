@@ -30,14 +30,14 @@ enum MediaCommand: Sendable {
 /// The media thread's commands; closed once it has ended.
 typealias MediaCommandQueue = Mailbox<MediaCommand>
 
-/// What other threads may know of the sessions that watch. The media thread publishes it.
-final class PublishedStatistics: Sendable {
+/// What other threads may know of the sessions that watch. The media thread sets it.
+final class SharedStatistics: Sendable {
     private let current = Mutex<(sessions: [PeerStatistics], totals: MediaTotals)>(([], MediaTotals()))
 
     var sessions: [PeerStatistics] { current.withLock { $0.sessions } }
     var totals: MediaTotals { current.withLock { $0.totals } }
 
-    func publish(_ sessions: [PeerStatistics], _ record: SendingRecord) {
+    func set(_ sessions: [PeerStatistics], _ record: SendingRecord) {
         let totals = record.totals(with: sessions)
         current.withLock { $0 = (sessions, totals) }
     }

@@ -7,11 +7,11 @@ import Threading
 extension MediaServer {
     /// The addresses at which STUN servers see the server's port; empty until the first has answered, and if none
     /// does. May be used on any thread.
-    public var mappedAddresses: [TransportAddress] { publishedAddresses.all.map(\.address) }
+    public var mappedAddresses: [TransportAddress] { sharedAddresses.all.map(\.address) }
 
     /// The mapped addresses that peers are told: those that aren't among the host's own.
     var reflexiveAddresses: [ReflexiveAddress] {
-        publishedAddresses.all.compactMap { mapped in
+        sharedAddresses.all.compactMap { mapped in
             let address = HostAddress(address: mapped.address.host, port: mapped.address.port)
             guard !addresses.contains(address) else { return nil }
             return ReflexiveAddress(address: address, base: HostAddress(address: mapped.base.host, port: port))

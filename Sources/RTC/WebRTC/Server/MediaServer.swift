@@ -46,12 +46,12 @@ public final class MediaServer: SessionServer {
     private let context: DTLSContext
     let clock: NTPClock
     let inbox: MediaCommandQueue
-    private let published = PublishedStatistics()
+    private let sharedStatistics = SharedStatistics()
     let registry = Mutex(SessionRegistry())
     private let thread: NamedThread
     /// The addresses that peers are told, besides those that STUN servers see.
     let addresses: [HostAddress]
-    let publishedAddresses = PublishedAddresses()
+    let sharedAddresses = SharedAddresses()
 
     /// What all threads know of the sessions; the media thread has the sessions themselves.
     struct SessionRegistry {
@@ -83,14 +83,14 @@ public final class MediaServer: SessionServer {
         self.inbox = inbox
         let context = self.context
         let handedOver = SocketHandover(sockets)
-        let published = self.published
-        let publishedAddresses = self.publishedAddresses
+        let sharedStatistics = self.sharedStatistics
+        let sharedAddresses = self.sharedAddresses
         let stunServers = Self.stunServers(configuration, log)
         let started = NamedThread("media") {
             guard let sockets = handedOver.take() else { return }
             MediaLoop(
-                sockets: sockets, context: context, inbox: inbox, published: published, stunServers: stunServers,
-                publishedAddresses: publishedAddresses, log: log
+                sockets: sockets, context: context, inbox: inbox, sharedStatistics: sharedStatistics,
+                stunServers: stunServers, sharedAddresses: sharedAddresses, log: log
             ).run()
         }
         guard let started else { throw .system("no thread left for media") }
@@ -245,13 +245,13 @@ public final class MediaServer: SessionServer {
     public var captureClock: Int64 { (MonotonicTime.now() + clock.unixOffset).nanoseconds / 1000 }
 
     /// The statistics of every viewer's session, at most about a second old. Doesn't wait for the media thread.
-    public var statistics: [PeerStatistics] { published.sessions }
+    public var statistics: [PeerStatistics] { sharedStatistics.sessions }
 
     /// What was sent to all viewers so far, at most about a second old.
-    public var totals: MediaTotals { published.totals }
+    public var totals: MediaTotals { sharedStatistics.totals }
 
     public func statistics(of session: MediaSessionID) -> PeerStatistics? {
-        published.sessions.first { $0.id == session }
+        sharedStatistics.sessions.first { $0.id == session }
     }
 
     /// Ends all sessions and the media thread. Idempotent.
