@@ -15,7 +15,8 @@ public final class TrackHub: Sendable {
     /// send anything.
     let sourceShownFrom = Atomic<UInt64>(0)
     let lowShownFrom = Atomic<UInt64>(0)
-    let limits: CacheLimits
+    /// The limits of each layer's cache, with whose frames new readers begin.
+    public let limits: CacheLimits
 
     struct State {
         var track: Track

@@ -6,7 +6,7 @@ import MediaTypes
 /// that one, and rise to the other where the paths have carried more. Without either, they begin at ``usual``, and rise
 /// in the same way: paths of which nothing is known don't get more than most lines carry. Pure.
 struct BitRateChoice {
-    /// The rate without a setting, while nothing is known of the paths.
+    /// The rate without a setting, while nothing is known of the paths. The host's `TrackFeed` has the same constant.
     static let usual = BitRate(bitsPerSecond: 4_000_000)
     /// With so many, motion of the whole picture has quantizer 26 at 1280x720 and at 1920x1080; with two thirds of them
     /// 33, and with a third 42 (`screenrelay-capture --log rate` of `screenrelay-scene --scene full`).

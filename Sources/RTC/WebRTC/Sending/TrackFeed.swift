@@ -36,7 +36,6 @@ final class TrackFeed {
     let record: SendingRecord
     private let owner = ThreadOwner()
     private let wake: @Sendable () -> Void
-    private let limits = CacheLimits()
     /// The lowest number of a frame on the track that may still be shown.
     private(set) var firstShown: UInt64 = 0
     /// The size of the last key frame; until there is one, that of a screen full of text.
@@ -180,7 +179,8 @@ final class TrackFeed {
         return subscription().report(paths, now: now)
     }
 
-    /// The rate of a capture whose user has set none, while nothing is known of the paths.
+    /// The rate of a capture whose user has set none, while nothing is known of the paths: `BitRateChoice.usual` of the
+    /// capture process, which doesn't tell the host its rate.
     private static let usualRate = BitRate(bitsPerSecond: 4_000_000)
 
     private func append(_ frame: TrackFrame) {
@@ -198,7 +198,8 @@ final class TrackFeed {
         }
         bytesSinceStart += frame.coded.bytes.count
         framesSinceStart += 1
-        let isPastLimits = bytesSinceStart > limits.bytes || framesSinceStart > limits.frames
+        // A session begins with no more than the hub's cache would give it.
+        let isPastLimits = bytesSinceStart > hub.limits.bytes || framesSinceStart > hub.limits.frames
         if !frame.coded.isRandomAccess, isPastLimits { startFrame = nil }
     }
 }

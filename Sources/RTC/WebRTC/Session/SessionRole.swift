@@ -92,9 +92,14 @@ final class WatchedTracks: TrackViewer {
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        guard senders.contains(where: { $0.sourceFeed === feed }) else { return nil }
-        let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
-        return rate < Self.minSourceRate ? nil : rate
+        senders.contains { $0.sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
+    }
+
+    /// The bit rate for a source that lets a session come back whose path carries `target`; nil if no source is asked
+    /// for so little.
+    static func rateToReturn(of target: BitRate) -> BitRate? {
+        let rate = BitRate(bitsPerSecond: target.bitsPerSecond * 3 / 4)
+        return rate < minSourceRate ? nil : rate
     }
 
     /// A source is asked for no less; the low layer is there for less than this.

@@ -209,9 +209,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        guard sourceFeed === feed, !isStalled else { return nil }
-        let rate = BitRate(bitsPerSecond: targetBitRate.bitsPerSecond * 3 / 4)
-        return rate < WatchedTracks.minSourceRate ? nil : rate
+        sourceFeed === feed && !isStalled ? WatchedTracks.rateToReturn(of: targetBitRate) : nil
     }
 
     private var targetBitRate: BitRate { rate.target ?? .highest }
