@@ -57,7 +57,7 @@ final class WatchedTracks: TrackViewer {
     /// The tracks, each read from what `feed` gives for its hub. The session counts there until ``leave()``.
     init(_ tracks: [WatchedTrack], feed: (TrackHub) -> TrackFeed) {
         self.tracks = tracks.map { ($0, feed($0.hub)) }
-        count(1)
+        changeFeedCounts(by: 1)
     }
 
     /// Whether the track of `feed` is one of them.
@@ -72,7 +72,7 @@ final class WatchedTracks: TrackViewer {
     func leave() {
         owner.check()
         for index in senders.indices { senders[index].unsubscribeLow() }
-        count(-1)
+        changeFeedCounts(by: -1)
     }
 
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
@@ -107,7 +107,7 @@ final class WatchedTracks: TrackViewer {
     /// Text is still readable at this rate; a lower one would help nobody.
     static let minLowRate = BitRate(bitsPerSecond: 200_000)
 
-    private func count(_ change: Int) {
+    private func changeFeedCounts(by change: Int) {
         for (track, feed) in tracks {
             feed.sessionCount += change
             if track.formats.decodes == .yuv420 { feed.sessionCountWithout444 += change }
