@@ -59,8 +59,8 @@ public struct KeyFrameRequestLimiter: Sendable {
         return true
     }
 
-    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request, and does
-    /// not count as a served one.
+    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request, and does not
+    /// count as a served one.
     public mutating func keyFrameSent() {
         deadline = nil
     }
