@@ -2,6 +2,8 @@
 
 globalThis.window ??= globalThis;
 globalThis.location ??= { search: "" };
+globalThis.addEventListener ??= () => {};
+globalThis.document ??= { readyState: "complete" };
 globalThis.navigator ??= { language: "en", languages: ["en"] };
 globalThis.CustomEvent ??= class extends Event {
   constructor(type, { detail = null } = {}) {

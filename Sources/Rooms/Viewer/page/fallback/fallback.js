@@ -51,6 +51,21 @@ export class Fallback extends FrameReception {
     this.#make = make;
   }
 
+  /** Whether a path is being looked for. */
+  get hasAttempt() {
+    return this.#attempt !== null;
+  }
+
+  // A class with only one of the two accessors would hide the other one of the class above.
+  get signalling() {
+    return super.signalling;
+  }
+
+  set signalling(signalling) {
+    super.signalling = signalling;
+    if (this.#attempt) this.#attempt.signalling = signalling;
+  }
+
   get isAnswered() {
     return super.isAnswered || this.#attempt?.isAnswered === true;
   }

@@ -73,8 +73,17 @@ export class FrameReception {
     this.#track = track;
     this.#video = video;
     this.#handlers = handlers;
-    this.#confirmations = new Confirmations((number) => signalling.send("__frames_seen", { number }));
-    this.#sound = new FrameSound(video, (name, data) => signalling.send(name, data));
+    this.#confirmations = new Confirmations((number) => this.#signalling.send("__frames_seen", { number }));
+    this.#sound = new FrameSound(video, (name, data) => this.#signalling.send(name, data));
+  }
+
+  /** The connection that carries everything; another one may take its place. */
+  get signalling() {
+    return this.#signalling;
+  }
+
+  set signalling(signalling) {
+    this.#signalling = signalling;
   }
 
   get track() {

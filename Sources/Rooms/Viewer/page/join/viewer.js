@@ -183,7 +183,7 @@ export class Viewer extends EventTarget {
 
   /** Whether the host has let us in, and is asked for pictures. */
   get #isAsking() {
-    return this.reception !== null && this.#signalling?.host !== null;
+    return this.reception !== null && (this.#signalling?.host ?? null) !== null;
   }
 
   /** Asks the host for a sign of life. */

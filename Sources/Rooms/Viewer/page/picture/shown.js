@@ -139,6 +139,9 @@ export class ShownTrack {
   #goesOn(watching) {
     if (this.reception.signalling === this.signalling) return true;
     this.reception.signalling = this.signalling;
+    // Pictures that came by a WebSocket end with it. What the host sends instead is for an attempt to find a path. If
+    // that has been given up, the WebSocket was dead already when the pictures were asked for again.
+    if (this.reception.isByWebSocket && !this.reception.hasAttempt) return false;
     return watching?.includes(this.reception.track ?? this.tracks.all[0]?.name) === true;
   }
 
@@ -218,7 +221,7 @@ export class ShownTrack {
     const { reception } = this;
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => {
-      if (this.reception === reception && !reception.isConnected) this.#fallBack();
+      if (reception && this.reception === reception && !reception.isConnected) this.#fallBack();
     }, DIRECT_TIMEOUT);
   }
 
