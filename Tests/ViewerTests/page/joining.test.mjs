@@ -93,15 +93,15 @@ test("another connection shows the secret of the last, and those before end when
 });
 
 test("an answer may take longer where it comes behind pictures", () => {
-  const asked = { unanswered: 3000 };
+  const asked = { pingAge: 3000 };
   const own = { isConnected: true };
   const behind = { isConnected: true, isByWebSocket: true };
   assert.ok(isDead(asked, own));
   assert.ok(!isDead(asked, behind));
   assert.ok(!isDead(asked, { isConnected: false }));
   assert.ok(!isDead(asked, null));
-  assert.ok(isDead({ unanswered: 11_000 }, behind));
-  assert.ok(!isDead({ unanswered: 0 }, own));
+  assert.ok(isDead({ pingAge: 11_000 }, behind));
+  assert.ok(!isDead({ pingAge: 0 }, own));
   assert.ok(!isDead(null, own));
 });
 
@@ -124,17 +124,17 @@ test("a connection owes answers once it has let us in, until it is set aside", a
   signalling.send("__clock", { t: 1 });
   socket.open();
   await wait();
-  assert.equal(signalling.unanswered, 0);
+  assert.equal(signalling.pingAge, 0);
   assert.equal(socket.sent.length, 2);
   socket.onmessage({ data: JSON.stringify({ eventName: "_peers", data: { host: "h", you: "y" } }) });
   signalling.send("__clock", { t: 2 });
   await wait();
-  assert.ok(signalling.unanswered > 0);
+  assert.ok(signalling.pingAge > 0);
   socket.onmessage({ data: new ArrayBuffer(8) });
-  assert.equal(signalling.unanswered, 0);
+  assert.equal(signalling.pingAge, 0);
   signalling.send("__clock", { t: 3 });
   await wait();
-  assert.ok(signalling.unanswered > 0);
+  assert.ok(signalling.pingAge > 0);
   signalling.setAside();
-  assert.equal(signalling.unanswered, 0);
+  assert.equal(signalling.pingAge, 0);
 });

@@ -16,8 +16,8 @@ const ROOM_FULL = 4503;
 const CLOSE_TIMEOUT = 500;
 
 /**
- * One visit to the room. It ends once, by one of the end handlers, and can't be reopened: to join again, create a new
- * one.
+ * One connection to the room, which a visit (`Visit`) may outlive. It ends once, by one of the end handlers, and can't
+ * be reopened: to join again, create a new one.
  *
  * Handlers: onMessage(eventName, data) for each message; onBinary(buffer) for each binary one; concerns(data), which
  * returns whether a message about a track is about the shown one; and the end handlers: onHostLeft(), onFull(reason),
@@ -31,10 +31,10 @@ export class Signalling {
   #ended = false;
   #refusal = null;
   #resumption = null;
-  // When the first question was asked that nothing has come after; null if there is none.
-  #askedAt = null;
+  // When the first ping was sent that nothing has come after, by `performance.now()`; null if there is none.
+  #pingedAt = null;
   // By track: the number of offers that the host hasn't answered yet.
-  #unanswered = new Map();
+  #pendingOffers = new Map();
   // The messages to send once the socket is open; null when it is.
   #waiting;
 
@@ -47,7 +47,7 @@ export class Signalling {
     if (this.#socket.readyState === WebSocket.OPEN) this.#opened();
     this.#socket.binaryType = "arraybuffer";
     this.#socket.onmessage = ({ data }) => {
-      this.#askedAt = null;
+      this.#pingedAt = null;
       if (typeof data === "string") this.#receive(data);
       else this.#handlers.onBinary(data);
     };
@@ -74,9 +74,9 @@ export class Signalling {
     return this.#waiting === null;
   }
 
-  /** For how many milliseconds the host, which has let us in, has left a question unanswered. */
-  get unanswered() {
-    return this.#askedAt === null || this.#host === null || this.#ended ? 0 : performance.now() - this.#askedAt;
+  /** For how many milliseconds the host, which has let us in, has left a ping (`__clock`) unanswered; 0 if none. */
+  get pingAge() {
+    return this.#pingedAt === null || this.#host === null || this.#ended ? 0 : performance.now() - this.#pingedAt;
   }
 
   // A message without a receiver is for the host, whose id isn't known before it has let us in.
@@ -109,8 +109,8 @@ export class Signalling {
       this.#waiting.push([eventName, data]);
       return;
     }
-    if (eventName === "__clock") this.#askedAt ??= performance.now();
-    if (eventName === "__offer" && (data.socketId ?? this.#host) === this.#host) this.#count(data.track, 1);
+    if (eventName === "__clock") this.#pingedAt ??= performance.now();
+    if (eventName === "__offer" && (data.socketId ?? this.#host) === this.#host) this.#countOffers(data.track, 1);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ eventName, data }));
   }
 
@@ -131,9 +131,10 @@ export class Signalling {
     for (const [eventName, data] of waiting) this.send(eventName, data);
   }
 
-  #count(track, change) {
-    const count = Math.max(0, (this.#unanswered.get(track) ?? 0) + change);
-    this.#unanswered.set(track, count);
+  /** Changes the number of a track's pending offers by `change`, and returns it. */
+  #countOffers(track, change) {
+    const count = Math.max(0, (this.#pendingOffers.get(track) ?? 0) + change);
+    this.#pendingOffers.set(track, count);
     return count;
   }
 
@@ -166,7 +167,7 @@ export class Signalling {
     if (typeof message?.eventName !== "string" || typeof data !== "object") return;
     const answers = message.eventName === "_answer" || message.eventName === "_refused";
     // If an offer was followed by another for the same track, the answer to the earlier one is ignored.
-    if (answers && data.socketId === this.#host && this.#count(data.track, -1) > 0) return;
+    if (answers && data.socketId === this.#host && this.#countOffers(data.track, -1) > 0) return;
     switch (message.eventName) {
       case "_peers":
         this.#host = data.host ?? data.connections?.[0] ?? null;
@@ -175,8 +176,8 @@ export class Signalling {
         if (this.#host === null) this.#end(() => this.#handlers.onHostLeft());
         // An early offer may name no track. In a room with several, the answer to it names the first.
         if (data.tracks?.length > 1) {
-          this.#count(data.tracks[0].name, this.#count(undefined, 0));
-          this.#unanswered.delete(undefined);
+          this.#countOffers(data.tracks[0].name, this.#countOffers(undefined, 0));
+          this.#pendingOffers.delete(undefined);
         }
         break;
       case "_refused":

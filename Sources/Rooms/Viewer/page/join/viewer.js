@@ -113,9 +113,9 @@ export class Viewer extends EventTarget {
    */
   hurry(isOtherNetwork = false) {
     if (this.#attempts.isDue) this.#visit.isCutOff ? this.#renew() : this.#connect();
-    else if (isOtherNetwork && this.#isAsking && !this.reception.isConnected) this.#retry(messages.lostConnection());
+    else if (isOtherNetwork && this.#isReceiving && !this.reception.isConnected) this.#retry(messages.lostConnection());
     else if (isOtherNetwork) {
-      this.#ask();
+      this.#ping();
       this.seekPath();
     }
   }
@@ -173,7 +173,7 @@ export class Viewer extends EventTarget {
     if (isDead(this.#signalling, this.reception)) this.#broken();
     if (!hasCounted || reception !== this.reception) return;
     this.#visit.count(reception.counted);
-    if (this.source.isSteady && this.source.state === "live" && this.#visit.isQuiet) this.#ask();
+    if (this.source.isSteady && this.source.state === "live" && this.#visit.isQuiet) this.#ping();
     // In a hidden tab no picture is presented, but pictures are decoded.
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
@@ -181,15 +181,15 @@ export class Viewer extends EventTarget {
     this.#tell("looked", {});
   }
 
-  /** Whether the host has let us in, and is asked for pictures. */
-  get #isAsking() {
+  /** Whether the host has let us in, and the shown track is received from it, or has been asked for. */
+  get #isReceiving() {
     return this.reception !== null && (this.#signalling?.host ?? null) !== null;
   }
 
-  /** Asks the host for a sign of life. */
-  #ask() {
-    if (!this.#isAsking || this.#visit.isCutOff) return;
-    if (this.#signalling.unanswered === 0) this.send("__clock", { t: performance.now() });
+  /** Asks the host for a sign of life, unless it still owes one. */
+  #ping() {
+    if (!this.#isReceiving || this.#visit.isCutOff) return;
+    if (this.#signalling.pingAge === 0) this.send("__clock", { t: performance.now() });
   }
 
   #connect() {
@@ -239,7 +239,7 @@ export class Viewer extends EventTarget {
       this.#awaitReach();
     } else {
       const isFirst = this.reconnects === 0 && !this.#signalling?.wasOpen;
-      this.#noHost(this.#isAsking || this.#visit.isCutOff ? messages.lostConnection() : messages.hostAway());
+      this.#noHost(this.#isReceiving || this.#visit.isCutOff ? messages.lostConnection() : messages.hostAway());
       if (isFirst) this.#askWhy();
     }
   }
@@ -273,7 +273,7 @@ export class Viewer extends EventTarget {
     const { reception } = this;
     this.#shown.heard(name, data);
     // The host had ended our session meanwhile.
-    if (isRenewed && reception !== this.reception) this.#await();
+    if (isRenewed && reception !== this.reception) this.#showReconnecting();
     this.#tell(name, data);
     if (name === "_peers" && !isRenewed) {
       this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
@@ -282,7 +282,7 @@ export class Viewer extends EventTarget {
 
   /** `isRenewed`: whether our visit goes on. */
   #letIn(isRenewed) {
-    if (this.#hasEnded) this.#begin();
+    if (this.#hasEnded) this.#hostReturned();
     this.#reach.stop();
     // It may be another host, which knows nothing of us.
     const isOther = this.#visit.isCutOff && !isRenewed;
@@ -292,13 +292,13 @@ export class Viewer extends EventTarget {
       this.#shown.leave();
       this.#shown.signalling = this.#signalling;
       this.#tell("left", {});
-      this.#await();
+      this.#showReconnecting();
     }
     if (isRenewed) this.#attempts.succeeded();
   }
 
-  /** Shows that the pictures of before don't go on, until there are others. */
-  #await() {
+  /** Counts a reconnection, and shows that the pictures of before don't go on, until there are others. */
+  #showReconnecting() {
     this.reconnects += 1;
     this.reason = messages.lostConnection();
     this.#enter("reconnecting");
@@ -314,8 +314,8 @@ export class Viewer extends EventTarget {
     this.#enter("ended");
   }
 
-  /** Handles the return of a host that had ended. */
-  #begin() {
+  /** Handles the return of a host that had ended: the page no longer says so. */
+  #hostReturned() {
     this.#hasEnded = false;
     this.reason = null;
     this.#enter("connecting");

@@ -1,7 +1,7 @@
 // A visit to the room, and whether the connection that carries it is dead.
 
-// The host answers a question at once. After this many milliseconds without a packet from a source that is never
-// silent, it is asked one; and after this many without an answer, the connection is taken to be dead.
+// The host answers a ping (`__clock`) at once. After this many milliseconds without a packet from a source that is
+// never silent, it is sent one; and after this many without an answer, the connection is taken to be dead.
 const QUIET = 3000;
 const ANSWER_TIMEOUT = 2000;
 // The same without pictures that have a path of their own: the answer may have to wait for a large picture on that very
@@ -67,10 +67,10 @@ export class Visit {
 }
 
 /**
- * Whether the host has left a question unanswered for so long that `signalling`, which may be null, must be dead.
+ * Whether the host has left a ping unanswered for so long that `signalling`, which may be null, must be dead.
  * `reception`, which may be null too, is that of the pictures.
  */
 export function isDead(signalling, reception) {
   const haveOwnPath = reception?.isConnected === true && !reception.isByWebSocket;
-  return signalling?.unanswered > (haveOwnPath ? ANSWER_TIMEOUT : LONG_ANSWER_TIMEOUT);
+  return signalling?.pingAge > (haveOwnPath ? ANSWER_TIMEOUT : LONG_ANSWER_TIMEOUT);
 }

@@ -6,8 +6,9 @@ import { Timeout } from "../join/retry.js";
 
 const ANSWER_TIMEOUT = 10_000;
 const PATH_TIMEOUT = 15_000;
-// Until the servers are asked as well: a direct connection is there after few round trips, or not at all.
-const DIRECT_TIMEOUT = 3_000;
+// From the host's answer until the STUN and TURN servers are asked as well: a direct connection is there after few
+// round trips, or not at all.
+const RELAY_DELAY = 3_000;
 const PICTURE_TIMEOUT = 10_000;
 // More packets than a still screen needs.
 const PACKETS_OF_PICTURES = 50;
@@ -128,7 +129,7 @@ export class Reception {
   heard(name, data) {
     if (name === "_answer" && data.sdp) {
       this.#isAnswered = true;
-      this.#timeout.expect(this.#hasOtherWay() ? DIRECT_TIMEOUT : PATH_TIMEOUT, this.#noPath);
+      this.#timeout.expect(this.#hasOtherWay() ? RELAY_DELAY : PATH_TIMEOUT, this.#noPath);
       this.#peer.accept(data.sdp);
     } else if (name === "_ice_candidate" && data.candidate) {
       this.#peer.addCandidate({

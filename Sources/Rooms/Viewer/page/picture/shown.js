@@ -8,8 +8,9 @@ import { Source } from "./source.js";
 import { TrackList } from "../meeting/tracklist.js";
 import { TrackMemory } from "../join/trackmemory.js";
 
-// In milliseconds, from the host's answer: a direct connection is there by then, or perhaps never.
-const DIRECT_TIMEOUT = 3000;
+// In milliseconds, from the host's answer until the track is received by the WebSocket: a connection by WebRTC is there
+// by then, or perhaps never.
+const FALLBACK_DELAY = 3000;
 // If a session ends because its track was removed, the next message says so.
 const TRACKS_TIMEOUT = 100;
 
@@ -70,7 +71,7 @@ export class ShownTrack {
    * is the right one, and the picture then comes a round trip earlier.
    */
   begin() {
-    this.#ask();
+    this.#openReception();
   }
 
   /** Shows the track `name` instead of the current one. */
@@ -104,7 +105,7 @@ export class ShownTrack {
         this.#stage.hold();
         this.signalling.send("__unwatch", asked === null ? {} : { track: asked });
       }
-      this.#ask();
+      this.#openReception();
     } else if (name === "_tracks") this.#listed(data.tracks);
     else if (isHosts && this.tracks.isShown(data.track)) {
       if (name === "_state") {
@@ -172,7 +173,7 @@ export class ShownTrack {
       else this.#handlers.onTold(name, data);
     }
     this.#handlers.onNegotiation();
-    this.#ask();
+    this.#openReception();
     this.#handlers.onTold("change", {});
   }
 
@@ -183,7 +184,8 @@ export class ShownTrack {
     }, TRACKS_TIMEOUT);
   }
 
-  #ask() {
+  /** Begins to receive the track that is shown, in place of the reception so far. */
+  #openReception() {
     this.#endReception();
     // Without a track there is nothing to ask for until one is added.
     if (this.tracks.isEmpty) return;
@@ -207,7 +209,7 @@ export class ShownTrack {
     const reception = new Reception(this.signalling, this.tracks.asked, page, {
       onStream: tell("stream", (stream) => this.#handlers.onTold("stream", stream)),
       onConnected: tell("connected", () => this.#awaitPicture()),
-      onOtherWay: tell("otherWay", () => this.#ask()),
+      onOtherWay: tell("otherWay", () => this.#openReception()),
       onFailure: tell("failure", (reason) => {
         if (reception.hasNoPath) this.#fallBack(reason);
         else this.#handlers.onFailure(reason);
@@ -222,7 +224,7 @@ export class ShownTrack {
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => {
       if (reception && this.reception === reception && !reception.isConnected) this.#fallBack();
-    }, DIRECT_TIMEOUT);
+    }, FALLBACK_DELAY);
   }
 
   /** Receives the track by the WebSocket if WebRTC is not worth waiting for. */
