@@ -5,6 +5,7 @@ import test from "node:test";
 
 import "./browser.mjs";
 import { readLink } from "../../../Sources/Rooms/Viewer/page/join/link.js";
+import { Recovery } from "../../../Sources/Rooms/Viewer/page/join/recovery.js";
 import { Relays, waitBefore } from "../../../Sources/Rooms/Viewer/page/join/retry.js";
 import { Signalling } from "../../../Sources/Rooms/Viewer/page/join/signalling.js";
 import { TrackMemory } from "../../../Sources/Rooms/Viewer/page/join/trackmemory.js";
@@ -30,6 +31,56 @@ test("the first waits are short, and none is too long", () => {
   const waits = [0, 1, 12, 13, 14, 99].map((attempts) => Math.round(waitBefore(attempts, 0.5)));
   assert.equal(waits.join(), "0,500,500,1000,2000,10000");
   assert.ok(waitBefore(99, 1) <= 11_500);
+});
+
+test("an attempt comes after a wait, has its time, and comes sooner if the host can be reached", (context) => {
+  let timers = [];
+  context.mock.method(globalThis, "setTimeout", (action, delay) => {
+    const timer = { action, delay };
+    timers.push(timer);
+    return timer;
+  });
+  context.mock.method(globalThis, "clearTimeout", (timer) => { timers = timers.filter((other) => other !== timer); });
+  const reach = { await(reached) { this.reached = reached; }, stop() { this.reached = null; }, reached: null };
+  let [attempts, failures] = [0, 0];
+  const recovery = new Recovery(() => {
+    attempts += 1;
+    recovery.begin(() => { failures += 1; });
+  }, reach);
+  assert.ok(!recovery.isDue);
+  recovery.schedule();
+  assert.equal(timers.map(({ delay }) => delay).join(), "100");
+  assert.ok(recovery.isDue);
+  timers[0].action();
+  // The attempt has taken the place of the wait.
+  assert.equal(attempts, 1);
+  assert.ok(!recovery.isDue);
+  assert.equal(recovery.dueIn, null);
+  assert.equal(timers.length, 1);
+  timers[0].action();
+  assert.equal(failures, 1);
+  recovery.schedule();
+  assert.equal(timers.length, 1);
+  assert.ok(timers[0].delay > 400 && timers[0].delay < 600);
+  // A scheduled attempt is made at once. One under way is replaced if it hasn't got through.
+  recovery.awaitReach(() => true);
+  reach.reached();
+  assert.equal(attempts, 2);
+  reach.reached();
+  assert.equal(attempts, 2);
+  recovery.awaitReach(() => false);
+  reach.reached();
+  assert.equal(attempts, 3);
+  assert.equal(timers.length, 1);
+  recovery.answered();
+  assert.equal(timers.length, 0);
+  recovery.succeeded();
+  recovery.schedule();
+  assert.equal(timers[0].delay, 100);
+  recovery.awaitReach(() => true);
+  recovery.stop();
+  assert.equal(timers.length, 0);
+  assert.equal(reach.reached, null);
 });
 
 test("the chosen track is shown while it is there", () => {

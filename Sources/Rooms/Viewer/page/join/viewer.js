@@ -2,13 +2,11 @@
 
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "../words/messages.js";
-import { Reach, refusesPage } from "./reach.js";
-import { Attempts, Timeout } from "./retry.js";
+import { refusesPage } from "./reach.js";
+import { Recovery } from "./recovery.js";
 import { ShownTrack } from "../picture/shown.js";
 import { Signalling } from "./signalling.js";
 import { isDead, Visit } from "./visit.js";
-
-const JOIN_TIMEOUT = 10_000;
 
 /**
  * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
@@ -47,9 +45,7 @@ export class Viewer extends EventTarget {
   #stage;
   #shown;
   #signalling = null;
-  #attempts = new Attempts();
-  #timeout = new Timeout();
-  #reach = new Reach();
+  #recovery = new Recovery(() => this.#reconnect());
   #visit = new Visit();
   /** Whether the host has told us that it ends, and none has let us in since. */
   #hasEnded = false;
@@ -60,7 +56,7 @@ export class Viewer extends EventTarget {
     this.#shown = new ShownTrack(this, stage, {
       onTold: (type, detail) => this.#tell(type, detail),
       onNegotiation: () => {
-        this.#timeout.stop();
+        this.#recovery.answered();
         if (this.phase === "connecting") this.#enter("negotiating");
       },
       onFailure: (reason) => (reason.isFinal ? this.#stop(reason, true) : this.#retry(reason)),
@@ -84,7 +80,7 @@ export class Viewer extends EventTarget {
 
   /** Seconds until the next attempt; null if none is scheduled. */
   get retryIn() {
-    return this.#attempts.dueIn;
+    return this.#recovery.dueIn;
   }
 
   /** Whether the connection to the host has broken off, and no pictures come either. */
@@ -101,7 +97,7 @@ export class Viewer extends EventTarget {
     this.link = readLink(location);
     // It may be another room, or we may have another name.
     this.#visit.forget();
-    this.#attempts.succeeded();
+    this.#recovery.succeeded();
     this.#hasEnded = false;
     this.reason = null;
     if (!this.link.name) this.#stop(messages.noLink());
@@ -112,7 +108,7 @@ export class Viewer extends EventTarget {
    * Ends a wait for the next attempt at once. After a change of network, also retries if the old connection is broken.
    */
   hurry(isOtherNetwork = false) {
-    if (this.#attempts.isDue) this.#visit.isCutOff ? this.#renew() : this.#connect();
+    if (this.#recovery.isDue) this.#reconnect();
     else if (isOtherNetwork && this.#isReceiving && !this.reception.isConnected) this.#retry(messages.lostConnection());
     else if (isOtherNetwork) {
       this.#ping();
@@ -160,7 +156,7 @@ export class Viewer extends EventTarget {
     if (!this.reception?.isConnected) return;
     this.reception.arrived();
     this.isPlayBlocked = false;
-    this.#attempts.succeeded();
+    this.#recovery.succeeded();
     this.reason = null;
     this.#stage.reveal();
     this.#enter("playing");
@@ -192,13 +188,19 @@ export class Viewer extends EventTarget {
     if (this.#signalling.pingAge === 0) this.send("__clock", { t: performance.now() });
   }
 
+  /** Makes another attempt: beside the pictures if those go on. */
+  #reconnect() {
+    if (this.#visit.isCutOff) this.#renew();
+    else this.#connect();
+  }
+
   #connect() {
     this.#disconnect();
     // After the end of a share, the page keeps saying so until a new one begins, no matter how often it checks.
     if (!this.reason) this.#enter("connecting");
     else if (this.phase !== "ended") this.#enter("reconnecting");
     this.#join();
-    this.#timeout.expect(JOIN_TIMEOUT, () => this.#noHost(messages.hostAway()));
+    this.#recovery.begin(() => this.#noHost(messages.hostAway()));
     if (!this.#stage.hasPicture) this.#shown.begin();
     this.#awaitReach();
   }
@@ -234,8 +236,7 @@ export class Viewer extends EventTarget {
     if (this.#visit.mayGoOn && this.reception?.isConnected) {
       this.#visit.setAside(this.#signalling);
       this.#visit.isCutOff = true;
-      this.#timeout.stop();
-      this.#attempts.again(() => this.#renew());
+      this.#recovery.schedule();
       this.#awaitReach();
     } else {
       const isFirst = this.reconnects === 0 && !this.#signalling?.wasOpen;
@@ -251,19 +252,15 @@ export class Viewer extends EventTarget {
 
   /** Opens another connection beside the pictures. */
   #renew() {
-    this.#attempts.stop();
     this.#visit.setAside(this.#signalling);
     this.#join();
-    this.#timeout.expect(JOIN_TIMEOUT, () => this.#broken());
+    this.#recovery.begin(() => this.#broken());
   }
 
   /** Tries again as soon as the host can be reached, as long as an attempt hasn't got through to it. */
   #awaitReach() {
     if (this.reconnects === 0 && !this.#visit.isCutOff) return;
-    this.#reach.await(() => {
-      if (this.#attempts.isDue) this.hurry();
-      else if (!this.#signalling?.wasOpen) this.#visit.isCutOff ? this.#renew() : this.#connect();
-    });
+    this.#recovery.awaitReach(() => this.#signalling?.wasOpen === true);
   }
 
   /** Handles a message, and then passes it on as an event. */
@@ -283,7 +280,7 @@ export class Viewer extends EventTarget {
   /** `isRenewed`: whether our visit goes on. */
   #letIn(isRenewed) {
     if (this.#hasEnded) this.#hostReturned();
-    this.#reach.stop();
+    this.#recovery.reached();
     // It may be another host, which knows nothing of us.
     const isOther = this.#visit.isCutOff && !isRenewed;
     this.#visit.letIn(this.#signalling);
@@ -294,7 +291,7 @@ export class Viewer extends EventTarget {
       this.#tell("left", {});
       this.#showReconnecting();
     }
-    if (isRenewed) this.#attempts.succeeded();
+    if (isRenewed) this.#recovery.succeeded();
   }
 
   /** Counts a reconnection, and shows that the pictures of before don't go on, until there are others. */
@@ -310,7 +307,7 @@ export class Viewer extends EventTarget {
     this.#visit.forget();
     this.#close();
     this.reason = { ...messages.hostLeft(), canTryAgain: true };
-    this.#attempts.again(() => this.#connect());
+    this.#recovery.schedule();
     this.#enter("ended");
   }
 
@@ -332,7 +329,7 @@ export class Viewer extends EventTarget {
     this.#disconnect();
     this.reconnects += 1;
     this.reason = reason;
-    this.#attempts.again(() => this.#connect());
+    this.#recovery.schedule();
     this.#enter("reconnecting");
   }
 
@@ -352,9 +349,7 @@ export class Viewer extends EventTarget {
   }
 
   #disconnect() {
-    this.#reach.stop();
-    this.#attempts.stop();
-    this.#timeout.stop();
+    this.#recovery.stop();
     this.#stage.hold();
     this.#shown.leave();
     // The next stream tells again.
