@@ -182,7 +182,7 @@ export class Viewer extends EventTarget {
     return this.reception !== null && (this.#signalling?.host ?? null) !== null;
   }
 
-  /** Asks the host for a sign of life, unless it still owes one. */
+  /** Sends the host a ping, unless it still owes the answer to one. */
   #ping() {
     if (!this.#isReceiving || this.#visit.isCutOff) return;
     if (this.#signalling.pingAge === 0) this.send("__clock", { t: performance.now() });

@@ -8,7 +8,7 @@ import { Source } from "./source.js";
 import { TrackList } from "../meeting/tracklist.js";
 import { TrackMemory } from "../join/trackmemory.js";
 
-// In milliseconds, from the host's answer until the track is received by the WebSocket: a connection by WebRTC is there
+// In milliseconds, from the host's answer until the track is received over the WebSocket: a WebRTC connection is there
 // by then, or perhaps never.
 const FALLBACK_DELAY = 3000;
 // If a session ends because its track was removed, the next message says so.
@@ -140,7 +140,7 @@ export class ShownTrack {
   #goesOn(watching) {
     if (this.reception.signalling === this.signalling) return true;
     this.reception.signalling = this.signalling;
-    // Pictures that came by a WebSocket end with it. What the host sends instead is for an attempt to find a path. If
+    // Pictures that came over a WebSocket end with it. What the host sends instead is for an attempt to find a path. If
     // that has been given up, the WebSocket was dead already when the pictures were asked for again.
     if (this.reception.isByWebSocket && !this.reception.hasAttempt) return false;
     return watching?.includes(this.reception.track ?? this.tracks.all[0]?.name) === true;
@@ -184,7 +184,7 @@ export class ShownTrack {
     }, TRACKS_TIMEOUT);
   }
 
-  /** Begins to receive the track that is shown, in place of the reception so far. */
+  /** Begins to receive the track that is shown, which ends the reception so far. */
   #openReception() {
     this.#endReception();
     // Without a track there is nothing to ask for until one is added.
