@@ -117,7 +117,7 @@ extension PictureSource {
         case .setSharerPaused(let isPaused): setSharerPaused(isPaused)
         case .setMicrophoneMuted(let isMuted): setMicrophoneMuted(isMuted)
         case .setPointerMode(let mode): setPointerMode(mode)
-        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .encodeLow, .makeLowKeyFrame, .checkPictures,
+        case .sourceChanged, .makeKeyFrame, .noteFallbackBegan, .encodeLow, .makeLowKeyFrame, .checkPictures,
             .announce, .report:
             break
         }

@@ -132,13 +132,13 @@ public struct Track: Sendable {
 
     /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if no
     /// reader gets it.
-    mutating func takeFromHost(
+    mutating func takeFallback(
         _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
     ) -> TrackFrame? {
         defer { passOnKeptRequest(now: now) }
-        let wasCarried = frameOrigin.isFallbackActive
+        let wasFallbackActive = frameOrigin.isFallbackActive
         guard frameOrigin.admitFallbackFrame(isIDR: frame.isRandomAccess, number: number) else { return nil }
-        if !wasCarried { actions.append(.noteHostCarries) }
+        if !wasFallbackActive { actions.append(.noteFallbackBegan) }
         return place(frame, epoch: epoch, arrival: now)
     }
 

@@ -17,7 +17,7 @@ public enum TrackAction: Sendable {
     /// A key frame that shows the last picture is needed, unless the source sends one within this time.
     case makeKeyFrame(after: Interval)
     /// From now on, viewers get the pictures of the host's own encoder.
-    case noteHostCarries
+    case noteFallbackBegan
     /// The low layer is wanted at this bit rate, or no more.
     case encodeLow(at: BitRate?)
     /// The low layer's next frame is to be a key frame, and is wanted at once.

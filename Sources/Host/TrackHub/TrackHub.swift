@@ -105,7 +105,7 @@ public final class TrackHub: Sendable {
     /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns its place on
     /// the track; nil if no reader gets it, for example because the source has sent a key frame since.
     public func publishFallback(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
-        publish { $0.track.takeFromHost(frame, epoch: epoch, number: number, now: now) }
+        publish { $0.track.takeFallback(frame, epoch: epoch, number: number, now: now) }
     }
 
     /// Takes a frame of the low layer, which shows what the source's frame `number` shows. Returns whether it got a

@@ -40,7 +40,7 @@ final class DecodeTapWorker {
     /// Whether the pointer is drawn in the last picture.
     private var lastHasPointer = true
     /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next key frame.
-    private var isCarrying = false
+    private var isFallbackActive = false
     private var encoder = HostEncoder()
     private var low = LowLayerEncoder()
     /// Where the last samples of each stream were taken.
@@ -106,7 +106,7 @@ final class DecodeTapWorker {
     private func decode(_ delivery: DecodeTap.Delivery) {
         let frame = delivery.frame
         if frame.isRandomAccess {
-            isCarrying = false
+            isFallbackActive = false
             if let format = frame.format { codec = format.codec }
             let headers = leadingHeaders(of: frame)
             let isNewStream = headers != self.headers || delivery.epoch != epoch
@@ -132,7 +132,7 @@ final class DecodeTapWorker {
             contentSize = frame.contentSize
             lastHasPointer = frame.isPointerDrawn
             low.pictureDecoded(byteCount: frame.bytes.count)
-            if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
+            if isFallbackActive, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
             gate.close()
@@ -184,7 +184,7 @@ final class DecodeTapWorker {
         do {
             var frame = try encoder.encode(picture, forceIDR: forceIDR)
             if !lastHasPointer { frame.attachment = .pointerLeftOut }
-            isCarrying = onPicture(frame, lastEpoch, lastNumber)
+            isFallbackActive = onPicture(frame, lastEpoch, lastNumber)
         } catch {
             log.error("the host's own encoder failed: \(error)")
         }

@@ -63,7 +63,7 @@ public final class TrackIngest: TrackObserver {
         case .encodeLow(let rate): tap.encodeLow(at: rate)
         case .makeLowKeyFrame: tap.makeLowKeyFrame()
         case .checkPictures(let areChecked): tap.checkPictures(areChecked)
-        case .noteHostCarries: log.info("the source makes no key frame now: the host's own encoder carries on")
+        case .noteFallbackBegan: log.info("the source makes no key frame now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)
         case .report(let report): onPointer(report)
         case .tell, .requestKeyFrame, .requestPicture, .setSharerPaused, .setMicrophoneMuted, .setPointerMode:
