@@ -86,18 +86,18 @@ public final class TrackHub: Sendable {
     /// - Parameters:
     ///   - epoch: changes when the source's clock may have changed.
     ///   - arrival: now.
-    ///   - check: called with the frame's number while the lock is held, so that frames are checked in order; returns
-    ///     whether a key frame is needed.
+    ///   - whileLocked: called with the frame's number while the lock is held, so that the decode tap gets frames in
+    ///     the hub's order; returns whether a key frame is needed.
     /// - Returns: the frame's place on the track; nil if no reader gets it.
     @discardableResult
     public func deliver(
         _ frame: CodedFrame, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime,
-        check: (_ number: UInt64) -> Bool = { _ in false }
+        whileLocked: (_ number: UInt64) -> Bool = { _ in false }
     ) -> TrackFrame? {
         publish { state in
             guard state.source === source else { return nil }
             let (number, placed) = state.track.takeFromSource(frame, epoch: epoch, arrival: arrival)
-            if check(number) { state.track.requestKeyFrame(now: arrival) }
+            if whileLocked(number) { state.track.requestKeyFrame(now: arrival) }
             return placed
         }
     }

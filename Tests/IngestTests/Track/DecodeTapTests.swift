@@ -13,7 +13,7 @@ struct DecodeTapTests {
         var tap: DecodeTap? = try DecodeTap(log: .silent)
         tap?.snapshot(from: nil, until: .distantFuture) { picture, _ in answers.add(picture) }
         let failure = #expect(throws: IngestError.self) {
-            try tap?.connect(onFailure: {}, onPicture: { _, _, _ in false }, startThread: { _, _ in nil })
+            try tap?.start(onFailure: {}, onPicture: { _, _, _ in false }, startThread: { _, _ in nil })
         }
         #expect(failure?.description == "no thread left for the decode tap")
         // More than may wait for a running tap, from a source that makes no IDRs.

@@ -92,7 +92,7 @@ final class DecodeTap: Sendable {
     ///   - onLowPicture: called with each picture of the low layer, and with the same numbers; returns whether the
     ///     picture got a place on the track.
     ///   - startThread: starts the thread.
-    func connect(
+    func start(
         onFailure: @escaping @Sendable () -> Void,
         onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool,
         onLowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool = { _, _, _ in true },

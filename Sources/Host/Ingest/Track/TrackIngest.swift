@@ -37,7 +37,7 @@ public final class TrackIngest: TrackObserver {
         self.onStateChange = onStateChange
         self.onPointer = onPointer
         tap = try DecodeTap(log: log)
-        try tap.connect(
+        try tap.start(
             onFailure: { [weak hub] in hub?.requestKeyFrame(now: MonotonicTime.now()) },
             onPicture: { [weak hub] frame, epoch, number in
                 hub?.publishFallback(frame, epoch: epoch, number: number, now: MonotonicTime.now()) != nil
