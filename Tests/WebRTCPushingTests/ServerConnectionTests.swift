@@ -158,13 +158,13 @@ struct ServerConnectionTests {
     @Test("no request goes to an address that is nearer than the first one's")
     func nearAddress() throws {
         let server = try RawServer()
-        let attempt = Attempt()
+        let context = CancellableContext()
         // Without that limit, the server, which doesn't answer, would be waited for.
-        attempt.beginFarewell(within: .seconds(10))
+        context.beginFarewell(within: .seconds(10))
         var failure: OutputError?
-        attempt.context.use {
+        context.main.use {
             do throws(OutputError) {
-                let client = try WebClient(attempt)
+                let client = try WebClient(context)
                 client.nearest = .privateNetwork
                 _ = try client.request("POST", "http://127.0.0.1:\(server.port)/", token: nil, body: "v=0")
             } catch {

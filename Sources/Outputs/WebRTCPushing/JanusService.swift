@@ -14,19 +14,19 @@ struct JanusService: PublishingService {
     private let url: String
     private let room: WebRTCServer.JanusRoom
     private let token: String?
-    private let attempt: Attempt
+    private let context: CancellableContext
     private var socket: JanusSocket?
     private var lastTransaction = 0
     /// The numbers of the session at the server, and of its handle for the plugin.
     private var session: Int64?
     private var handle: Int64?
 
-    init(_ url: String, _ room: WebRTCServer.JanusRoom, token: String?, _ attempt: Attempt) {
-        (self.url, self.room, self.token, self.attempt) = (url, room, token, attempt)
+    init(_ url: String, _ room: WebRTCServer.JanusRoom, token: String?, _ context: CancellableContext) {
+        (self.url, self.room, self.token, self.context) = (url, room, token, context)
     }
 
     mutating func publish(_ offer: String) throws(OutputError) -> String {
-        socket = try JanusSocket(url, attempt)
+        socket = try JanusSocket(url, context)
         session = try request(["janus": "create"]).identifier
         handle = try request(["janus": "attach", "plugin": "janus.plugin.videoroom"]).identifier
         guard session != nil, handle != nil else { throw OutputError("the server gives answers of an unknown kind") }
@@ -48,8 +48,8 @@ struct JanusService: PublishingService {
 
     mutating func stay() throws(OutputError) {
         var keepAliveDue = MonotonicTime.now() + Self.keepAliveTime
-        while let socket, !attempt.isOver {
-            let message = try socket.next(until: keepAliveDue) { attempt.isOver }
+        while let socket, !context.isOver {
+            let message = try socket.next(until: keepAliveDue) { context.isOver }
             if let failure = message.flatMap({ JanusMessage($0) })?.failure { throw failure }
             if MonotonicTime.now() >= keepAliveDue {
                 keepAliveDue = MonotonicTime.now() + Self.keepAliveTime

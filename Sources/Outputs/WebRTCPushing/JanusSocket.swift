@@ -8,7 +8,7 @@ final class JanusSocket {
     /// The longest message, in bytes.
     private static let messageLimit = 256 << 10
 
-    private let attempt: Attempt
+    private let context: CancellableContext
     private var socket: ClientWebSocket?
     /// At most what comes at once: nothing more is read before these are taken.
     private var messages: [String] = []
@@ -16,17 +16,17 @@ final class JanusSocket {
     private var failure: OutputError?
 
     /// Connects to `url`, of HTTP.
-    init(_ url: String, _ attempt: Attempt) throws(OutputError) {
+    init(_ url: String, _ context: CancellableContext) throws(OutputError) {
         guard let address = WebSocketAddress(url, subprotocol: "janus-protocol") else {
             throw OutputError("its URL can't be used", isFinal: true)
         }
-        self.attempt = attempt
-        let socket = ClientWebSocket(to: address, limit: Self.messageLimit, on: attempt.context) { [weak self] event in
+        self.context = context
+        let socket = ClientWebSocket(to: address, limit: Self.messageLimit, on: context.main) { [weak self] event in
             self?.take(event)
         }
         self.socket = socket
         socket.connect()
-        attempt.run { isOpen || failure != nil }
+        context.run { isOpen || failure != nil }
         if let failure { throw failure }
     }
 
@@ -48,7 +48,7 @@ final class JanusSocket {
 
     /// The next message; nil at the deadline, if `isOver`, or if the attempt must not wait any longer.
     func next(until deadline: MonotonicTime, orUntil isOver: () -> Bool = { false }) throws(OutputError) -> String? {
-        attempt.run(until: deadline) { !messages.isEmpty || failure != nil || isOver() }
+        context.run(until: deadline) { !messages.isEmpty || failure != nil || isOver() }
         guard messages.isEmpty else { return messages.removeFirst() }
         if let failure { throw failure }
         return nil

@@ -25,7 +25,7 @@ public final class ServerConnection: Sendable {
     /// clients may have lost one server.
     private static let pause: ClosedRange<Int64> = 500...1000
 
-    private let attempt = Attempt()
+    private let context = CancellableContext()
     private let thread: NamedThread
 
     /// Begins to offer a session; nil if the process has no thread left.
@@ -37,10 +37,10 @@ public final class ServerConnection: Sendable {
     public init?(
         _ server: WebRTCServer, offer: String, timeout: Interval = .zero, report: @escaping @Sendable (Event) -> Void
     ) {
-        let attempt = attempt
+        let context = context
         let thread = NamedThread("push", blocksSignals: true) {
-            attempt.context.use {
-                Self.run(server, offer: offer, timeout, attempt) { if !attempt.isAbandoned { report($0) } }
+            context.main.use {
+                Self.run(server, offer: offer, timeout, context) { if !context.isAbandoned { report($0) } }
             }
         }
         guard let thread else { return nil }
@@ -50,21 +50,22 @@ public final class ServerConnection: Sendable {
     deinit { abandon() }
 
     /// Ends the session as the server's protocol says.
-    public func close() { attempt.close() }
+    public func close() { context.close() }
 
     /// Ends the session; nobody waits for it any more.
-    public func abandon() { attempt.abandon() }
+    public func abandon() { context.abandon() }
 
     /// Waits until the server has been told of the end, but no longer than until `deadline`. Only the first call waits.
     public func join(until deadline: MonotonicTime) { thread.join(until: deadline) }
 
     private static func run(
-        _ server: WebRTCServer, offer: String, _ timeout: Interval, _ attempt: Attempt, report: (Event) -> Void
+        _ server: WebRTCServer, offer: String, _ timeout: Interval, _ context: CancellableContext,
+        report: (Event) -> Void
     ) {
-        var service = server.makeService(attempt)
+        var service = server.makeService(context)
         let end: Event
         do throws(OutputError) {
-            let answer = try publish(offer, by: &service, timeout, attempt)
+            let answer = try publish(offer, by: &service, timeout, context)
             if let named = service.named { report(.named(named)) }
             report(.answered(answer))
             try service.stay()
@@ -72,14 +73,14 @@ public final class ServerConnection: Sendable {
         } catch {
             end = .failed(error)
         }
-        attempt.beginFarewell(within: farewell)
+        context.beginFarewell(within: farewell)
         service.end()
         report(end)
     }
 
     /// Offers the session, and again for as long as nobody listens and `timeout` lasts.
     private static func publish(
-        _ offer: String, by service: inout any PublishingService, _ timeout: Interval, _ attempt: Attempt
+        _ offer: String, by service: inout any PublishingService, _ timeout: Interval, _ context: CancellableContext
     ) throws(OutputError) -> String {
         let end = MonotonicTime.now() + timeout
         while true {
@@ -88,8 +89,8 @@ public final class ServerConnection: Sendable {
             } catch {
                 let next = MonotonicTime.now() + .milliseconds(.random(in: pause))
                 guard error.foundNobody, next < end else { throw error }
-                attempt.run(until: next) { attempt.isOver }
-                if attempt.isOver { throw error }
+                context.run(until: next) { context.isOver }
+                if context.isOver { throw error }
             }
         }
     }
@@ -112,10 +113,10 @@ extension PublishingService {
 }
 
 extension WebRTCServer {
-    fileprivate func makeService(_ attempt: Attempt) -> any PublishingService {
+    fileprivate func makeService(_ context: CancellableContext) -> any PublishingService {
         switch service {
-        case .whip: WHIPService(url, token: token, attempt)
-        case .janus(let room): JanusService(url, room, token: token, attempt)
+        case .whip: WHIPService(url, token: token, context)
+        case .janus(let room): JanusService(url, room, token: token, context)
         }
     }
 }

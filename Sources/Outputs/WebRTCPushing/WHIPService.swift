@@ -8,19 +8,19 @@ struct WHIPService: PublishingService {
 
     private let endpoint: String
     private let token: String?
-    private let attempt: Attempt
+    private let context: CancellableContext
     /// Nil before the first request.
     private var client: WebClient?
     /// The session's URL; nil before the endpoint has told it, or if it isn't at the server that answered.
     private var session: String?
     private(set) var named: NamedServers?
 
-    init(_ endpoint: String, token: String?, _ attempt: Attempt) {
-        (self.endpoint, self.token, self.attempt) = (endpoint, token, attempt)
+    init(_ endpoint: String, token: String?, _ context: CancellableContext) {
+        (self.endpoint, self.token, self.context) = (endpoint, token, context)
     }
 
     mutating func publish(_ offer: String) throws(OutputError) -> String {
-        let client = try WebClient(attempt)
+        let client = try WebClient(context)
         self.client = client
         var url = endpoint
         for _ in 0...Self.redirectLimit {
@@ -61,7 +61,7 @@ struct WHIPService: PublishingService {
     }
 
     mutating func stay() throws(OutputError) {
-        attempt.run { attempt.isOver }
+        context.run { context.isOver }
     }
 
     mutating func end() {

@@ -12,7 +12,7 @@ final class WebClient {
     /// The largest answer that is read, in bytes.
     static let bodyLimit = 256 << 10
 
-    private let attempt: Attempt
+    private let context: CancellableContext
     private let trust: ServerTrust
     /// The nearest address that requests may go to; nil for the first one.
     var nearest: Nearness?
@@ -20,9 +20,9 @@ final class WebClient {
     private(set) var hasNoAnswer = false
 
     /// A client for the calling thread, which must also release it.
-    init(_ attempt: Attempt) throws(OutputError) {
+    init(_ context: CancellableContext) throws(OutputError) {
         guard let trust = ServerTrust() else { throw OutputError(ServerTrust.unreadable) }
-        (self.attempt, self.trust) = (attempt, trust)
+        (self.context, self.trust) = (context, trust)
     }
 
     /// What a server has answered so far: its body is still to be read. Released, it is given up.
@@ -115,10 +115,10 @@ final class WebClient {
         start(cancellable, Unmanaged.passRetained(completion).toOpaque())
         while true {
             if let result = completion.result { return result }
-            guard !attempt.run({ completion.result != nil }) else { continue }
+            guard !context.run({ completion.result != nil }) else { continue }
             g_cancellable_cancel(cancellable)
             // What is cancelled calls back all the same, and soon.
-            while completion.result == nil { attempt.context.iterate() }
+            while completion.result == nil { context.main.iterate() }
         }
     }
 

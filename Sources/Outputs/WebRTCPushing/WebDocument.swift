@@ -18,12 +18,12 @@ public struct WebDocument: Sendable {
     /// - Throws: ``OutputError`` if the server can't be reached or doesn't answer in time, if it refuses or has
     ///   no such document, or if a redirect isn't followed.
     public static func read(_ url: String, limit: Int, within time: Interval) throws(OutputError) -> WebDocument {
-        let attempt = Attempt()
-        attempt.beginFarewell(within: time)
+        let context = CancellableContext()
+        context.beginFarewell(within: time)
         var result = Result<WebDocument, OutputError>.failure(OutputError("it isn't read"))
-        attempt.context.use {
+        context.main.use {
             do throws(OutputError) {
-                result = .success(try read(url, limit: limit, attempt))
+                result = .success(try read(url, limit: limit, context))
             } catch {
                 result = .failure(error)
             }
@@ -32,9 +32,9 @@ public struct WebDocument: Sendable {
     }
 
     private static func read(
-        _ url: String, limit: Int, _ attempt: Attempt
+        _ url: String, limit: Int, _ context: CancellableContext
     ) throws(OutputError) -> WebDocument {
-        let client = try WebClient(attempt)
+        let client = try WebClient(context)
         var url = url
         for _ in 0...redirectLimit {
             let answer = try client.request("GET", url, token: nil)

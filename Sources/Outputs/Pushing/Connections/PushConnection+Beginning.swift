@@ -54,7 +54,7 @@ extension PushConnection {
             if connection.isAbandoned { return nil }
             return (address, place)
         } catch {
-            if !connection.isAbandoned { report(.failed(attempt: attempt, OutputError("\(error)"))) }
+            if !connection.isAbandoned { report(.failed(attempt: number, OutputError("\(error)"))) }
             return nil
         }
     }

@@ -14,7 +14,7 @@ final class PushConnection: PushAttempt {
     /// How long after its first key frame a stream in segments asks for another, so that there is a segment to play.
     private static let firstSegment = Interval.seconds(1)
 
-    let attempt: Int
+    let number: Int
     let target: PushTarget
     let track: HostedTrack
     let settings: PushSettings
@@ -29,11 +29,11 @@ final class PushConnection: PushAttempt {
     /// Begins an attempt; nil if the process has no descriptor or thread left. `report` is called on the attempt's
     /// thread, and `wake` on the source's when ``collect()`` has something to do.
     init?(
-        _ attempt: Int, to target: PushTarget, of track: HostedTrack, _ source: PushSource, settings: PushSettings,
+        _ number: Int, to target: PushTarget, of track: HostedTrack, _ source: PushSource, settings: PushSettings,
         wake collects: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
         guard let wake = EventFD() else { return nil }
-        (self.attempt, self.target, self.track, self.settings) = (attempt, target, track, settings)
+        (self.number, self.target, self.track, self.settings) = (number, target, track, settings)
         (self.wake, self.report) = (wake, report)
         isOfTrack = source.isTrack
         isEarly = !track.hasPictures
@@ -61,7 +61,7 @@ final class PushConnection: PushAttempt {
             let unsubscribe = encoder.subscribe { [weak self] in
                 self?.take($0)
             } fail: {
-                report(.failed(attempt: attempt, $0))
+                report(.failed(attempt: number, $0))
             }
             shared.withLock { $0.unsubscribe = unsubscribe }
         }
@@ -171,14 +171,14 @@ final class PushConnection: PushAttempt {
     private func run() {
         defer { abandon() }
         guard let beginning = waitForBeginning() else {
-            if !connection.isAbandoned { report(.closed(attempt: attempt)) }
+            if !connection.isAbandoned { report(.closed(attempt: number)) }
             return
         }
         if target.isListener {
             // It may wait for long, and key frames that nobody gets must not be asked for meanwhile.
             shared.withLock { $0.isWaiting = true }
         } else {
-            report(.dialled(attempt: attempt))
+            report(.dialled(attempt: number))
         }
         guard let (address, place) = findAddress() else { return }
         do throws(MediaFileError) {
@@ -188,7 +188,7 @@ final class PushConnection: PushAttempt {
             var stream = try PushStream(
                 beginning.picture, sound, origin: track.origin, to: address, at: place, connection: connection)
             shared.withLock { $0.meter = OutputMeter(at: MonotonicTime.now()) }
-            report(.opened(attempt: attempt))
+            report(.opened(attempt: number))
             if target.isListener {
                 // The receiver that was waited for gets what is shown now.
                 let source = shared.withLock { shared in
@@ -205,11 +205,11 @@ final class PushConnection: PushAttempt {
             connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
             if address.container == .transportStream { linger() }
             try stream.finish()
-            report(.closed(attempt: attempt))
+            report(.closed(attempt: number))
         } catch {
             if connection.isAbandoned { return }
             let reason = connection.isLate ? "timed out" : "\(error)"
-            report(.failed(attempt: attempt, OutputError(reason, nameMayBeInUse: error == .nameInUse)))
+            report(.failed(attempt: number, OutputError(reason, nameMayBeInUse: error == .nameInUse)))
         }
     }
 

@@ -17,7 +17,7 @@ final class WebRTCConnection: PushAttempt {
     /// How often to look for audio: a silent source sends no event.
     private static let soundInterval = Interval.milliseconds(100)
 
-    let attempt: Int
+    let number: Int
     private let server: WebRTCServer
     private let track: HostedTrack
     private let settings: PushSettings
@@ -53,10 +53,10 @@ final class WebRTCConnection: PushAttempt {
     /// the time to connect is nearly over. `report` is called on other threads, and `wake` on the source's when
     /// ``collect()`` has something to do.
     init(
-        _ attempt: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings, isRepeated: Bool,
+        _ number: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings, isRepeated: Bool,
         wake: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
-        (self.attempt, self.server, self.track) = (attempt, server, track)
+        (self.number, self.server, self.track) = (number, server, track)
         (self.settings, self.isRepeated, self.report) = (settings, isRepeated, report)
         isEarly = !track.hasPictures
         let subscription = track.subscribe(wake: wake)
@@ -124,11 +124,11 @@ final class WebRTCConnection: PushAttempt {
     }
 
     private func connect(_ kinds: Set<TrackFormat.Kind>) {
-        report(.dialled(attempt: attempt))
-        let (attempt, report) = (attempt, report)
+        report(.dialled(attempt: number))
+        let (number, report) = (number, report)
         do throws(MediaSessionError) {
             let session = try track.offer(kinds, controlling: true) { reason in
-                report(.failed(attempt: attempt, OutputError(reason)))
+                report(.failed(attempt: number, OutputError(reason)))
             }
             // The answer may come before the next line is done.
             shared.withLock { $0.session = session }
@@ -141,9 +141,9 @@ final class WebRTCConnection: PushAttempt {
                 return shared.isOver
             }
             if isOver { return abandon() }
-            if connection == nil { report(.failed(attempt: attempt, OutputError("no thread is left"))) }
+            if connection == nil { report(.failed(attempt: number, OutputError("no thread is left"))) }
         } catch {
-            report(.failed(attempt: attempt, OutputError("\(error)")))
+            report(.failed(attempt: number, OutputError("\(error)")))
         }
     }
 
@@ -152,15 +152,15 @@ final class WebRTCConnection: PushAttempt {
         switch event {
         case .named(let servers): shared.withLock { $0.named = servers }
         case .answered(let answer): accept(answer)
-        case .failed(let failure): report(.failed(attempt: attempt, failure))
+        case .failed(let failure): report(.failed(attempt: number, failure))
         case .closed:
             shared.withLock { $0.session }?.close()
-            report(.closed(attempt: attempt))
+            report(.closed(attempt: number))
         }
     }
 
     private func accept(_ answer: String) {
-        let (attempt, report) = (attempt, report)
+        let (number, report) = (number, report)
         let timeout = settings.tries > 0 ? min(Self.timeout, settings.sendTimeout) : settings.sendTimeout
         do throws(MediaSessionError) {
             let session = shared.withLock { $0.session }
@@ -172,10 +172,10 @@ final class WebRTCConnection: PushAttempt {
                     return shared.relay
                 }
                 relay?.settle()
-                report(.opened(attempt: attempt))
+                report(.opened(attempt: number))
             }
         } catch {
-            report(.failed(attempt: attempt, OutputError("the server's answer can't be used: \(error)")))
+            report(.failed(attempt: number, OutputError("the server's answer can't be used: \(error)")))
         }
     }
 

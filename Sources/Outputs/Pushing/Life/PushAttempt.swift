@@ -4,7 +4,8 @@ import OutputLife
 /// One attempt of a push, and the connection that comes of it. Its control thread uses it; what becomes of it is
 /// reported from any thread.
 protocol PushAttempt: AnyObject, Sendable {
-    var attempt: Int { get }
+    /// The number that ``OutputLife`` gave the attempt; its reports have it.
+    var number: Int { get }
     /// When ``collect()`` has something to do although nothing has come of the track.
     var deadline: MonotonicTime { get }
 

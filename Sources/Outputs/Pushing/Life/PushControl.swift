@@ -45,15 +45,15 @@ struct PushControl {
                     handle(.restart)
                 // It has ended its file, and another one begins.
                 case .event(.closed(let attempt))
-                where life.state == .connected && attempt == connection?.attempt && connection?.isStale == true:
+                where life.state == .connected && attempt == connection?.number && connection?.isStale == true:
                     handle(.restart)
                 // The receiver has left: the next one is waited for.
                 case .event(.failed(let attempt, _))
-                where target.isListener && life.state == .connected && attempt == connection?.attempt:
+                where target.isListener && life.state == .connected && attempt == connection?.number:
                     handle(.restart)
                 case .event(let event):
                     // Its user may be told nothing, if the reason is the same as before.
-                    if case .failed(let attempt, _) = event, attempt == connection?.attempt { drop() }
+                    if case .failed(let attempt, _) = event, attempt == connection?.number { drop() }
                     handle(event)
                 case .networkChanged(let change): networkChanged(change)
                 case .reload(let settings): reload(settings)
@@ -104,7 +104,7 @@ struct PushControl {
             case .connecting where target.isListener: handle(.restart)
             case .connected:
                 connection.close()
-                ending = (connection.attempt, now + life.settings.closeTimeout)
+                ending = (connection.number, now + life.settings.closeTimeout)
             case .unknown, .connecting, .disconnecting, .disconnected, .error, .autoReconnecting: break
             }
         }

@@ -3,8 +3,8 @@ import MediaTypes
 import Signalling
 import Synchronization
 
-/// An attempt as its own thread and others see it: on its thread everything waits here, and others tell it to end.
-final class Attempt: Sendable {
+/// The main context on which an attempt waits, and how other threads end it.
+final class CancellableContext: Sendable {
     private struct State {
         var isClosing = false
         var isAbandoned = false
@@ -13,7 +13,7 @@ final class Attempt: Sendable {
     }
 
     /// What GLib does for the attempt.
-    let context = MainContext()
+    let main = MainContext()
     private let state = Mutex(State())
 
     /// Whether it is to end, as its protocol says or without anybody who waits for it.
@@ -23,12 +23,12 @@ final class Attempt: Sendable {
 
     func close() {
         state.withLock { $0.isClosing = true }
-        context.wake()
+        main.wake()
     }
 
     func abandon() {
         state.withLock { $0.isAbandoned = true }
-        context.wake()
+        main.wake()
     }
 
     /// From here on, what is done must be over after `time`, and an abandoned attempt does it as well.
@@ -44,7 +44,7 @@ final class Attempt: Sendable {
             let state = state.withLock { $0 }
             let end = min(deadline, state.farewellEnd ?? .distantFuture)
             if MonotonicTime.now() >= end || state.farewellEnd == nil && state.isAbandoned { return false }
-            context.iterate(until: end)
+            main.iterate(until: end)
         }
         return true
     }
