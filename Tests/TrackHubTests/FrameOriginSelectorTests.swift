@@ -57,7 +57,7 @@ struct TrackCarrierTests {
     @Test("says of the pointer what changes, and what the first picture shows")
     func pointer() {
         var origin = FrameOriginSelector()
-        let changes = [false, false, true, true, false].map { origin.publishes(isPointerDrawn: $0) }
+        let changes = [false, false, true, true, false].map { origin.notePublished(isPointerDrawn: $0) }
         #expect(changes == [true, false, true, false, true])
     }
 

@@ -63,6 +63,7 @@ struct FrameOriginSelector: Sendable {
         return gate.setPaused(isPaused)
     }
 
+    /// Returns whether the gate lets a frame pass, and notes its number if the frame opens the gate.
     private mutating func passes(isIDR: Bool, fromSource: Bool, number: UInt64) -> Bool {
         let wasOpen = gate.isOpen
         let isPassed = gate.passes(isRandomAccess: isIDR, fromSource: fromSource)
@@ -71,7 +72,7 @@ struct FrameOriginSelector: Sendable {
     }
 
     /// Notes that a picture is published. Returns whether it differs from the last one in whether the pointer is drawn.
-    mutating func publishes(isPointerDrawn: Bool) -> Bool {
+    mutating func notePublished(isPointerDrawn: Bool) -> Bool {
         guard self.isPointerDrawn != isPointerDrawn else { return false }
         self.isPointerDrawn = isPointerDrawn
         return true

@@ -13,14 +13,15 @@ public struct KeyFramePolicy: Sendable {
 
     /// Notes that somebody wants a key frame.
     ///
-    /// - Returns: whether to ask the source now. If not, the request is kept until ``isDue(now:)`` returns true.
-    public mutating func want(now: MonotonicTime) -> Bool {
+    /// - Returns: whether to ask the source now; if so, the request counts as sent. If not, it is kept until
+    ///   ``takeDueRequest(now:)`` returns true.
+    public mutating func request(now: MonotonicTime) -> Bool {
         isPending = true
-        return isDue(now: now)
+        return takeDueRequest(now: now)
     }
 
-    /// Returns whether to pass a kept request on to the source now; if so, it counts as sent.
-    public mutating func isDue(now: MonotonicTime) -> Bool {
+    /// Takes the kept request if it is time. Returns whether to pass it on to the source now; if so, it counts as sent.
+    public mutating func takeDueRequest(now: MonotonicTime) -> Bool {
         guard isPending else { return false }
         if let lastRequest, now - lastRequest < Self.minInterval { return false }
         lastRequest = now

@@ -21,8 +21,8 @@ struct LowLayer: Sendable {
         return true
     }
 
-    /// Notes that somebody needs a key frame. Returns whether to make one now.
-    mutating func wantsKeyFrame(now: MonotonicTime) -> Bool { keyFrames.want(now: now) }
+    /// Notes that somebody needs a key frame. Returns whether to make one now; if so, the request counts as passed on.
+    mutating func requestKeyFrame(now: MonotonicTime) -> Bool { keyFrames.request(now: now) }
 
     /// Takes the next frame. Returns nil if it depends on one that no viewer may see.
     mutating func take(_ frame: CodedFrame, at time: MediaTime, arrival: MonotonicTime) -> TrackFrame? {

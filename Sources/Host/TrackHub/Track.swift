@@ -145,7 +145,7 @@ public struct Track: Sendable {
     private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
         guard let placed = frames.place(frame, epoch: epoch, arrival: arrival) else { return nil }
         if frame.isRandomAccess { keyFrames.idrArrived() }
-        if frameOrigin.publishes(isPointerDrawn: frame.isPointerDrawn) {
+        if frameOrigin.notePublished(isPointerDrawn: frame.isPointerDrawn) {
             actions.append(.report(.pictures(areDrawn: frame.isPointerDrawn)))
         }
         return placed
@@ -165,9 +165,9 @@ public struct Track: Sendable {
     /// Somebody needs a key frame to go on. It is asked for at most once in 500 ms, however many ask for one.
     mutating func requestKeyFrame(of layer: Layer = .source, now: MonotonicTime) {
         switch layer {
-        case .source: if keyFrames.want(now: now) { askForKeyFrame() }
+        case .source: if keyFrames.request(now: now) { askForKeyFrame() }
         case .low:
-            if frameOrigin.gate.isOpen, frames.wantsLowKeyFrame(now: now) { actions.append(.makeLowKeyFrame) }
+            if frameOrigin.gate.isOpen, frames.requestLowKeyFrame(now: now) { actions.append(.makeLowKeyFrame) }
         }
     }
 
@@ -178,7 +178,7 @@ public struct Track: Sendable {
 
     /// Passes on a request that came too soon after the one before.
     mutating func passOnKeptRequest(now: MonotonicTime) {
-        if keyFrames.isDue(now: now) { askForKeyFrame() }
+        if keyFrames.takeDueRequest(now: now) { askForKeyFrame() }
     }
 
     private mutating func askForKeyFrame() {

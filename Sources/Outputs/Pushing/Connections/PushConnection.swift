@@ -113,8 +113,8 @@ final class PushConnection: PushAttempt {
     /// What was sent since the last call.
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates { shared.withLock { $0.meter.take(at: now) } }
 
-    /// Whether the network has just turned out to be weak.
-    func isWeak(_ now: MonotonicTime) -> Bool {
+    /// Measures what the network took of the second that has passed. Returns whether it has just turned out to be weak.
+    func takeWeakness(_ now: MonotonicTime) -> Bool {
         shared.withLock { [connection] in
             $0.meter.isWeak(at: now) {
                 connection.counters.map {
@@ -221,7 +221,7 @@ final class PushConnection: PushAttempt {
                 ($0.next(now, silenceDue: silenceDue), $0.still.due, $0.start.deadline)
             }
             if let next { return next }
-            if shared.withLock({ $0.start.isDue(at: now) }) { track.requestKeyFrame() }
+            if shared.withLock({ $0.start.takeDue(at: now) }) { track.requestKeyFrame() }
             guard now >= pictureDue else {
                 wake.wait(until: min(pictureDue, silenceDue, startDue))
                 continue

@@ -89,7 +89,7 @@ final class WebRTCConnection: PushAttempt {
             }
         }
         guard let kinds = kindsToOffer(now) else {
-            if shared.withLock({ $0.start.isDue(at: now) }) { track.requestKeyFrame() }
+            if shared.withLock({ $0.start.takeDue(at: now) }) { track.requestKeyFrame() }
             return
         }
         shared.withLock { shared in
@@ -231,8 +231,8 @@ final class WebRTCConnection: PushAttempt {
         }
     }
 
-    /// Whether the path has just turned out to carry fewer pictures than there are.
-    func isWeak(_ now: MonotonicTime) -> Bool {
+    /// Returns whether the path has turned out, since the last call, to carry fewer pictures than there are.
+    func takeWeakness(_ now: MonotonicTime) -> Bool {
         let getsLowLayer = statistics?.getsLowLayer == true
         return shared.withLock { shared in
             defer { shared.getsLowLayer = getsLowLayer }

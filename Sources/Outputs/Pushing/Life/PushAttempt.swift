@@ -23,8 +23,8 @@ protocol PushAttempt: AnyObject, Sendable {
     var isStale: Bool { get }
     /// What was sent since the last call.
     func takeRates(_ now: MonotonicTime) -> OutputMeter.Rates
-    /// Whether the network has just turned out to be weak.
-    func isWeak(_ now: MonotonicTime) -> Bool
+    /// Returns whether the network has turned out to be weak, and says so once. Called at least once per second.
+    func takeWeakness(_ now: MonotonicTime) -> Bool
     func backlog(_ now: MonotonicTime) -> PushBacklog
 }
 

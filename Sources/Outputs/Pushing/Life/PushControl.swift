@@ -209,7 +209,7 @@ struct PushControl {
 
     private mutating func tellStatus(_ now: MonotonicTime) {
         guard life.state == .connected, let connection else { return }
-        if connection.isWeak(now) { listeners.tell(.weakNetwork) }
+        if connection.takeWeakness(now) { listeners.tell(.weakNetwork) }
         let backlog = connection.backlog(now)
         adapt(to: backlog, now)
         guard now >= statusDue else { return }

@@ -183,7 +183,7 @@ private final class Work: Sendable {
             let deadline =
                 !pictures.hasPicture
                 ? MonotonicTime.distantFuture : isDue ? due : isExtra ? now : due - period + Self.repetition
-            if start.isDue(at: now) { track.requestKeyFrame() }
+            if start.takeDue(at: now) { track.requestKeyFrame() }
             guard now >= deadline else {
                 wake.wait(until: min(deadline, start.deadline))
                 continue

@@ -13,8 +13,8 @@ struct StartRequest {
     /// A frame has arrived.
     mutating func end() { deadline = .distantFuture }
 
-    /// Whether the reader asks now.
-    mutating func isDue(at now: MonotonicTime) -> Bool {
+    /// Returns whether the reader asks now; if so, it counts as having asked, and the next time is an interval later.
+    mutating func takeDue(at now: MonotonicTime) -> Bool {
         guard now >= deadline else { return false }
         deadline = now + Self.interval
         return true
