@@ -39,18 +39,7 @@ struct PushControl {
             mailbox.wake.wait(until: min(life.deadline, statusDue, second, ended))
             for order in mailbox.take() {
                 switch order {
-                case .event(.closed(let attempt)) where attempt == ending?.attempt,
-                    // Nobody waited for the rest.
-                    .event(.failed(let attempt, _)) where attempt == ending?.attempt:
-                    handle(.restart)
-                // It has ended its file, and another one begins.
-                case .event(.closed(let attempt))
-                where life.state == .connected && attempt == connection?.number && connection?.isStale == true:
-                    handle(.restart)
-                // The receiver has left: the next one is waited for.
-                case .event(.failed(let attempt, _))
-                where target.isListener && life.state == .connected && attempt == connection?.number:
-                    handle(.restart)
+                case .event(let event) where reconnects(after: event): handle(.restart)
                 case .event(let event):
                     // Its user may be told nothing, if the reason is the same as before.
                     if case .failed(let attempt, _) = event, attempt == connection?.number { drop() }
@@ -65,9 +54,25 @@ struct PushControl {
             }
             connection?.collect()
             let now = MonotonicTime.now()
-            beginWithAll(now)
+            restartIfStale(now)
             perform(life.poll(at: now, random: .random(in: 0..<1)))
             tellStatus(now)
+        }
+    }
+
+    /// Whether `event` is an end after which the push connects again at once, without counting it as a failure.
+    private func reconnects(after event: OutputLife.Event) -> Bool {
+        switch event {
+        case .closed(let attempt):
+            if attempt == ending?.attempt { return true }
+            // It has ended its file, and another one begins.
+            return life.state == .connected && attempt == connection?.number && connection?.isStale == true
+        case .failed(let attempt, _):
+            // Nobody waited for the rest.
+            if attempt == ending?.attempt { return true }
+            // The receiver has left: the next one is waited for.
+            return target.isListener && life.state == .connected && attempt == connection?.number
+        case .start, .stop, .restart, .networkChanged, .dialled, .opened: return false
         }
     }
 
@@ -92,10 +97,10 @@ struct PushControl {
         handle(.networkChanged(goesOn: goesOn))
     }
 
-    /// A stream announces its audio and video first, so it connects again with what has come since.
-    /// The old connection ends first, and one that is being made is waited for: a server may not take two senders for
-    /// one name.
-    private mutating func beginWithAll(_ now: MonotonicTime) {
+    /// Restarts a connection that lacks sound or pictures which have come since, because a stream's header announces
+    /// both. The old connection ends first, and one that is being made is waited for: a server may not take two senders
+    /// for one name.
+    private mutating func restartIfStale(_ now: MonotonicTime) {
         if let ending {
             if now >= ending.until { handle(.restart) }
         } else if let connection, connection.isStale {
