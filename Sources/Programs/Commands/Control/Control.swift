@@ -18,7 +18,7 @@ enum Control {
         /// What sends the pictures.
         var source = "capture"
         /// The limits that the capture was started with. Empty if another program started it.
-        var most = SourceLimits()
+        var captureLimits = SourceLimits()
         /// The rooms of other servers.
         var joins: Joins?
     }
@@ -73,7 +73,7 @@ enum Control {
         case .sharpen:
             return host.sharpen() ? .done("sharpening") : .refused("no capture is connected")
         case .rate(let change):
-            let limits = change.applied(to: host.limits, most: facts.most)
+            let limits = change.applied(to: host.limits, most: facts.captureLimits)
             let ignored = host.ignored(of: change.applied(to: SourceLimits()))
             guard ignored.isEmpty else {
                 return .refused(
@@ -81,7 +81,7 @@ enum Control {
             }
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
-            return .done("at most \(limits.text)\(ceiling(of: change, facts.most))")
+            return .done("at most \(limits.text)\(ceiling(of: change, facts.captureLimits))")
         case .status: return .done(StatusReport(of: host, process: getpid(), facts).line)
         case .statusJSON: return .done(StatusReport(of: host, process: getpid(), facts).json)
         case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
@@ -94,12 +94,12 @@ enum Control {
     }
 
     /// The end of the answer if the limits in force may differ from those that `change` asked for.
-    private static func ceiling(of change: ControlCommand.RateChange, _ most: SourceLimits) -> String {
+    private static func ceiling(of change: ControlCommand.RateChange, _ captureLimits: SourceLimits) -> String {
         let asked = change.applied(to: SourceLimits())
-        if most == SourceLimits() {
+        if captureLimits == SourceLimits() {
             return asked == SourceLimits() ? "" : "; a capture that was started with lower limits keeps them"
         }
-        let isAbove = change.applied(to: SourceLimits(), most: most) != asked
-        return isAbove ? "; the capture was started with at most \(most.text)" : ""
+        let isAbove = change.applied(to: SourceLimits(), most: captureLimits) != asked
+        return isAbove ? "; the capture was started with at most \(captureLimits.text)" : ""
     }
 }

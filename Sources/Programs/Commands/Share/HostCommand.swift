@@ -100,26 +100,26 @@ enum HostCommand {
                         "The track \(hosted.name) of the room \(hosted.room): waiting on \(link.address ?? track.link)")
                 }
             } catch {
-                for link in links { link.stop() }
+                stopAll(links)
                 throw error
             }
             let sources: [Pull]
             do throws(HostError) {
                 sources = try sourcing.start(host, end, log: log)
             } catch {
-                for link in links { link.stop() }
+                stopAll(links)
                 throw error
             }
             defer { for source in sources { source.stop() } }
             if let problem = tags.apply(to: host) {
-                for link in links { link.stop() }
+                stopAll(links)
                 return Program.fail(problem, .usage)
             }
             let players: RTSPServer?
             do throws(RTSPServerError) {
                 players = try rtsp.start(host, log: log)
             } catch {
-                for link in links { link.stop() }
+                stopAll(links)
                 return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
@@ -145,7 +145,7 @@ enum HostCommand {
         _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, audience: String, saying lines: [String],
         _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
-        defer { for link in links { link.stop() } }
+        defer { stopAll(links) }
         let pushes = Pushes(pushing, of: host, news, log: log)
         defer { pushes.stop() }
         let joins = Joins(joining, of: host, news, log: log)
@@ -155,8 +155,12 @@ enum HostCommand {
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         let what = source.map { "Reading \($0)" } ?? "Waiting for capture on \(place)"
-        news.started(host, "\(what), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)
+        news.started(host, "\(what), for the room \(host.room)\(audience). Ctrl-C ends it.", extraLines: lines)
         return end.wait()
+    }
+
+    private static func stopAll(_ links: [LinkServer]) {
+        for link in links { link.stop() }
     }
 
     /// The admission rules, which are the same for all links over TCP.

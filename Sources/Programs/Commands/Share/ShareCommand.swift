@@ -86,11 +86,11 @@ enum ShareCommand {
                 return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
-            let more =
+            let extraLines =
                 RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let code = try share(
                 shared, with: host, recording: recording, sound, pushing, joining, until: end, news,
-                audience: HostOptions.audience(options), more: more, most: limits, log
+                audience: HostOptions.audience(options), extraLines: extraLines, captureLimits: limits, log
             ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
@@ -107,15 +107,14 @@ enum ShareCommand {
     private static func share(
         _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, _ sound: SoundOption,
         _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, _ news: SharingNews, audience: String,
-        more: [String],
-        most: SourceLimits, _ log: EventLog,
+        extraLines: [String], captureLimits: SourceLimits, _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let pushes = Pushes(pushing, of: host, news, log: log)
         defer { pushes.stop() }
         let joins = Joins(joining, of: host, news, log: log)
         defer { joins.stop() }
-        let facts = Control.Facts(what: "sharing \(shared)", most: most, joins: joins)
+        let facts = Control.Facts(what: "sharing \(shared)", captureLimits: captureLimits, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         let link = try host.firstTrack.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
@@ -126,7 +125,8 @@ enum ShareCommand {
         defer { soundSupervisor?.stop() }
         // If the display can't be captured, end before printing a link that shows nothing.
         if let code = end.waitUntilReady(within: captureStart) { return code }
-        news.started(host, "Sharing \(shared) to the room \(host.room)\(audience). Ctrl-C ends it.", more: more)
+        news.started(
+            host, "Sharing \(shared) to the room \(host.room)\(audience). Ctrl-C ends it.", extraLines: extraLines)
         return end.wait()
     }
 

@@ -84,9 +84,9 @@ final class SharingNews: Sendable {
             })
     }
 
-    /// Reports that the links are valid. People also get `introduction` before the links and `more` after them. The
-    /// journal gets neither the links nor `more`, because they contain a token.
-    func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
+    /// Reports that the links are valid. People also get `introduction` before the links and `extraLines` after them.
+    /// The journal gets neither the links nor `extraLines`, because they contain a token.
+    func started(_ host: ScreenRelayHost, _ introduction: String, extraLines: [String] = []) {
         let links = host.linksDocument(tellsPresenters: tellsPresenters)
         let event = String(Self.event("started").dropLast() + "," + links.json.dropFirst())
         let lines: [String]
@@ -101,7 +101,7 @@ final class SharingNews: Sendable {
                     : "\(introduction) The invite link is not written to the journal: 'screenrelay link' prints it."
             ]
         } else {
-            lines = isJSON ? [event] : [introduction] + links.lines + more + code.lines(for: host.link)
+            lines = isJSON ? [event] : [introduction] + links.lines + extraLines + code.lines(for: host.link)
         }
         host.tell(event: event)
         // Written in one piece with the earlier events, so that nothing comes between them.
