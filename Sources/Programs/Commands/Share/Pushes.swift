@@ -12,7 +12,7 @@ import Threading
 /// The pushes of a running `share` or `host`, and the news of them.
 final class Pushes: Sendable {
     /// How long all of them together may take to end.
-    private static let timeout = 4.0
+    private static let timeout = Interval.seconds(4)
     /// At most this many are kept, including those that have ended.
     private static let most = 64
 
@@ -20,15 +20,15 @@ final class Pushes: Sendable {
     private let news: SharingNews
     private let isOpenToNetwork: Bool
     private let pushes = Mutex<List>(List())
-    /// The numbers of those whose end has been told.
-    private let ended = Mutex<Set<Int>>([])
-    /// Signalled for each of them.
+    /// Signalled for each push whose end has been told.
     private let hasEnded = DispatchSemaphore(value: 0)
 
     private struct List {
         /// By their numbers, of which none is used twice.
         var added: [Int: Added] = [:]
         var last = 0
+        /// The numbers of those whose end has been told.
+        var ended: Set<Int> = []
 
         var all: [(number: Int, added: Added)] {
             added.sorted { $0.key < $1.key }.map { (number: $0.key, added: $0.value) }
@@ -59,15 +59,18 @@ final class Pushes: Sendable {
 
     /// Starts a push; returns its number.
     private func add(_ label: PushLabel, _ settings: PushSettings) throws(OutputSettingsError) -> Int {
+        // Its release takes another lock, so that it must not happen under this one.
+        var replaced: Added?
+        defer { _ = replaced }
         do {
             let (push, number) = try pushes.withLock { pushes in
                 // One that has ended makes room: the oldest.
                 if pushes.added.count >= Self.most {
-                    guard let old = ended.withLock({ $0.filter { pushes.added[$0] != nil }.min() }) else {
+                    guard let old = pushes.ended.filter({ pushes.added[$0] != nil }).min() else {
                         throw OutputSettingsError("there are \(Self.most) that run; stop one of them")
                     }
-                    pushes.added[old] = nil
-                    ended.withLock { _ = $0.remove(old) }
+                    replaced = pushes.added.removeValue(forKey: old)
+                    pushes.ended.remove(old)
                 }
                 let number = pushes.last + 1
                 let push = try Push(host.firstTrack, to: label.target, settings: settings) { [weak self] in
@@ -89,8 +92,8 @@ final class Pushes: Sendable {
     private func tell(_ event: PushEvent, of label: PushLabel, _ number: Int) {
         news.tell(event, of: label)
         guard case .changed(let state, _) = event else { return }
-        ended.withLock { ended in
-            if state.isOver { ended.insert(number) } else { ended.remove(number) }
+        pushes.withLock { pushes in
+            if state.isOver { pushes.ended.insert(number) } else { pushes.ended.remove(number) }
         }
         if state.isOver { hasEnded.signal() }
     }
@@ -164,8 +167,8 @@ final class Pushes: Sendable {
     func stop() {
         let all = pushes.withLock { $0.added }
         for added in all.values { added.push.stop() }
-        let deadline = DispatchTime.now() + Self.timeout
-        while !ended.withLock({ $0.isSuperset(of: all.keys) }), hasEnded.wait(timeout: deadline) == .success {}
+        let deadline = DispatchTime.now() + Self.timeout.seconds
+        while !pushes.withLock({ $0.ended.isSuperset(of: all.keys) }), hasEnded.wait(timeout: deadline) == .success {}
     }
 }
 

@@ -65,7 +65,8 @@ final class EngineSession {
 
     /// The burst that a polling client may send after a quiet time, in microseconds of the allowed rate.
     static let burstTime = 2_000_000
-    private static let farewellTime = 5_000_000
+    /// How long a polling client has to fetch what is left.
+    private static let farewellMicroseconds = 5_000_000
 
     /// Creates a session over `socket`, which isn't started yet, or over polling.
     init(name: String, version: EngineVersion, socket: WebSocketConnection?, address: String, limits: SignallingLimits)
@@ -136,7 +137,7 @@ final class EngineSession {
             send(EnginePacket(.close))
             guard case .open = state else { return }
             if unsent.isEmpty { return end() }
-            state = .closing(deadline: g_get_monotonic_time() + Self.farewellTime)
+            state = .closing(deadline: g_get_monotonic_time() + Self.farewellMicroseconds)
         }
     }
 
