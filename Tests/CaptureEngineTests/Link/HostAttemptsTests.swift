@@ -1,3 +1,4 @@
+import Clocks
 import LinkTransport
 import MediaTypes
 import Synchronization
@@ -65,5 +66,42 @@ struct HostAttemptsTests {
         let long = folder.file(String(repeating: "x", count: 200))
         var others = HostAttempts(.unix(path: long), token: nil, log: .silent)
         #expect(throws: LinkTransportError.self) { try others.connection(start) }
+    }
+
+    @Test("a refused token ends all attempts, but not where the host had accepted it: another may be in its place")
+    func anotherHost() throws {
+        let token = LinkToken(Array("a token of some length".utf8))
+        let other = LinkToken(Array("another token, of some length".utf8))
+        var listener = try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: token)
+        let address = listener.address
+        let lines = Mutex<[String]>([])
+        let log = EventLog { _, line in lines.withLock { $0.append(line) } }
+        var attempts = HostAttempts(address, token: token, log: log)
+        // Lets the host take what has come, and the capture go on.
+        var hosts: [LinkConnection] = []
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        func advance(_ attempts: inout HostAttempts) throws -> LinkConnection? {
+            if let host = try listener.accept() { hosts.append(host) }
+            // Which goes on with the handshake.
+            for host in hosts { _ = try? host.receive(into: &buffer) }
+            return try attempts.connection(MonotonicTime.now())
+        }
+        let connection = try eventually("the connection") { try advance(&attempts) }
+        connection.close()
+        hosts.removeAll()
+        listener.close()
+        listener = try LinkListener(at: address, token: other)
+        attempts.resume(MonotonicTime.now(), connectedSince: MonotonicTime.now())
+        try eventually("two refusals", holds: {
+            let again = try advance(&attempts)
+            #expect(again == nil)
+            return hosts.count > 2
+        })
+        #expect(lines.withLock { $0 }.filter { $0.hasSuffix("; waiting for it") }.count == 1)
+        var first = HostAttempts(address, token: token, log: .silent)
+        #expect(throws: LinkTransportError.self) {
+            _ = try eventually("the refusal") { try advance(&first) }
+        }
+        listener.close()
     }
 }
