@@ -92,11 +92,13 @@ struct HostAttemptsTests {
         listener.close()
         listener = try LinkListener(at: address, token: other)
         attempts.resume(MonotonicTime.now(), connectedSince: MonotonicTime.now())
-        try eventually("two refusals", holds: {
-            let again = try advance(&attempts)
-            #expect(again == nil)
-            return hosts.count > 2
-        })
+        try eventually(
+            "two refusals",
+            holds: {
+                let again = try advance(&attempts)
+                #expect(again == nil)
+                return hosts.count > 2
+            })
         #expect(lines.withLock { $0 }.filter { $0.hasSuffix("; waiting for it") }.count == 1)
         var first = HostAttempts(address, token: token, log: .silent)
         #expect(throws: LinkTransportError.self) {
