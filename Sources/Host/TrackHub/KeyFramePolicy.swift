@@ -11,7 +11,7 @@ public struct KeyFramePolicy: Sendable {
     /// A policy that has asked for nothing yet.
     public init() {}
 
-    /// Notes that somebody wants a key frame.
+    /// Records a request for a key frame.
     ///
     /// - Returns: whether to ask the source now; if so, the request counts as sent. If not, it is kept until
     ///   ``takeDueRequest(now:)`` returns true.

@@ -21,7 +21,7 @@ struct LowLayer: Sendable {
         return true
     }
 
-    /// Notes that somebody needs a key frame. Returns whether to make one now; if so, the request counts as passed on.
+    /// Records a request for a key frame. Returns whether to make one now.
     mutating func requestKeyFrame(now: MonotonicTime) -> Bool { keyFrames.request(now: now) }
 
     /// Takes the next frame. Returns nil if it depends on one that no viewer may see.

@@ -39,8 +39,7 @@ struct PlacedFrames: Sendable {
     /// Sets the bit rate of the low layer; nil if it has no reader. Returns false if it is the same as before.
     mutating func setLowRate(_ rate: BitRate?) -> Bool { low.setRate(rate) }
 
-    /// Notes that somebody needs a key frame of the low layer. Returns whether to make one now; if so, the request
-    /// counts as passed on.
+    /// Records a request for a key frame of the low layer. Returns whether to make one now.
     mutating func requestLowKeyFrame(now: MonotonicTime) -> Bool { low.requestKeyFrame(now: now) }
 
     /// Gives a frame of the low layer its place on the timeline of the source's frames.

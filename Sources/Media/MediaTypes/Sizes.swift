@@ -10,6 +10,8 @@ public struct BitRate: Hashable, Comparable, Sendable {
 
     /// The highest rate for encoders: above what any of our sources sends, so in effect no limit.
     public static let highest = BitRate(bitsPerSecond: 100_000_000)
+    /// The rate of a capture whose user has set none, while nothing is known of the viewers' paths.
+    public static let usual = BitRate(bitsPerSecond: 4_000_000)
 
     public static func < (left: BitRate, right: BitRate) -> Bool { left.bitsPerSecond < right.bitsPerSecond }
 }

@@ -3,11 +3,9 @@ import MediaTypes
 /// Chooses the bit rate of the pictures from what the user has set and what the host says of the viewers' paths.
 ///
 /// A rate that the user has set is the rate, as far as the paths carry it; with a first rate, the pictures begin at
-/// that one, and rise to the other where the paths have carried more. Without either, they begin at ``usual``, and rise
-/// in the same way: paths of which nothing is known don't get more than most lines carry. Pure.
+/// that one, and rise to the other where the paths have carried more. Without either, they begin at `BitRate.usual`,
+/// and rise in the same way: paths of which nothing is known don't get more than most lines carry. Pure.
 struct BitRateChoice {
-    /// The rate without a setting, while nothing is known of the paths. The host's `TrackFeed` has the same constant.
-    static let usual = BitRate(bitsPerSecond: 4_000_000)
     /// With so many, motion of the whole picture has quantizer 26 at 1280x720 and at 1920x1080; with two thirds of them
     /// 33, and with a third 42 (`screenrelay-capture --log rate` of `screenrelay-scene --scene full`).
     private static let bitsPerMacroblock = 50
@@ -28,7 +26,7 @@ struct BitRateChoice {
     init(given: BitRate?, first: BitRate? = nil) { (self.given, self.first) = (given, first) }
 
     /// The rate before the host has told anything.
-    var beginning: BitRate { first ?? given ?? Self.usual }
+    var beginning: BitRate { first ?? given ?? .usual }
 
     /// The rate for pictures of this size, `period` apart.
     func rate(of size: PictureSize, period: Interval) -> BitRate {
@@ -45,6 +43,6 @@ struct BitRateChoice {
     static func highest(of size: PictureSize, period: Interval) -> BitRate {
         let macroblocks = ((size.width + 15) / 16) * ((size.height + 15) / 16)
         let bits = Double(macroblocks * bitsPerMacroblock) / max(period.seconds, 0.001)
-        return BitRate(bitsPerSecond: max(usual.bitsPerSecond, Int(min(bits, Double(most)))))
+        return BitRate(bitsPerSecond: max(BitRate.usual.bitsPerSecond, Int(min(bits, Double(most)))))
     }
 }

@@ -164,7 +164,8 @@ final class TrackFeed {
         owner.check()
         low?.report(viewers, now: now)
         guard let rates = report(viewers, now: now) else { return }
-        let allowed = min(rates.source, max(rates.carried, Self.usualRate)).bitsPerSecond
+        // The capture doesn't tell the host its rate.
+        let allowed = min(rates.source, max(rates.carried, .usual)).bitsPerSecond
         usesItsRate = history.bitRate(over: .seconds(1), until: now).bitsPerSecond > allowed * 85 / 100
     }
 
@@ -178,10 +179,6 @@ final class TrackFeed {
             returning: viewers.compactMap { $0.rateToReturn(to: self) })
         return subscription().report(paths, now: now)
     }
-
-    /// The rate of a capture whose user has set none, while nothing is known of the paths: `BitRateChoice.usual` of the
-    /// capture process, which doesn't tell the host its rate.
-    private static let usualRate = BitRate(bitsPerSecond: 4_000_000)
 
     private func append(_ frame: TrackFrame) {
         let packetized = frame.format.codec.packetizer.packetize(frame.coded, at: frame.time, format: frame.format)
