@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from capture_bench.outcome import FAILED, MISSED, MISSING, OK, carry_out
+from capture_bench.outcome import MISSED, OK, carry_out
 from capture_bench.processes import Failure, Missing
 
 from . import guides, kinds

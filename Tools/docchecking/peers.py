@@ -11,7 +11,7 @@ from capture_bench.display import Display
 from capture_bench.processes import Failure
 from network_bench.devtools import Browser
 
-from .processes import Talker, free_port, is_bound
+from .processes import free_port, is_bound
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIENTS = os.path.join(REPOSITORY, "Tests", "EndToEndTests", "Clients")

@@ -122,7 +122,7 @@ class Peer:
     async def send_description(self, event):
         """The description without its candidates, and then those."""
         local = self.connection.localDescription
-        lines, candidates, media, tag = [], [], -1, None
+        lines, candidates, media = [], [], -1
         for line in local.sdp.splitlines():
             if line.startswith("m="):
                 media += 1

@@ -1,7 +1,6 @@
 """Measures the paths themselves: is what they do what was asked of them?"""
 
 import json
-import os
 import statistics
 import subprocess
 import sys

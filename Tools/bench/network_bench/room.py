@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import time
 
 from capture_bench.display import Display
 from capture_bench.processes import Failure, Process, printed_link, thread_times

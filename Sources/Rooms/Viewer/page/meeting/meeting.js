@@ -129,7 +129,7 @@ export class Meeting {
     // We have cancelled joining before the reply came.
     if (this.state !== "joining" && this.state !== "on") return;
     // Connect to everybody again: for the others we are a new member.
-    for (const id of [...this.#peers.keys()]) this.#remove(id);
+    for (const id of this.#peers.keys()) this.#remove(id);
     this.state = "on";
     for (const other of Array.isArray(connections) ? connections : []) this.#add(other, true);
     this.#draw();
@@ -138,7 +138,7 @@ export class Meeting {
   #end(problem) {
     this.state = "off";
     this.problem = problem;
-    for (const id of [...this.#peers.keys()]) this.#remove(id);
+    for (const id of this.#peers.keys()) this.#remove(id);
     this.#devices.close();
     this.#draw();
   }
