@@ -61,7 +61,10 @@ struct ControlSocketTests {
         defer { server.stop() }
         let client = ControlClient(in: folder)
         #expect(client.processes == [getpid()])
-        let commands = ControlCommandTests.commands.map(\.command)
+        let commands = try [
+            "pause", "mute mic", "status json", "rate fps=max bitrate=10000", "rooms", "remove 6b1c2b0e", "push list",
+            "push add srt://a.example:9 high1,fps=30", "push reload 2",
+        ].map { line in try #require(ControlCommand(line: line)) }
         for command in commands {
             #expect(try client.ask(command, of: getpid()) == "2 viewers, and more")
         }
@@ -69,6 +72,26 @@ struct ControlSocketTests {
         var status = stat()
         try #require(lstat(path(getpid()), &status) == 0)
         #expect(status.st_mode & 0o7777 == 0o600)
+    }
+
+    @Test("a program's answer may be long, and a person's is cut off")
+    func lengths() throws {
+        let server = try ControlServer(in: folder, process: 1) { command in
+            command == .pause ? .refused("not now") : .done(String(repeating: "x", count: 3000))
+        }
+        defer { server.stop() }
+        let client = ControlClient(in: folder)
+        #expect(try client.ask(.statusJSON, of: 1).count == 3000)
+        #expect(try client.ask(.rooms, of: 1).count == 3000)
+        #expect(try client.ask(.status, of: 1).count == 3000)
+        #expect(try client.ask(.link, of: 1).count == 3000)
+        #expect(try client.ask(.sharpen, of: 1).count == 512 - 4)
+        do throws(ControlError) {
+            _ = try client.ask(.pause, of: 1)
+            Issue.record("it was done")
+        } catch {
+            #expect(error.description == "process 1: not now")
+        }
     }
 
     @Test("several hosts are told apart, and each answers for itself; one that ends is no longer there")

@@ -2,6 +2,7 @@ import Clocks
 import Glibc
 public import LinkTransport
 import MediaTypes
+public import Signalling
 import Threading
 
 /// Finds this user's running hosts by their control sockets, and sends them commands (Protocol/control.md).

@@ -1,3 +1,5 @@
+import Signalling
+
 /// The lines of the control socket, each ended by a line feed. A request has at most 8192 bytes, for the URL of a push,
 /// and an answer at most 512; an answer to `status` has at most 8192 bytes, and one that lists something at most 4 MiB.
 enum ControlLine {
@@ -36,5 +38,16 @@ enum ControlLine {
             return nil
         }
         return Int32(digits).flatMap { $0 > 0 ? $0 : nil }
+    }
+}
+
+extension ControlCommand {
+    /// The maximum length of the answer in bytes, including its line feed.
+    var answerLimit: Int {
+        switch self {
+        case .status, .statusJSON: ControlLine.longAnswerLimit
+        case .rooms, .link, .push(.list): ControlLine.listLimit
+        default: ControlLine.answerLimit
+        }
     }
 }

@@ -2,6 +2,7 @@ import CommandLine
 import LinkTransport
 import MediaTypes
 import ScreenRelayKit
+import Signalling
 
 /// The client's side: sends a command to the running hosts, and prints their answers.
 extension Control {

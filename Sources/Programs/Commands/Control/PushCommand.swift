@@ -2,6 +2,7 @@ import CommandLine
 import Foundation
 import OutputSettings
 import ScreenRelayKit
+import Signalling
 
 /// `screenrelay push`: what a running share or host also sends to other servers.
 enum PushCommand {

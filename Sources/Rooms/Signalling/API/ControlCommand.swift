@@ -1,8 +1,4 @@
-import CaptureLink
-import MediaTypes
-public import TrackHub
-
-/// A command that another program of the same user may send to a running host (Protocol/control.md).
+/// A command for a running host, over its control socket (`Protocol/control.md`) or `/api` (`Protocol/openapi.yaml`).
 public enum ControlCommand: Hashable, Sendable {
     /// Show viewers nothing of the screen until `resume`.
     case pause
@@ -27,7 +23,7 @@ public enum ControlCommand: Hashable, Sendable {
     case rate(RateChange)
     /// List the rooms and the people in them for programs, as one JSON object (``RoomsDocument``).
     case rooms
-    /// List the links for programs, as one JSON object (``LinksDocument``).
+    /// List the links for programs, as one JSON object (`GET /api/link`).
     case link
     /// Remove the member with this identifier.
     case remove(String)
@@ -67,34 +63,12 @@ public enum ControlCommand: Hashable, Sendable {
             self.framesPerSecond = framesPerSecond
             self.bitsPerSecond = bitsPerSecond
         }
-
-        /// Returns `limits` with this change, but none above `most`, the limits that the capture was started with.
-        public func applied(to limits: SourceLimits, most: SourceLimits = SourceLimits()) -> SourceLimits {
-            var limits = limits
-            switch framesPerSecond {
-            case .atMost(let count): limits.frameRate = FrameRate(framesPerSecond: count)
-            case .unlimited: limits.frameRate = nil
-            case nil: break
-            }
-            switch bitsPerSecond {
-            case .atMost(let count): limits.bitRate = BitRate(bitsPerSecond: count)
-            case .unlimited: limits.bitRate = nil
-            case nil: break
-            }
-            if let (rate, most) = limits.frameRate.flatMap({ rate in most.frameRate.map { (rate, $0) } }) {
-                limits.frameRate = min(rate, most)
-            }
-            if let (rate, most) = limits.bitRate.flatMap({ rate in most.bitRate.map { (rate, $0) } }) {
-                limits.bitRate = min(rate, most)
-            }
-            return limits
-        }
     }
 }
 
 extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
-    static let usage =
+    package static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
         + "rooms, link, remove ID, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
@@ -126,7 +100,7 @@ extension ControlCommand {
     }
 
     /// The command as it is written on the socket, without the line feed.
-    var line: String {
+    package var line: String {
         switch self {
         case .pause: "pause"
         case .resume: "resume"
@@ -147,18 +121,9 @@ extension ControlCommand {
     }
 
     /// The command's line for a log, which must not have a push's key.
-    var lineWithoutSecrets: String {
+    package var lineWithoutSecrets: String {
         if case .push(.add) = self { return "push add ..." }
         return line
-    }
-
-    /// The maximum length of the answer in bytes, including its line feed.
-    var answerLimit: Int {
-        switch self {
-        case .status, .statusJSON: ControlLine.longAnswerLimit
-        case .rooms, .link, .push(.list): ControlLine.listLimit
-        default: ControlLine.answerLimit
-        }
     }
 }
 

@@ -1,20 +1,13 @@
-import CaptureLink
-import Glibc
-import Ingest
-import LinkTransport
-import MediaTypes
-import Signalling
 import TestSupport
 import Testing
-import TrackHub
 
-@testable import ScreenRelayKit
+@testable import Signalling
 
-@Suite("The control socket's lines")
+@Suite("Commands as lines of the control socket")
 struct ControlCommandTests {
-    typealias Change = ControlCommand.RateChange
+    private typealias Change = ControlCommand.RateChange
 
-    static let commands: [(line: String, command: ControlCommand)] = [
+    private static let commands: [(line: String, command: ControlCommand)] = [
         ("pause", .pause), ("resume", .resume), ("mute", .mute), ("unmute", .unmute), ("mute mic", .muteMicrophone),
         ("unmute mic", .unmuteMicrophone), ("stop", .stop),
         ("status", .status), ("status json", .statusJSON),
@@ -36,12 +29,11 @@ struct ControlCommandTests {
         ),
     ]
 
-    @Test("every command is read as it is written, and none is longer than a request may be")
+    @Test("every command is read as it is written")
     func lines() {
         for (line, command) in Self.commands {
             #expect(ControlCommand(line: line) == command)
             #expect(command.line == line)
-            #expect(line.utf8.count < ControlLine.requestLimit)
         }
     }
 
@@ -79,55 +71,6 @@ struct ControlCommandTests {
                 guard let read = ControlCommand(line: text) else { continue }
                 #expect(ControlCommand(line: read.line) == read)
             }
-        }
-    }
-
-    @Test("a change of one limit leaves the other")
-    func change() {
-        var limits = Change(framesPerSecond: .atMost(10)).applied(to: SourceLimits())
-        limits = Change(bitsPerSecond: .atMost(20_000)).applied(to: limits)
-        #expect(
-            limits
-                == SourceLimits(
-                    frameRate: FrameRate(framesPerSecond: 10), bitRate: BitRate(bitsPerSecond: 20_000)))
-        limits = Change(framesPerSecond: .unlimited).applied(to: limits)
-        #expect(limits == SourceLimits(bitRate: BitRate(bitsPerSecond: 20_000)))
-    }
-
-    @Test("no limit goes above what the capture was started with")
-    func ceiling() {
-        let most = SourceLimits(
-            frameRate: FrameRate(framesPerSecond: 30), bitRate: BitRate(bitsPerSecond: 4_000_000))
-        let change = Change(framesPerSecond: .atMost(60), bitsPerSecond: .atMost(600_000))
-        let limits = change.applied(to: SourceLimits(), most: most)
-        #expect(limits.frameRate == most.frameRate && limits.bitRate == BitRate(bitsPerSecond: 600_000))
-        #expect(
-            Change(framesPerSecond: .unlimited, bitsPerSecond: .unlimited).applied(to: limits, most: most)
-                == SourceLimits())
-    }
-
-    @Test("a program's answer may be long, and a person's is cut off")
-    func lengths() throws {
-        let temporary = try TemporaryFolder()
-        let folder = SocketFolder(
-            environment: .init(
-                runtimeDirectory: temporary.path, temporaryDirectory: nil, userDirectories: "/nowhere", user: geteuid())
-        )
-        let server = try ControlServer(in: folder, process: 1) { command in
-            command == .pause ? .refused("not now") : .done(String(repeating: "x", count: 3000))
-        }
-        defer { server.stop() }
-        let client = ControlClient(in: folder)
-        #expect(try client.ask(.statusJSON, of: 1).count == 3000)
-        #expect(try client.ask(.rooms, of: 1).count == 3000)
-        #expect(try client.ask(.status, of: 1).count == 3000)
-        #expect(try client.ask(.link, of: 1).count == 3000)
-        #expect(try client.ask(.sharpen, of: 1).count == 512 - 4)
-        do throws(ControlError) {
-            _ = try client.ask(.pause, of: 1)
-            Issue.record("it was done")
-        } catch {
-            #expect(error.description == "process 1: not now")
         }
     }
 }
