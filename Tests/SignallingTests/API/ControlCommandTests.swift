@@ -7,7 +7,7 @@ import Testing
 struct ControlCommandTests {
     private typealias Change = ControlCommand.RateChange
 
-    private static let commands: [(line: String, command: ControlCommand)] = [
+    private static let commands: [(line: String, command: ControlCommand?)] = [
         ("pause", .pause), ("resume", .resume), ("mute", .mute), ("unmute", .unmute), ("mute mic", .muteMicrophone),
         ("unmute mic", .unmuteMicrophone), ("stop", .stop),
         ("status", .status), ("status json", .statusJSON),
@@ -20,20 +20,21 @@ struct ControlCommandTests {
             "push add srt://a.example:9 high1,fps=30",
             .push(.add(url: "srt://a.example:9", preset: "high1,fps=30"))
         ),
-        ("rate fps=10", .rate(Change(framesPerSecond: .atMost(10)))),
-        ("rate bitrate=600000", .rate(Change(bitsPerSecond: .atMost(600_000)))),
-        ("rate fps=max bitrate=10000", .rate(Change(framesPerSecond: .unlimited, bitsPerSecond: .atMost(10_000)))),
-        (
-            "rate fps=120 bitrate=1000000000",
-            .rate(Change(framesPerSecond: .atMost(120), bitsPerSecond: .atMost(1_000_000_000)))
-        ),
+        ("rate fps=10", rate(.atMost(10), nil)), ("rate bitrate=600000", rate(nil, .atMost(600_000))),
+        ("rate fps=max bitrate=10000", rate(.unlimited, .atMost(10_000))),
+        ("rate fps=120 bitrate=1000000000", rate(.atMost(120), .atMost(1_000_000_000))),
+        ("rate fps=1 bitrate=max", rate(.atMost(1), .unlimited)),
     ]
+
+    private static func rate(_ frames: Change.Limit?, _ bits: Change.Limit?) -> ControlCommand? {
+        Change(framesPerSecond: frames, bitsPerSecond: bits).map { .rate($0) }
+    }
 
     @Test("every command is read as it is written")
     func lines() {
         for (line, command) in Self.commands {
             #expect(ControlCommand(line: line) == command)
-            #expect(command.line == line)
+            #expect(command?.line == line)
         }
     }
 
@@ -49,10 +50,21 @@ struct ControlCommandTests {
             "push", "push list all", "push add", "push add a b c", "push add  a", "push stop", "push stop +1",
             "push stop 01",
             "push restart 0", "push restart x", "push reload", "push reload low1", "push reload 0 low1",
-            "push reload 1 ", "push reload 1 low1 low2",
+            "push reload 1 ", "push reload 1 low1 low2", "push add srt://h:1\tkey", "push add srt://h:1\u{85}",
+            "push add srt://h:1 \u{308}key", "push reload 1 low1\u{1B}[2J", "push reload 1 low1\u{7F}",
         ])
     func refused(_ line: String) {
         #expect(ControlCommand(line: line) == nil)
+    }
+
+    @Test("a change changes at least one limit, each within its range")
+    func ranges() {
+        #expect(Change() == nil)
+        for number in [Int.min, -1, 0, 121, Int.max] { #expect(Change(framesPerSecond: .atMost(number)) == nil) }
+        for number in [Int.min, -1, 9999, 1_000_000_001, Int.max] {
+            #expect(Change(bitsPerSecond: .atMost(number)) == nil)
+            #expect(Change(framesPerSecond: .atMost(10), bitsPerSecond: .atMost(number)) == nil)
+        }
     }
 
     @Test("no part and no mutation of a line is taken for what it isn't")

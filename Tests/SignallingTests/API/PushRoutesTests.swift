@@ -17,14 +17,17 @@ struct PushRoutesTests {
         }
     }
 
-    @Test("each request is one line of the control socket, and its answer has what the line's has")
+    @Test("each request is one command, and its answer has what the command's has")
     func lines() throws {
         let lines = Mutex<[String]>([])
         let server = try server()
-        commands.use { line in
-            lines.withLock { $0.append(line) }
-            if line == "push list" { return .done("{\"pushes\":[]}") }
-            return line.hasPrefix("push add") ? .done("it's added", made: 7) : .done("it's done")
+        commands.use { command in
+            lines.withLock { $0.append(command.line) }
+            return switch command {
+            case .push(.list): .done("{\"pushes\":[]}")
+            case .push(.add): .done("it's added", made: 7)
+            default: .done("it's done")
+            }
         }
         for (method, path, body, line, status, text) in [
             ("GET", "", nil, "push list", 200, "{\"pushes\":[]}"),
@@ -69,15 +72,16 @@ struct PushRoutesTests {
         "a body that isn't understood is no command, whatever words are in it",
         arguments: [
             "", "{", "[]", "{}", "{\"url\":3}", "{\"url\":null}", "{\"url\":\"\"}", "{\"url\":\"srt://h:1 Sesam\"}",
-            "{\"url\":\"srt://h:1\\npush stop 1\"}", "{\"url\":\"srt://h:1\",\"preset\":\"low1 x\"}",
+            "{\"url\":\"srt://h:1\\npush stop 1\"}", "{\"url\":\"srt://h:1\\u0085\"}",
+            "{\"url\":\"srt://h:1\",\"preset\":\"low1 x\"}",
             "{\"url\":\"srt://h:1\",\"preset\":\"\"}", "{\"url\":\"srt://h:1\",\"name\":\"desk\"}",
             "{\"preset\":\"low1\"}", String(repeating: "[", count: 60_000),
         ])
     func bodies(_ body: String) throws {
         let server = try server()
-        commands.use { line in
-            Issue.record("it was carried out: \(line)")
-            return nil
+        commands.use { command in
+            Issue.record("it was carried out: \(command)")
+            return .done("")
         }
         let answer = try server.request("POST", "/api/pushes", json, body: body)
         #expect(answer.status == 400 && answer.text.contains("send a JSON object"), "\(answer.text)")
@@ -89,9 +93,9 @@ struct PushRoutesTests {
     @Test("no file is written for it, and what isn't a push's number or action is not found")
     func paths() throws {
         let server = try server()
-        commands.use { line in
-            Issue.record("it was carried out: \(line)")
-            return nil
+        commands.use { command in
+            Issue.record("it was carried out: \(command)")
+            return .done("")
         }
         for url in ["file:talk.mp4", "FILE:///srv/talk.mkv", "object:live.json"] {
             #expect(try server.request("POST", "/api/pushes", json, body: "{\"url\":\"\(url)\"}").status == 422)

@@ -6,8 +6,7 @@ extension ScreenRelayHost {
     /// It is called on the signalling thread, must not block, and is released by ``stop()``. `rooms` and `remove` are
     /// never passed to it.
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
-        commands.use { [log] line in
-            guard let command = ControlCommand(line: line) else { return nil }
+        commands.use { [log] command in
             log.info("/api: \(command.lineWithoutSecrets)")
             return answer(command)
         }

@@ -121,10 +121,11 @@ extension Control {
             let bits = try limit("bitrate", options) { (options) throws(UsageError) in
                 try options.value("bitrate", as: .bitRate)?.bitsPerSecond
             }
-            guard frames != nil || bits != nil else {
+            // The options have checked the ranges.
+            guard let change = ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits) else {
                 throw UsageError("rate: give a limit with --fps or --bitrate")
             }
-            return .rate(ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits))
+            return .rate(change)
         default:
             guard let command = ControlCommand(line: name) else { throw UsageError("unknown command '\(name)'") }
             return command

@@ -60,9 +60,9 @@ final class AdministrationAPI {
         case 1 where names[0] == "pushes":
             answer(exchange, "GET", "POST") { exchange.method == "POST" ? pushes.add(exchange) : pushes.list() }
         case 2 where names[0] == "pushes":
-            answer(exchange, "DELETE") { pushes.change(names[1], "stop") }
+            answer(exchange, "DELETE") { pushes.change(names[1]) { .stop($0) } }
         case 3 where names[0] == "pushes" && names[2] == "restart":
-            answer(exchange, "POST") { pushes.change(names[1], "restart") }
+            answer(exchange, "POST") { pushes.change(names[1]) { .restart($0) } }
         case 3 where names[0] == "pushes" && names[2] == "reload":
             answer(exchange, "POST") { pushes.reload(names[1], exchange) }
         case 1 where names[0] == "events": readEvents(exchange)

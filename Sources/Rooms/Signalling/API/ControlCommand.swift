@@ -45,10 +45,10 @@ public enum ControlCommand: Hashable, Sendable {
 
     /// A change of a source's highest frame rate and bit rate.
     public struct RateChange: Hashable, Sendable {
-        /// The limit in pictures a second.
-        public var framesPerSecond: Limit?
-        /// The limit in bits a second.
-        public var bitsPerSecond: Limit?
+        /// The limit in frames per second, 1 to 120. Nil leaves it as it is.
+        public let framesPerSecond: Limit?
+        /// The limit in bits per second, 10 000 to 1 000 000 000. Nil leaves it as it is.
+        public let bitsPerSecond: Limit?
 
         /// The new value of one limit.
         public enum Limit: Hashable, Sendable {
@@ -58,8 +58,11 @@ public enum ControlCommand: Hashable, Sendable {
             case unlimited
         }
 
-        /// A change of these limits. Nil leaves a limit as it is.
-        public init(framesPerSecond: Limit? = nil, bitsPerSecond: Limit? = nil) {
+        /// A change of at least one of these limits. Nil if none is given, or one is out of range.
+        public init?(framesPerSecond: Limit? = nil, bitsPerSecond: Limit? = nil) {
+            guard framesPerSecond != nil || bitsPerSecond != nil,
+                framesPerSecond?.isIn(Self.frames) != false, bitsPerSecond?.isIn(Self.bits) != false
+            else { return nil }
             self.framesPerSecond = framesPerSecond
             self.bitsPerSecond = bitsPerSecond
         }
@@ -130,7 +133,7 @@ extension ControlCommand {
 extension ControlCommand.PushOrder {
     /// Parses `list`, `add URL`, `add URL PRESET`, `stop N`, `restart N`, `reload N` and `reload N PRESET`.
     fileprivate init?(words: [String]) {
-        guard !words.contains("") else { return nil }
+        guard words.allSatisfy(Self.isWord) else { return nil }
         switch (words.first, words.count) {
         case ("list", 1): self = .list
         case ("add", 2): self = .add(url: words[1], preset: nil)
@@ -148,7 +151,14 @@ extension ControlCommand.PushOrder {
         }
     }
 
-    private static func number(_ text: String) -> Int? {
+    /// Whether a URL or a preset may be this text: not empty, without spaces and control characters. On a line, a space
+    /// would make a part of a URL, such as its key, another word.
+    static func isWord(_ text: String) -> Bool {
+        !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }
+    }
+
+    /// The number of a push in its only spelling. Nil if no push may have it.
+    static func number(_ text: String) -> Int? {
         guard let number = Int(text), "\(number)" == text, number > 0 else { return nil }
         return number
     }
@@ -170,18 +180,17 @@ extension ControlCommand.RateChange {
 
     /// Parses `fps=N` and `bitrate=N`: each at most once, at least one of them. N may be `max`.
     fileprivate init?(words: some Collection<Substring>) {
-        self.init()
+        var (frames, bits): (Limit?, Limit?) = (nil, nil)
         for word in words {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
+            guard parts.count == 2, let limit = Limit(parts[1]) else { return nil }
             switch parts[0] {
-            case "fps" where framesPerSecond == nil: framesPerSecond = Limit(parts[1], in: Self.frames)
-            case "bitrate" where bitsPerSecond == nil: bitsPerSecond = Limit(parts[1], in: Self.bits)
+            case "fps" where frames == nil: frames = limit
+            case "bitrate" where bits == nil: bits = limit
             default: return nil
             }
-            if (parts[0] == "fps" ? framesPerSecond : bitsPerSecond) == nil { return nil }
         }
-        if framesPerSecond == nil && bitsPerSecond == nil { return nil }
+        self.init(framesPerSecond: frames, bitsPerSecond: bits)
     }
 
     fileprivate var words: String {
@@ -190,15 +199,20 @@ extension ControlCommand.RateChange {
 }
 
 extension ControlCommand.RateChange.Limit {
-    fileprivate init?(_ text: Substring, in range: ClosedRange<Int>) {
+    fileprivate init?(_ text: Substring) {
         if text == "max" {
             self = .unlimited
             return
         }
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text),
-            range.contains(number)
-        else { return nil }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return nil }
         self = .atMost(number)
+    }
+
+    fileprivate func isIn(_ range: ClosedRange<Int>) -> Bool {
+        switch self {
+        case .atMost(let number): range.contains(number)
+        case .unlimited: true
+        }
     }
 
     fileprivate var word: String {

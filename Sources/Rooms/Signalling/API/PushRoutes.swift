@@ -7,7 +7,7 @@ struct PushRoutes {
     let commands: CommandAnswers
 
     /// `GET /api/pushes`
-    func list() -> HTTPResponse { commands.response(to: "push list", isDocument: true, usage: Self.addUsage) }
+    func list() -> HTTPResponse { commands.response(to: .push(.list), isDocument: true) }
 
     /// `POST /api/pushes`
     func add(_ exchange: HTTPExchange) -> HTTPResponse {
@@ -17,21 +17,21 @@ struct PushRoutes {
                 return .problem(
                     422, "no file is read or written for /api; use 'screenrelay push add' on the host's machine")
             }
-            return commands.response(to: Self.line("push add \(url)", fields["preset"]), usage: Self.addUsage)
+            return commands.response(to: .push(.add(url: url, preset: fields["preset"])))
         }
     }
 
-    /// `DELETE /api/pushes/ID` and `POST /api/pushes/ID/restart`: `action` is the word of the control socket.
-    func change(_ id: String, _ action: String) -> HTTPResponse {
-        guard Self.isNumber(id) else { return Self.noSuchPush }
-        return commands.response(to: "push \(action) \(id)", usage: Self.reloadUsage)
+    /// `DELETE /api/pushes/ID` and `POST /api/pushes/ID/restart`, whose order for the push with that number is `order`.
+    func change(_ id: String, _ order: (Int) -> ControlCommand.PushOrder) -> HTTPResponse {
+        guard let number = ControlCommand.PushOrder.number(id) else { return Self.noSuchPush }
+        return commands.response(to: .push(order(number)))
     }
 
     /// `POST /api/pushes/ID/reload`
     func reload(_ id: String, _ exchange: HTTPExchange) -> HTTPResponse {
-        guard Self.isNumber(id) else { return Self.noSuchPush }
+        guard let number = ControlCommand.PushOrder.number(id) else { return Self.noSuchPush }
         return withFields(of: exchange, ["preset"], usage: Self.reloadUsage) { fields in
-            commands.response(to: Self.line("push reload \(id)", fields["preset"]), usage: Self.reloadUsage)
+            commands.response(to: .push(.reload(number, preset: fields["preset"])))
         }
     }
 
@@ -46,7 +46,7 @@ struct PushRoutes {
             return .problem(415, "the body must be of type application/json")
         }
         guard let fields = try? JSONDecoder().decode([String: String].self, from: Data(exchange.body)),
-            known.isSuperset(of: fields.keys), fields.values.allSatisfy(Self.isWord)
+            known.isSuperset(of: fields.keys), fields.values.allSatisfy(ControlCommand.PushOrder.isWord)
         else { return .problem(400, usage) }
         return work(fields)
     }
@@ -60,16 +60,4 @@ struct PushRoutes {
         }
         return start.hasPrefix("file:")
     }
-
-    private static func line(_ words: String, _ preset: String?) -> String {
-        preset.map { "\(words) \($0)" } ?? words
-    }
-
-    /// Whether the text is one word of a line: a space would make a part of a URL, such as its key, another word.
-    private static func isWord(_ text: String) -> Bool {
-        !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }
-    }
-
-    /// Whether a push may have this number.
-    private static func isNumber(_ text: String) -> Bool { Int(text).map { $0 > 0 && "\($0)" == text } ?? false }
 }
