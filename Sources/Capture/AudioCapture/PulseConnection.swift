@@ -60,7 +60,7 @@ final class PulseConnection {
             if isStale, answers == nil { ask(context) }
         case PA_CONTEXT_FAILED, PA_CONTEXT_TERMINATED:
             willClose()
-            lose(now, reason(of: context))
+            connectionLost(now, reason(of: context))
         default: break
         }
     }
@@ -80,14 +80,16 @@ final class PulseConnection {
     }
 
     private func connect(_ now: MonotonicTime) {
-        guard let new = pa_context_new(loop.api, "ScreenRelay") else { return lose(now, "no memory") }
+        guard let new = pa_context_new(loop.api, "ScreenRelay") else { return connectionLost(now, "no memory") }
         context = new
         state = .connecting
         // A server is for the user's session to start, not for a capture.
-        if pa_context_connect(new, configuration.server, PA_CONTEXT_NOAUTOSPAWN, nil) < 0 { lose(now, reason(of: new)) }
+        if pa_context_connect(new, configuration.server, PA_CONTEXT_NOAUTOSPAWN, nil) < 0 {
+            connectionLost(now, reason(of: new))
+        }
     }
 
-    private func lose(_ now: MonotonicTime, _ reason: String) {
+    private func connectionLost(_ now: MonotonicTime, _ reason: String) {
         close()
         if !hasToldWaiting { log.info("no PulseAudio server answers (\(reason)); waiting for it") }
         hasToldWaiting = true

@@ -98,7 +98,7 @@ public final class HostLink {
                 case .bytes(let count): decoder.push(buffer[..<count])
                 case .wouldBlock: break reading
                 case .closed:
-                    lose(now, "the host has closed the capture link")
+                    connectionLost(now, "the host has closed the capture link")
                     break reading
                 }
                 while self.connection != nil, let message = try decoder.next() {
@@ -109,7 +109,7 @@ public final class HostLink {
         } catch let error as LinkError where error.isTLS {
             refuse(now, .hostEncrypts)
         } catch {
-            lose(now, "\(error)")
+            connectionLost(now, "\(error)")
         }
     }
 
@@ -117,15 +117,15 @@ public final class HostLink {
     private func refuse(_ now: MonotonicTime, _ reason: LinkTransportError) {
         if !wasAccepted {
             refusal = reason
-            return lose(now, "\(reason)")
+            return connectionLost(now, "\(reason)")
         }
         if !isTurnedAway { log.warning("\(reason); trying again") }
         isTurnedAway = true
-        lose(now, "\(reason)")
+        connectionLost(now, "\(reason)")
     }
 
     /// The host's words about the end of the link.
-    private static func words(_ notice: EndNotice) -> String {
+    private static func text(of notice: EndNotice) -> String {
         String(String.UnicodeScalarView(notice.text.unicodeScalars.prefix(maxText)))
     }
 
@@ -137,7 +137,7 @@ public final class HostLink {
         switch greeting.take(received) {
         case .handle(let next): message = next
         case .send(let answer): return write([answer])
-        case .refuse(let words): return refuse(now, .tokenRefused(text: words))
+        case .refuse(let text): return refuse(now, .tokenRefused(text: text))
         case .nothing: return
         }
         switch message {
@@ -158,15 +158,15 @@ public final class HostLink {
             body(message)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
-            refuse(now, .tokenRefused(text: Self.words(notice)))
+            refuse(now, .tokenRefused(text: Self.text(of: notice)))
         case .challenge:
             // A legacy sender sends only frames; the host decides whether it accepts them.
             if !configuration.isLegacy { refuse(now, .tokenRefused(text: HostCheck.refusal)) }
         case .end(let notice) where notice.reason == .refused:
-            if !isTurnedAway { log.info("\(Self.words(notice)); retrying") }
+            if !isTurnedAway { log.info("\(Self.text(of: notice)); retrying") }
             isTurnedAway = true
-            lose(now, Self.words(notice))
-        case .end(let notice): lose(now, "the host ends the capture link: \(Self.words(notice))")
+            connectionLost(now, Self.text(of: notice))
+        case .end(let notice): connectionLost(now, "the host ends the capture link: \(Self.text(of: notice))")
         case .unit, .format, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
             .proof:
             log.debug("the host sent a message that is not expected of it: \(message.kind)")
@@ -233,11 +233,11 @@ public final class HostLink {
         if !greeting.isOver {
             var line = "no word of a host at \(configuration.link) for \(Int64(HostGreeting.timeout.seconds)) s"
             if case .tcp = configuration.link { line += "; if it was started with tls:, use that here, too" }
-            return lose(now, line)
+            return connectionLost(now, line)
         }
         let reason = "the host has read nothing for \(Int64(configuration.readTimeout.seconds.rounded())) s"
         log.warning("\(reason); the capture link is given up")
-        lose(now, reason)
+        connectionLost(now, reason)
     }
 
     /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
@@ -267,19 +267,19 @@ public final class HostLink {
                 while let message = try decoder.next() {
                     guard case .end(let notice) = message.body else { continue }
                     if notice.reason == .unauthorised {
-                        return refuse(now, .tokenRefused(text: Self.words(notice)))
+                        return refuse(now, .tokenRefused(text: Self.text(of: notice)))
                     }
-                    text = "the host ends the capture link: \(Self.words(notice))"
+                    text = "the host ends the capture link: \(Self.text(of: notice))"
                 }
             } catch {
                 if error.isTLS { return refuse(now, .hostEncrypts) }
                 break
             }
         }
-        lose(now, text)
+        connectionLost(now, text)
     }
 
-    private func lose(_ now: MonotonicTime, _ reason: String) {
+    private func connectionLost(_ now: MonotonicTime, _ reason: String) {
         guard let connection else { return }
         connection.close()
         self.connection = nil

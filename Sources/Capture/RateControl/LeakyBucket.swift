@@ -13,7 +13,7 @@ struct LeakyBucket: Sendable {
 
     /// The most that is owed. Viewers don't put up with a screen that stands still for longer while it changes, so
     /// after this a picture is sent, however slow the link is.
-    static let longest = Interval.seconds(4)
+    static let maxTime = Interval.seconds(4)
 
     init(_ bitRate: BitRate) { bytesPerSecond = Self.bytesPerSecond(bitRate) }
 
@@ -27,7 +27,7 @@ struct LeakyBucket: Sendable {
     }
 
     mutating func add(_ more: Double) {
-        bytes = min(bytes + more, Self.longest.seconds * bytesPerSecond)
+        bytes = min(bytes + more, Self.maxTime.seconds * bytesPerSecond)
         used += time(toCarry: more).seconds
     }
 
@@ -44,9 +44,9 @@ struct LeakyBucket: Sendable {
         Interval(seconds: max(0, 1 - used / (1 + max(.zero, now - asOf).seconds)))
     }
 
-    /// How long the link needs to carry `bytes`; at most `longest`.
+    /// How long the link needs to carry `bytes`; at most `maxTime`.
     func time(toCarry bytes: Double) -> Interval {
-        Interval(seconds: min(max(bytes, 0) / bytesPerSecond, Self.longest.seconds))
+        Interval(seconds: min(max(bytes, 0) / bytesPerSecond, Self.maxTime.seconds))
     }
 
     /// How many bytes the link carries in `time`.

@@ -175,7 +175,7 @@ public struct RateController: Sendable {
         let beyond = max(0, qp - steps)
         let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
         // What turns out twice as large as expected is still paid back.
-        guard let budget else { return min(longer, LeakyBucket.longest / 2) }
+        guard let budget else { return min(longer, LeakyBucket.maxTime / 2) }
         return beyond == 0 ? budget : max(budget, min(longer, maxStep ?? longer))
     }
 
@@ -231,7 +231,7 @@ public struct RateController: Sendable {
         return (max(1, Int(min(room / each, 1e9))), now)
     }
 
-    /// How long the link needs to refine so many macroblocks to the finest quantizer; at most `LeakyBucket.longest`.
+    /// How long the link needs to refine so many macroblocks to the finest quantizer; at most `LeakyBucket.maxTime`.
     public func refinementTime(macroblocks: Int) -> Interval {
         bucket.time(toCarry: costs.expected(.refinement, macroblocks, at: minQP))
     }

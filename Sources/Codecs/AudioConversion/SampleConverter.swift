@@ -85,13 +85,13 @@ public final class SampleConverter {
         _ frameCount: Int, by step: (UnsafeMutablePointer<Float>, _ room: Int32, _ count: Int32) -> Int32
     ) -> UnsafeBufferPointer<Float> {
         let frames = Int32(clamping: frameCount)
-        let most = Int(max(0, swr_get_out_samples(handle, frames)))
-        if room.count < most * output.channelCount {
+        let maxCount = Int(max(0, swr_get_out_samples(handle, frames)))
+        if room.count < maxCount * output.channelCount {
             room.deallocate()
-            room = .allocate(capacity: most * output.channelCount)
+            room = .allocate(capacity: maxCount * output.channelCount)
         }
         guard let out = room.baseAddress else { return UnsafeBufferPointer(start: nil, count: 0) }
-        let count = step(out, Int32(clamping: most), frames)
+        let count = step(out, Int32(clamping: maxCount), frames)
         return UnsafeBufferPointer(start: out, count: max(0, Int(count)) * output.channelCount)
     }
 }

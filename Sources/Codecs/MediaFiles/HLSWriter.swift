@@ -9,9 +9,9 @@ public import MediaTypes
 /// used from one thread at a time.
 public final class HLSWriter: MediaWriter {
     /// The shortest segment.
-    private static let shortest = Interval.seconds(2)
+    private static let minSegment = Interval.seconds(2)
     /// The first one may be shorter, so that players can begin soon.
-    private static let shortestFirst = Interval.milliseconds(500)
+    private static let minFirstSegment = Interval.milliseconds(500)
     /// How long after the last change of a playlist its players may still be there.
     private static let timeout = 60
 
@@ -76,7 +76,7 @@ public final class HLSWriter: MediaWriter {
         }
         if packet.frame.isRandomAccess {
             let isNew = track.map { !packet.newHeaders.isEmpty && $0.headers != packet.newHeaders } ?? false
-            if let start, isNew || time - start >= (hasSegment ? Self.shortest : Self.shortestFirst) {
+            if let start, isNew || time - start >= (hasSegment ? Self.minSegment : Self.minFirstSegment) {
                 try endSegment(at: time)
             }
             if isNew { try begin(with: packet) }
@@ -87,7 +87,7 @@ public final class HLSWriter: MediaWriter {
 
     public func write(sound bytes: [UInt8], at time: Interval, for duration: Interval) throws(MediaFileError) {
         let time = time + offset
-        if track == nil, let start, time - start >= (hasSegment ? Self.shortest : Self.shortestFirst) {
+        if track == nil, let start, time - start >= (hasSegment ? Self.minSegment : Self.minFirstSegment) {
             try endSegment(at: time)
         }
         if track == nil, start == nil { start = time }

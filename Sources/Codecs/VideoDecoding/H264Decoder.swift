@@ -9,9 +9,9 @@ public import MediaTypes
 /// decoder.
 public final class H264Decoder: FrameDecoder {
     /// The longest access unit that is accepted, in bytes.
-    public static let largestAccessUnit = 32 << 20
+    public static let maxAccessUnit = 32 << 20
     /// The most pixels that a picture may have: slightly more than 8192x4320.
-    public static let largestPicture: Int64 = 36 << 20
+    public static let maxPixels: Int64 = 36 << 20
     /// The limit in bytes for the pictures that the stream's SPS tells a decoder to keep.
     ///
     /// A stream of 8192x4320 in 4:2:0 with the five reference frames that level 6 allows takes 304 MiB; one of

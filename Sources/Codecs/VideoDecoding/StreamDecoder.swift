@@ -67,11 +67,11 @@ public final class StreamDecoder {
             context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
             context.pointee.err_recognition = AV_EF_EXPLODE
         }
-        context.pointee.max_pixels = H264Decoder.largestPicture
+        context.pointee.max_pixels = H264Decoder.maxPixels
         // Such a decoder (libdav1d) has pictures of its own, up to ten of six bytes a pixel, which the account doesn't
         // see.
         if codec.pointee.capabilities & AV_CODEC_CAP_DR1 == 0 {
-            context.pointee.max_pixels = min(H264Decoder.largestPicture, Int64(pictureMemoryLimit / 60))
+            context.pointee.max_pixels = min(H264Decoder.maxPixels, Int64(pictureMemoryLimit / 60))
         }
         if let stream, !stream.describe(to: context) { throw .outOfMemory }
         LibAVMessage.clear()
@@ -101,7 +101,7 @@ public final class StreamDecoder {
 
     /// Checks the length of a packet.
     static func check(byteCount: Int) throws(VideoDecodingError) {
-        guard (1...H264Decoder.largestAccessUnit).contains(byteCount) else {
+        guard (1...H264Decoder.maxAccessUnit).contains(byteCount) else {
             throw .unusableAccessUnit(bytes: byteCount)
         }
     }

@@ -4,7 +4,7 @@ public import MediaTypes
 public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConvertible {
     /// libavcodec has no decoder for the codec, or the decoder can't be opened.
     case decoderUnavailable(reason: String)
-    /// The frame is empty, or longer than `H264Decoder.largestAccessUnit`.
+    /// The frame is empty, or longer than `H264Decoder.maxAccessUnit`.
     case unusableAccessUnit(bytes: Int)
     /// Something in or before the frame is missing or invalid. The receiver should ask for a key frame.
     case damaged(reason: String)
@@ -30,7 +30,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .decoderUnavailable(let reason): "no decoder: \(reason)"
         case .unusableAccessUnit(let bytes):
-            "a frame of \(bytes) bytes can't be decoded; it may have 1 to \(H264Decoder.largestAccessUnit)"
+            "a frame of \(bytes) bytes can't be decoded; it may have 1 to \(H264Decoder.maxAccessUnit)"
         case .damaged(let reason): "the picture is damaged: \(reason)"
         case .unsupportedFormat(let format, let size):
             "a \(size) picture of the format \(format); only 8-bit YCbCr (4:2:0, 4:2:2, 4:4:4 and nv12) can be used"

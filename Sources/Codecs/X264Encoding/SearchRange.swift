@@ -20,14 +20,14 @@ public struct SearchRange {
     // The bytes per coded macroblock that indicate film grain and none. Between them, the range doesn't change.
     private static let film = 6.3
     private static let text = 5.6
-    private static let fewest = 512
+    private static let minMacroblocks = 512
     // Beyond this quantizer, motion from afar costs a film more bits than what is left of its differences: a fourteenth
     // of all of them.
     private static let coarse = 40
 
     /// Records a picture without text that was encoded as a whole.
     mutating func coded(macroblocks: Int, byteCount: Int, qp: Int) {
-        guard macroblocks >= Self.fewest else { return }
+        guard macroblocks >= Self.minMacroblocks else { return }
         let new = qp > Self.coarse ? .infinity : Double(byteCount) / Double(macroblocks)
         // A page change is expensive once, so the average over several pictures decides.
         cost += (min(new, 2 * Self.film) - cost) * 0.06

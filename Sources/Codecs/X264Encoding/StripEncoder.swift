@@ -48,8 +48,8 @@ final class StripEncoder {
     /// Heights that differ by one row at most, and not at all if there is such a number of strips.
     static func heights(rows: Int) -> [Int] {
         let usual = max(1, rows / height)
-        let most = max(usual, rows / (height - 2))
-        let count = (usual...most).first { rows % $0 == 0 } ?? usual
+        let maxCount = max(usual, rows / (height - 2))
+        let count = (usual...maxCount).first { rows % $0 == 0 } ?? usual
         return (0..<count).map { rows / count + ($0 < rows % count ? 1 : 0) }
     }
 

@@ -67,7 +67,7 @@ public struct X264Configuration: Sendable {
     func makeParameters() throws(VideoEncodingError) -> x264_param_t {
         let sides = 1...16_384
         guard sides.contains(size.width), sides.contains(size.height) else {
-            throw .unusableSize(size, longest: sides.upperBound)
+            throw .unusableSize(size, maxSide: sides.upperBound)
         }
         guard (1...240).contains(framesPerSecond) else {
             throw .failed("can't encode \(framesPerSecond) fps: must be 1 to 240")

@@ -20,16 +20,16 @@ public enum ProcessError: Error, Equatable, CustomStringConvertible {
         case .notFound(let program):
             return program.contains("/")
                 ? "\(program) is not an executable file" : "\(program) is not in PATH; is its package installed?"
-        case .notStarted(let program, let code): return "\(program) can't be started: \(Self.words(code))"
-        case .noResources(let what, let code): return "no \(what) for a child process: \(Self.words(code))"
+        case .notStarted(let program, let code): return "\(program) can't be started: \(Self.text(of: code))"
+        case .noResources(let what, let code): return "no \(what) for a child process: \(Self.text(of: code))"
         case .reservedDescriptor(let number):
             return "descriptor \(number) can't be passed to a child process: 0 to 2 are the standard streams"
         case .nulCharacter(let text): return "\"\(text.replacingNULs)\" contains a NUL character"
-        case .inputClosed(let code): return "the child process does not read its input: \(Self.words(code))"
+        case .inputClosed(let code): return "the child process does not read its input: \(Self.text(of: code))"
         }
     }
 
-    private static func words(_ code: Int32) -> String {
+    private static func text(of code: Int32) -> String {
         String(cString: strerror(code))
     }
 }

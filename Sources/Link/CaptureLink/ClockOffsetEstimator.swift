@@ -96,12 +96,12 @@ public struct ClockOffsetEstimator: Sendable {
             return best
         }
         let distance = best - applied.offset
-        let most = max(.zero, now - applied.time) / Self.slewDivisor
+        let maxStep = max(.zero, now - applied.time) / Self.slewDivisor
         var next = applied.offset
         if distance > Self.maxSlew || distance < .zero - Self.maxSlew {
             next = best
         } else {
-            next = next + min(max(distance, .zero - most), most)
+            next = next + min(max(distance, .zero - maxStep), maxStep)
         }
         self.applied = (next, max(now, applied.time))
         return next

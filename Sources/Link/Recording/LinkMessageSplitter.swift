@@ -96,8 +96,8 @@ public struct LinkMessageSplitter: Sendable {
     }
 
     private func endedInside() -> LinkError {
-        let least = wanted ?? (form?.headerCount ?? HeaderFormatDetector.firstLook)
-        return .endedInsideMessage(offset: offset, missing: max(1, least - collected.count))
+        let neededCount = wanted ?? (form?.headerCount ?? HeaderFormatDetector.firstLook)
+        return .endedInsideMessage(offset: offset, missing: max(1, neededCount - collected.count))
     }
 
     private mutating func readHeader() throws(LinkError) {

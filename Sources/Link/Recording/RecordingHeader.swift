@@ -21,7 +21,7 @@ public struct RecordingHeader: Hashable, Sendable {
     /// The length of magic, version and length, which have to be read before the rest.
     static let frontCount = 12
     /// The longest header that this program reads.
-    static let longest = 4096
+    static let maxCount = 4096
 
     /// The time when the recording began, on the recorder's CLOCK_MONOTONIC. Arrival times count from it.
     public var start: MonotonicTime
@@ -57,7 +57,7 @@ public struct RecordingHeader: Hashable, Sendable {
             throw .cutInFileHeader(count: front.count)
         }
         guard version == currentVersion else { throw .unknownVersion(version) }
-        guard writtenCount...longest ~= Int(length) else { throw .fileHeaderCheck }
+        guard writtenCount...maxCount ~= Int(length) else { throw .fileHeaderCheck }
         return Int(length)
     }
 

@@ -39,16 +39,16 @@ public struct Crowd {
     /// The client to close first: the oldest of the largest crowd. Nil if there is none.
     ///
     /// - Parameters:
-    ///   - strangers: the oldest first.
+    ///   - clients: the oldest first.
     ///   - address: a client's address as text; a client without one is a crowd of one.
-    public static func firstToGo<Stranger>(of strangers: [Stranger], address: (Stranger) -> String?) -> Stranger? {
-        let origins = strangers.map { address($0).map { Origin($0) } }
+    public static func firstToGo<Client>(of clients: [Client], address: (Client) -> String?) -> Client? {
+        let origins = clients.map { address($0).map { Origin($0) } }
         let crowd = Crowd(origins)
         var first: (index: Int, size: Int)?
         for (index, origin) in origins.enumerated() {
             let size = origin.map { crowd.size(of: $0) } ?? 1
             if size > first?.size ?? 0 { first = (index, size) }
         }
-        return first.map { strangers[$0.index] }
+        return first.map { clients[$0.index] }
     }
 }

@@ -33,7 +33,7 @@ enum RoomJoinError: Sendable, Equatable, Error {
 /// A pure value: events in, wishes out.
 struct Calls {
     /// The most members that are called.
-    static let most = 64
+    static let maxCount = 64
     /// The longest identifier of a member, in bytes.
     private static let maxName = 128
     /// How often in a row a member is offered to that doesn't answer, or whose session ends soon.
@@ -131,6 +131,6 @@ struct Calls {
     }
 
     private func hasRoom(for member: String) -> Bool {
-        calls.count < Self.most && !member.isEmpty && member.utf8.count <= Self.maxName
+        calls.count < Self.maxCount && !member.isEmpty && member.utf8.count <= Self.maxName
     }
 }

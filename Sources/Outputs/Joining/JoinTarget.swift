@@ -26,14 +26,16 @@ public struct JoinTarget: Hashable, Sendable, CustomStringConvertible {
     /// For people, logs and lists: without the path, the query and the room, which may be secret.
     public let description: String
 
-    private static let longest = 4096
+    private static let maxByteCount = 4096
 
     /// Reads `skyrtc:wss://HOST[:PORT]/PATH#ROOM` (or `ws`), or `socketio:https://HOST[:PORT]#ROOM` (or `http`). What
     /// isn't allowed in a URL's fragment may be percent-encoded in ROOM.
     ///
     /// - Throws: ``JoinError`` that names what is wrong with it, without what may be secret.
     public init(_ text: String) throws(JoinError) {
-        guard text.utf8.count <= Self.longest else { throw JoinError("it has more than \(Self.longest) bytes") }
+        guard text.utf8.count <= Self.maxByteCount else {
+            throw JoinError("it has more than \(Self.maxByteCount) bytes")
+        }
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }) else {
             throw JoinError("it has a space or a control character; write it percent-encoded")
         }

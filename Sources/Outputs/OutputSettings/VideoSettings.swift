@@ -70,15 +70,15 @@ public struct VideoSettings: Hashable, Sendable {
         guard min(size.width, size.height) >= 16, max(size.width, size.height) <= 8192 else {
             throw VideoSettingsError("pictures of \(size); there can be 16x16 to 8192x8192")
         }
-        guard let most = profileLevel.limits?.size else { return }
+        guard let limit = profileLevel.limits?.size else { return }
         let isWithin =
-            max(size.width, size.height) <= max(most.width, most.height)
-            && min(size.width, size.height) <= min(most.width, most.height)
-        guard isWithin else { throw exceeded("\(most)", "\(size)") }
+            max(size.width, size.height) <= max(limit.width, limit.height)
+            && min(size.width, size.height) <= min(limit.width, limit.height)
+        guard isWithin else { throw exceeded("\(limit)", "\(size)") }
     }
 
-    private func exceeded(_ most: String, _ wanted: String) -> VideoSettingsError {
-        VideoSettingsError("\(profileLevel.rawValue) takes at most \(most), not \(wanted)")
+    private func exceeded(_ limit: String, _ wanted: String) -> VideoSettingsError {
+        VideoSettingsError("\(profileLevel.rawValue) takes at most \(limit), not \(wanted)")
     }
 
     private func kilobits(_ rate: BitRate) -> String { "\(rate.bitsPerSecond / 1000) kbit/s" }

@@ -118,17 +118,17 @@ final class PictureSending: PlayerSending {
     }
 
     /// Gives the player a key frame: the one that the track has kept, with all behind it, which costs no other viewer
-    /// anything; or a new one if more than `most` bytes are behind it, and `mayAsk`. Returns whether it was one that is
+    /// anything; or a new one if more than `maxBytes` are behind it, and `mayAsk`. Returns whether it was one that is
     /// kept.
     @discardableResult
-    private func startAgain(now: MonotonicTime, most: Int = maxSentAgain, mayAsk: () -> Bool) -> Bool {
+    private func startAgain(now: MonotonicTime, maxBytes: Int = maxSentAgain, mayAsk: () -> Bool) -> Bool {
         // What is on its way begins with a key frame, and so does what a player without one waits for.
         guard first.isEmpty, !needsKeyFrame else { return false }
         let again = track.subscribe { [wake] in wake.signal() }
         let there = again.take()
         let byteCount = there.dropFirst().reduce(0) { $0 + $1.coded.bytes.count }
-        let isAllThereIs = !track.makesKeyFrames && most == Self.maxSentAgain
-        guard !there.isEmpty, byteCount <= most || isAllThereIs else {
+        let isAllThereIs = !track.makesKeyFrames && maxBytes == Self.maxSentAgain
+        guard !there.isEmpty, byteCount <= maxBytes || isAllThereIs else {
             if mayAsk() { track.requestKeyFrame() }
             return false
         }
@@ -142,9 +142,9 @@ final class PictureSending: PlayerSending {
     private func restartByItself(now: MonotonicTime) {
         let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.maxRepeated
         let isFirst = restarts == 0
-        let most = isFirst || hasFew ? Self.maxSentAgain : Self.still.maxBytes
+        let maxBytes = isFirst || hasFew ? Self.maxSentAgain : Self.still.maxBytes
         startsAgain = nil
-        guard startAgain(now: now, most: most, mayAsk: { isFirst }) else { return }
+        guard startAgain(now: now, maxBytes: maxBytes, mayAsk: { isFirst }) else { return }
         if hasFew {
             startsAgain = now + Self.firstPictures.spacing
         } else if restarts < Self.still.restarts {

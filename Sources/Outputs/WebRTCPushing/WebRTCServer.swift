@@ -35,7 +35,7 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     /// end a session that offers audio and sends none. Janus forwards whatever arrives.
     public var waitsForAll: Bool { service == .whip }
 
-    private static let longest = 4096
+    private static let maxByteCount = 4096
 
     /// Whether `text` is meant to be such a server.
     public static func isMeant(by text: String) -> Bool {
@@ -48,8 +48,8 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``WebRTCServerError`` that names what is wrong with it, without its secret parts.
     public init(_ text: String) throws(WebRTCServerError) {
-        guard text.utf8.count <= Self.longest else {
-            throw WebRTCServerError("its URL has more than \(Self.longest) bytes")
+        guard text.utf8.count <= Self.maxByteCount else {
+            throw WebRTCServerError("its URL has more than \(Self.maxByteCount) bytes")
         }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw WebRTCServerError("its URL has a space or a character that isn't ASCII's; write it like %C3%A9")

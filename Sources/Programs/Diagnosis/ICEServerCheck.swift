@@ -64,7 +64,7 @@ struct ICEServerCheck {
         if answer.messageClass == .success, answer.xorMappedAddress != nil { return [] }
         return [
             Finding(
-                "stun-refused", "\(server.url) doesn't report our address: \(Self.words(answer.errorCode))",
+                "stun-refused", "\(server.url) doesn't report our address: \(Self.text(of: answer.errorCode))",
                 todo: "use another server")
         ]
     }
@@ -136,7 +136,7 @@ struct ICEServerCheck {
 
     static func identifier() -> STUNMessage.TransactionID? { STUNMessage.TransactionID(SecureRandom.bytes(12)) }
 
-    private static func words(_ error: (code: Int, reason: String)?) -> String {
+    private static func text(of error: (code: Int, reason: String)?) -> String {
         error.map { "\($0.code) \($0.reason)" } ?? "there is none in its answer"
     }
 }

@@ -22,7 +22,7 @@ final class PageServer {
 
     private static let maxExchanges = 16
     /// The most bytes of a request, its head and its body together.
-    private static let longest = 16 * 1024
+    private static let maxRequestByteCount = 16 * 1024
 
     /// Listens on a port of 127.0.0.1; nil if the system refuses, with the reason in `errno`.
     ///
@@ -88,7 +88,7 @@ final class PageServer {
         if count < 0, errno == EAGAIN || errno == EINTR { return nil }
         exchanges[index].request += buffer.prefix(max(0, count))
         let request = exchanges[index].request
-        let isOver = count <= 0 || request.count > Self.longest
+        let isOver = count <= 0 || request.count > Self.maxRequestByteCount
         guard let (head, body) = Self.parts(of: request) else {
             if isOver { end(index) }
             return nil

@@ -64,14 +64,14 @@ public struct LongTermProof: Sendable {
     public let key: [UInt8]
 
     /// The longest realm and nonce that are repeated, in bytes (RFC 8489 sections 14.9 and 14.10).
-    private static let longest = 763
+    private static let maxByteCount = 763
 
     /// Nil if `challenge`, an error response, isn't such a demand.
     ///
     /// - Parameter md5: returns the MD5 hash of the bytes, 16 bytes.
     public init?(answering challenge: STUNMessage, user: String, password: String, md5: ([UInt8]) -> [UInt8]) {
-        guard let realm = challenge.value(of: STUNAttribute.TURNKind.realm), realm.count <= Self.longest,
-            let nonce = challenge.value(of: STUNAttribute.TURNKind.nonce), nonce.count <= Self.longest
+        guard let realm = challenge.value(of: STUNAttribute.TURNKind.realm), realm.count <= Self.maxByteCount,
+            let nonce = challenge.value(of: STUNAttribute.TURNKind.nonce), nonce.count <= Self.maxByteCount
         else { return nil }
         attributes = [
             .username(user), .other(type: STUNAttribute.TURNKind.realm, value: realm),

@@ -23,9 +23,9 @@ final class DevToolsPipe {
     init() throws(BrowserError) {
         var commands: [Int32] = [-1, -1]
         var answers: [Int32] = [-1, -1]
-        guard pipe2(&commands, O_CLOEXEC) == 0 else { throw .notStarted("no pipe: \(Self.words(errno))") }
+        guard pipe2(&commands, O_CLOEXEC) == 0 else { throw .notStarted("no pipe: \(Self.text(of: errno))") }
         guard pipe2(&answers, O_CLOEXEC) == 0 else {
-            let reason = Self.words(errno)
+            let reason = Self.text(of: errno)
             for end in commands { close(end) }
             throw .notStarted("no pipe: \(reason)")
         }
@@ -102,7 +102,7 @@ final class DevToolsPipe {
         }
     }
 
-    private static func words(_ code: Int32) -> String {
+    private static func text(of code: Int32) -> String {
         String(cString: strerror(code))
     }
 }

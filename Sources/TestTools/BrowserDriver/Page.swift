@@ -68,7 +68,7 @@ public final class Page {
                 "userGesture": .bool(actsAsUser),
             ], until: ContinuousClock.now + limit)
         let exception = result["exceptionDetails"]
-        if !exception.isNull { throw .thrown(Self.words(exception)) }
+        if !exception.isNull { throw .thrown(Self.text(of: exception)) }
         return result["result"]["value"]
     }
 
@@ -145,14 +145,14 @@ public final class Page {
         case "Page.loadEventFired":
             loads += 1
         case "Runtime.consoleAPICalled":
-            let parts = (parameters["args"].array ?? []).map(Self.words(ofArgument:))
+            let parts = (parameters["args"].array ?? []).map(Self.text(ofArgument:))
             let type = parameters["type"].string ?? "log"
             note(
                 type == "assert" ? "error" : type, parts.joined(separator: " "),
                 parameters["stackTrace"]["callFrames"][0]["url"].string)
         case "Runtime.exceptionThrown":
             let details = parameters["exceptionDetails"]
-            note("error", Self.words(details), details["url"].string)
+            note("error", Self.text(of: details), details["url"].string)
         case "Log.entryAdded":
             let entry = parameters["entry"]
             note(entry["level"].string ?? "info", entry["text"].string ?? "", entry["url"].string)
@@ -166,12 +166,12 @@ public final class Page {
         consoleMessages.append(ConsoleMessage(level: level, text: text, url: url ?? ""))
     }
 
-    private static func words(_ exception: JSONValue) -> String {
+    private static func text(of exception: JSONValue) -> String {
         exception["exception"]["description"].string ?? exception["exception"]["value"].string
             ?? exception["text"].string ?? "an exception"
     }
 
-    private static func words(ofArgument argument: JSONValue) -> String {
+    private static func text(ofArgument argument: JSONValue) -> String {
         switch argument["value"] {
         case .string(let text): text
         case .number(let number): Int(exactly: number).map(String.init) ?? String(number)

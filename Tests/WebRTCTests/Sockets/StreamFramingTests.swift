@@ -13,7 +13,7 @@ struct StreamFramingTests {
 
     /// The datagrams that come out if the bytes come in these pieces.
     private func read(_ pieces: [ArraySlice<UInt8>], longest: Int = 300) throws -> [[UInt8]] {
-        var framing = StreamFraming(longest: longest)
+        var framing = StreamFraming(maxLength: longest)
         var result: [[UInt8]] = []
         for piece in pieces {
             var rest = piece
@@ -47,7 +47,7 @@ struct StreamFramingTests {
     @Test("a length beyond the longest datagram is refused before anything of it is kept, however it comes")
     func tooLong() {
         for cut in 0...2 {
-            var framing = StreamFraming(longest: 2048)
+            var framing = StreamFraming(maxLength: 2048)
             let bytes: [UInt8] = [0x08, 0x01, 9]
             #expect(throws: StreamFraming.DatagramTooLongError.self) {
                 for piece in [bytes[..<cut], bytes[cut...]] {

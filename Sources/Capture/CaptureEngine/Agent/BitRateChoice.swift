@@ -10,9 +10,9 @@ struct BitRateChoice {
     /// 33, and with a third 42 (`screenrelay-capture --log rate` of `screenrelay-scene --scene full`).
     private static let bitsPerMacroblock = 50
     /// No screen needs more: the pacing of packets ends there, and what a viewer's machine decodes.
-    private static let most = 50_000_000
+    private static let maxBitsPerSecond = 50_000_000
     /// The least that encoders are asked for.
-    private static let least = 10_000
+    private static let minBitsPerSecond = 10_000
 
     /// The rate that the user has set.
     let given: BitRate?
@@ -30,19 +30,19 @@ struct BitRateChoice {
 
     /// The rate for pictures of this size, `period` apart.
     func rate(of size: PictureSize, period: Interval) -> BitRate {
-        let most =
+        let ceiling =
             if let given, first == nil {
                 given
             } else {
                 max(beginning, min(carried, given ?? Self.highest(of: size, period: period)))
             }
-        return BitRate(bitsPerSecond: max(min(limit ?? most, most).bitsPerSecond, Self.least))
+        return BitRate(bitsPerSecond: max(min(limit ?? ceiling, ceiling).bitsPerSecond, Self.minBitsPerSecond))
     }
 
     /// The rate beyond which more is of no use: 12 Mbit/s for 1920x1080 at 30 frames per second.
     static func highest(of size: PictureSize, period: Interval) -> BitRate {
         let macroblocks = ((size.width + 15) / 16) * ((size.height + 15) / 16)
         let bits = Double(macroblocks * bitsPerMacroblock) / max(period.seconds, 0.001)
-        return BitRate(bitsPerSecond: max(BitRate.usual.bitsPerSecond, Int(min(bits, Double(most)))))
+        return BitRate(bitsPerSecond: max(BitRate.usual.bitsPerSecond, Int(min(bits, Double(maxBitsPerSecond)))))
     }
 }

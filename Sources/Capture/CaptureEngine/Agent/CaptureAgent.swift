@@ -231,9 +231,9 @@ public final class CaptureAgent {
             log.info(format == .yuv420 ? "a viewer can't decode 4:4:4: switching to 4:2:0" : "switching back to 4:4:4")
             setChroma(format)
         case .frameRate(let wanted):
-            let most = FrameRate(framesPerSecond: configuration.framesPerSecond)
+            let maxRate = FrameRate(framesPerSecond: configuration.framesPerSecond)
             // A rate of 0 would be a pause, which has its own message.
-            let rate = max(min(wanted, most), FrameRate(millihertz: 100))
+            let rate = max(min(wanted, maxRate), FrameRate(millihertz: 100))
             setPeriod(Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz)))
         case .bitRate(let wanted):
             bitRate.limit = wanted

@@ -36,19 +36,19 @@ extension MotionSearch {
         if let offset = last.first(where: { votes($0) * 3 >= places.count }) { return (offset, true) }
         // A quarter of the votes is enough to look closer, because some places have just come into view, and others may
         // have moved differently.
-        var most = max(2, places.count / 4) - 1
+        var bestCount = max(2, places.count / 4) - 1
         var best: Offset?
         for place in places.prefix(isFar ? 3 : 8) {
             var left = Self.maxMatches
             search(place, current, previous, isFar: isFar) { offset in
                 let count = votes(offset)
-                if count > most { (best, most) = (offset, count) }
+                if count > bestCount { (best, bestCount) = (offset, count) }
                 left -= 1
                 return left == 0 || count * 2 >= places.count
             }
-            if most * 2 >= places.count { break }
+            if bestCount * 2 >= places.count { break }
         }
-        return best.map { ($0, most * 3 >= places.count) }
+        return best.map { ($0, bestCount * 3 >= places.count) }
     }
 
     private typealias Place = Offset

@@ -15,11 +15,11 @@ struct MotionSearch {
     private let rows: Int
     /// The offsets that were found last; most likely the motion continues.
     private var last: [Offset] = []
-    private var pause = Pause(longest: 30)
+    private var pause = Pause(maxLength: 30)
     /// For the second offset. Most pages scroll alone, but beside a log the other one moves only now and then.
-    private var secondPause = Pause(longest: 4)
+    private var secondPause = Pause(maxLength: 4)
     /// For a search far away, in both directions at once: for windows that are dragged fast.
-    private var farPause = Pause(longest: 8)
+    private var farPause = Pause(maxLength: 8)
     private var lastArea = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
 
     typealias Offset = (x: Int, y: Int)
@@ -42,11 +42,11 @@ struct MotionSearch {
 
     /// The pictures that aren't searched because the searches before them found nothing.
     private struct Pause {
-        let longest: Int
+        let maxLength: Int
         var left = 0
         var failures = 0
 
-        init(longest: Int) { self.longest = longest }
+        init(maxLength: Int) { self.maxLength = maxLength }
 
         /// Whether to leave out the next search.
         mutating func skips() -> Bool {
@@ -56,7 +56,7 @@ struct MotionSearch {
 
         mutating func searched(found: Bool) {
             failures = found ? 0 : failures + 1
-            left = failures > 2 ? 1 + min(1 << min(failures - 3, 8), longest) : 0
+            left = failures > 2 ? 1 + min(1 << min(failures - 3, 8), maxLength) : 0
         }
     }
 

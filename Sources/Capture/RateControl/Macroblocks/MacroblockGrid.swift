@@ -12,7 +12,7 @@ public struct MacroblockGrid: Sendable, Hashable {
     public static let side = 16
     /// The most macroblocks along a side. Level 6.2 allows at most 16 880 samples (ITU-T H.264 table A-1), so no real
     /// picture is cut off.
-    private static let longest = 4_096
+    private static let maxPerSide = 4_096
 
     /// The grid that covers a picture of `size`.
     public init(size: PictureSize) {
@@ -33,7 +33,7 @@ public struct MacroblockGrid: Sendable, Hashable {
     }
 
     private static func covering(_ samples: Int) -> Int {
-        let samples = min(max(samples, 0), longest * side)
+        let samples = min(max(samples, 0), maxPerSide * side)
         return (samples + side - 1) / side
     }
 

@@ -154,18 +154,18 @@ final class LinkPeer {
                 end(.protocolError, "this host doesn't encrypt its link")
             } else if case .endedInsideMessage = error {
                 // Only report this: the peer may simply have died.
-                lose(error)
+                connectionLost(error)
             } else {
                 log.error("link: \(error); the connection is ended")
                 end(.protocolError, "\(error)")
             }
         } catch {
-            lose(error)
+            connectionLost(error)
         }
     }
 
     /// Ends a connection that was lost.
-    private func lose(_ error: any Error) {
+    private func connectionLost(_ error: any Error) {
         reason = "\(error)"
         log.warning("link: \(error)")
         finish()

@@ -102,7 +102,7 @@ final class TrackEncoder: Sendable {
     static func takes(_ picture: I420Picture) -> Bool {
         let sides = 1...16_384
         return sides.contains(picture.size.width) && sides.contains(picture.size.height)
-            && Int64(picture.lumaCount) <= H264Decoder.largestPicture
+            && Int64(picture.lumaCount) <= H264Decoder.maxPixels
             && picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
     }
 

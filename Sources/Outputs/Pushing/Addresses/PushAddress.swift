@@ -17,7 +17,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
     private static let protocols: [(scheme: String, container: MediaContainer)] = [
         ("rtmp", .flash), ("rtmps", .flash), ("srt", .transportStream), ("rtsp", .rtsp),
     ]
-    private static let longest = 4096
+    private static let maxByteCount = 4096
 
     /// Files, by the ends of their names.
     private static let files: [(suffix: String, container: MediaContainer)] = [
@@ -72,7 +72,9 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Checks what holds for each URL.
     static func check(_ text: String) throws(OutputSettingsError) {
-        guard text.utf8.count <= longest else { throw OutputSettingsError("its URL has more than \(longest) bytes") }
+        guard text.utf8.count <= maxByteCount else {
+            throw OutputSettingsError("its URL has more than \(maxByteCount) bytes")
+        }
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !(0x7F...0x9F).contains($0.value) }) else {
             throw OutputSettingsError("its URL has a space or a control character")
         }

@@ -13,7 +13,7 @@ import WebRTCPushing
 /// as the API of Qiniu's live service Pili returns it. Users of that service need the second form.
 struct StreamObject: Sendable, CustomStringConvertible {
     /// The most bytes that are read.
-    static let largest = 64 << 10
+    static let maxByteCount = 64 << 10
 
     /// For people, without what may be secret.
     let description: String
@@ -58,7 +58,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
             if isFile {
                 (bytes, nearest) = (try file(), nil)
             } else {
-                let document = try WebDocument.read(place, limit: Self.largest, within: Self.timeout)
+                let document = try WebDocument.read(place, limit: Self.maxByteCount, within: Self.timeout)
                 (bytes, nearest) = (document.bytes, document.nearness)
             }
         } catch {
@@ -72,13 +72,13 @@ struct StreamObject: Sendable, CustomStringConvertible {
     private func file() throws(OutputError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SmallFileError) {
-            let file = try SmallFile(place, limit: Self.largest + 1)
+            let file = try SmallFile(place, limit: Self.maxByteCount + 1)
             bytes = file.bytes
         } catch {
             guard case .notReadable(let code) = error else { throw OutputError("it is no file") }
             throw OutputError(String(cString: strerror(code)))
         }
-        guard bytes.count <= Self.largest else { throw OutputError("it has more than \(Self.largest) bytes") }
+        guard bytes.count <= Self.maxByteCount else { throw OutputError("it has more than \(Self.maxByteCount) bytes") }
         return bytes
     }
 

@@ -4,7 +4,7 @@ import LinkTransport
 /// Reads a password that a user types on a terminal, pipes in or keeps in a file.
 public enum PasswordInput {
     /// The longest password, in bytes of UTF-8.
-    public static let longest = 256
+    public static let maxByteCount = 256
 
     /// Asks on the terminal at standard input, without showing what is typed. If standard input is not a terminal,
     /// reads its first line. Throws ``PasswordError``, such as `cancelled`, `unlike` or `tooLong`.
@@ -21,7 +21,7 @@ public enum PasswordInput {
         let file: SmallFile
         do throws(SmallFileError) {
             // What is read of a line that is too long is too long as well.
-            file = try SmallFile(secret: path, limit: longest + 2)
+            file = try SmallFile(secret: path, limit: maxByteCount + 2)
         } catch {
             switch error {
             case .notReadable(let code): throw .notReadable(errno: code)
@@ -37,7 +37,7 @@ public enum PasswordInput {
     private static func check(_ bytes: [UInt8]) throws(PasswordError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
         guard !text.isEmpty else { throw .empty }
-        guard bytes.count <= longest else { throw .tooLong }
+        guard bytes.count <= maxByteCount else { throw .tooLong }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else { throw .notText }
         return text
     }
@@ -46,7 +46,7 @@ public enum PasswordInput {
     private static func firstLineOfInput() throws(PasswordError) -> [UInt8] {
         var line: [UInt8] = []
         var byte: UInt8 = 0
-        while line.count <= longest + 1 {
+        while line.count <= maxByteCount + 1 {
             let count = Glibc.read(0, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .notReadable(errno: errno) }
@@ -85,7 +85,7 @@ public enum PasswordInput {
             case 0x08, 0x7F:
                 // Remove a whole character: its continuation bytes and its first byte.
                 while let last = line.popLast(), last & 0xC0 == 0x80 {}
-            default: if line.count <= longest { line.append(byte) }
+            default: if line.count <= maxByteCount { line.append(byte) }
             }
         }
     }
@@ -110,7 +110,7 @@ public enum PasswordError: Error, Equatable, Sendable, CustomStringConvertible {
         case .notAFile: "is not a file"
         case .notPrivate: "can be read by others, or belongs to another user; run chmod 600 on it"
         case .empty: "the password, which is the first line, is empty"
-        case .tooLong: "a password has at most \(PasswordInput.longest) bytes"
+        case .tooLong: "a password has at most \(PasswordInput.maxByteCount) bytes"
         case .notText: "a password is UTF-8 text without control characters"
         case .unlike: "the two passwords differ; start again"
         case .cancelled: "no password was given"

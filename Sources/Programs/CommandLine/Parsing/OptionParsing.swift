@@ -26,7 +26,7 @@ extension Command {
         let all = allOptions
         let switches = booleanSwitches
         let scan = scanLock.withLock { _ in scanOptions(arguments, all.flatMap(\.spelled), booleanSwitches: switches) }
-        if let fault = scan.fault { throw UsageError(words(for: fault, program: program)) }
+        if let fault = scan.fault { throw UsageError(message(for: fault, program: program)) }
         let parsed = ParsedOptions(command: self, given: scan.given, order: scan.order, operands: scan.operands)
         if !parsed.wantsHelp && !parsed.wantsVersion { try checkCount(of: scan.operands, program: program) }
         return parsed
@@ -41,7 +41,7 @@ extension Command {
         if found.count < operands.count.lowerBound { throw UsageError("\(operands.name) is missing; \(hint)") }
     }
 
-    private func words(for fault: OptionFault, program: String) -> String {
+    private func message(for fault: OptionFault, program: String) -> String {
         let list = "'\(program) --help' lists them"
         switch fault {
         case .unknownShort(let letter): return "unknown option -\(printable(letter)); \(list)"

@@ -12,7 +12,7 @@ struct JoinOption {
         repeats: true, alsoSoughtAs: ["skyrtc", "socketio", "socket.io", "member", "conference"], isSecret: true)
 
     /// Each has a thread.
-    private static let most = 16
+    private static let maxCount = 16
 
     let targets: [JoinTarget]
     /// A line for a user who joins a server on another machine without letting other machines in.
@@ -23,8 +23,8 @@ struct JoinOption {
         let wanted = options.values("join")
         SecretArguments.hide(wanted)
         let place = options.place(of: "join") ?? "--join"
-        guard wanted.count <= Self.most else {
-            throw UsageError("\(place): there can be \(Self.most) at most, and there are \(wanted.count)")
+        guard wanted.count <= Self.maxCount else {
+            throw UsageError("\(place): there can be \(Self.maxCount) at most, and there are \(wanted.count)")
         }
         targets = try wanted.map { text throws(UsageError) in
             do throws(JoinError) {

@@ -14,7 +14,7 @@ final class Pushes: Sendable {
     /// How long all of them together may take to end.
     private static let timeout = Interval.seconds(4)
     /// At most this many are kept, including those that have ended.
-    private static let most = 64
+    private static let maxCount = 64
 
     private let host: ScreenRelayHost
     private let news: SharingNews
@@ -65,9 +65,9 @@ final class Pushes: Sendable {
         do {
             let (push, number) = try pushes.withLock { pushes in
                 // One that has ended makes room: the oldest.
-                if pushes.added.count >= Self.most {
+                if pushes.added.count >= Self.maxCount {
                     guard let old = pushes.ended.filter({ pushes.added[$0] != nil }).min() else {
-                        throw OutputSettingsError("there are \(Self.most) that run; stop one of them")
+                        throw OutputSettingsError("there are \(Self.maxCount) that run; stop one of them")
                     }
                     replaced = pushes.added.removeValue(forKey: old)
                     pushes.ended.remove(old)

@@ -21,7 +21,7 @@ public struct KeyFrameRequestLimiter: Sendable {
     private var lastRequest: MonotonicTime?
     private var lastServed: MonotonicTime?
     private var spacing = Self.firstSpacing
-    private let longest: Interval
+    private let spacingLimit: Interval
     private var lastOrder: Order?
 
     private struct Order: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct KeyFrameRequestLimiter: Sendable {
 
     /// A limiter that has served no request; `isOfServer` says whether the peer asks for many viewers.
     public init(isOfServer: Bool = false) {
-        longest = isOfServer ? Self.firstSpacing : Self.maxSpacing
+        spacingLimit = isOfServer ? Self.firstSpacing : Self.maxSpacing
     }
 
     /// Takes a picture loss indication. Returns whether to serve it now; if not, it is deferred until `deadline`.
@@ -87,7 +87,7 @@ public struct KeyFrameRequestLimiter: Sendable {
 
     private mutating func serve(at now: MonotonicTime) {
         // The first served request leaves the interval unchanged; each later one doubles it.
-        if lastServed != nil { spacing = min(spacing * 2, longest) }
+        if lastServed != nil { spacing = min(spacing * 2, spacingLimit) }
         lastServed = now
         deadline = nil
         servedRequests += 1

@@ -55,7 +55,7 @@ final class MediaLoop: DatagramSink {
     ) {
         streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
         socket = sockets.datagrams
-        streams = StreamConnections(sockets.listener, longest: Self.datagramRoom)
+        streams = StreamConnections(sockets.listener, maxLength: Self.datagramRoom)
         self.context = context
         self.inbox = inbox
         self.sharedStatistics = sharedStatistics

@@ -44,8 +44,8 @@ struct Pacer {
     /// The number of bytes that may be sent without waiting so that other packets wait for them no longer than 100 ms,
     /// or on a slow path than two packets take: it is never so busy with others that nothing could be sent again.
     func room(now: MonotonicTime) -> Int {
-        let longest = max(.milliseconds(100), room + duration(2 * Self.fullPacket))
-        let time = max(.zero, now + longest - max(fullAt, now))
+        let maxTime = max(.milliseconds(100), room + duration(2 * Self.fullPacket))
+        let time = max(.zero, now + maxTime - max(fullAt, now))
         let bytes = Int(time.nanoseconds / 1000) * bitsPerSecond / 8_000_000
         return fullAt <= now ? max(bytes, 2 * Self.fullPacket) : bytes
     }

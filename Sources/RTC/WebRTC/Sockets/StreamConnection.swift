@@ -26,7 +26,7 @@ final class StreamConnection {
 
     /// Takes ownership of an accepted connection, and tells its addresses from others by `number`. Nil if the peer has
     /// gone already.
-    init?(owning descriptor: Int32, number: UInt32, longest: Int, now: MonotonicTime) {
+    init?(owning descriptor: Int32, number: UInt32, maxLength: Int, now: MonotonicTime) {
         guard let peer = TransportAddress(peerOf: descriptor), let local = TransportAddress(localEndOf: descriptor)
         else {
             close(descriptor)
@@ -36,7 +36,7 @@ final class StreamConnection {
         path = NetworkPath(peer: peer.over(connection: number), local: local)
         openedAt = now
         heardAt = now
-        framing = StreamFraming(longest: longest)
+        framing = StreamFraming(maxLength: maxLength)
     }
 
     deinit {

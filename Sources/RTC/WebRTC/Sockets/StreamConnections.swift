@@ -60,7 +60,7 @@ final class StreamConnections {
     private let owner = ThreadOwner()
     private let listener: StreamListener?
     private let listenerDescriptor: Int32
-    private let longest: Int
+    private let maxLength: Int
     private let limit: Int
     private var connections: [UInt32: StreamConnection] = [:]
     private var counts: [Client: Int] = [:]
@@ -68,9 +68,9 @@ final class StreamConnections {
     private var resumesAccepting: MonotonicTime?
     private var ready = [shim_ready](repeating: shim_ready(), count: StreamConnections.servedAtOnce)
 
-    /// Accepts at most `limit` connections from `listener`, if there is one, for datagrams of at most `longest` bytes.
-    init(_ listener: consuming StreamListener?, longest: Int, limit: Int = StreamConnections.limit) {
-        (self.longest, self.limit) = (longest, limit)
+    /// Accepts at most `limit` connections from `listener`, if there is one, for datagrams of up to `maxLength` bytes.
+    init(_ listener: consuming StreamListener?, maxLength: Int, limit: Int = StreamConnections.limit) {
+        (self.maxLength, self.limit) = (maxLength, limit)
         listenerDescriptor = listener?.descriptor ?? -1
         self.listener = listener
         descriptor = listenerDescriptor < 0 ? -1 : epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -158,7 +158,7 @@ final class StreamConnections {
 
     private func add(_ accepted: Int32, now: MonotonicTime) {
         repeat { lastNumber &+= 1 } while lastNumber == 0 || connections[lastNumber] != nil
-        guard let new = StreamConnection(owning: accepted, number: lastNumber, longest: longest, now: now) else {
+        guard let new = StreamConnection(owning: accepted, number: lastNumber, maxLength: maxLength, now: now) else {
             return
         }
         let client = Client(new.path.peer)

@@ -15,12 +15,12 @@ struct StreamFraming {
     }
 
     /// The length of the longest datagram that is taken, in bytes.
-    private let longest: Int
+    private let maxLength: Int
     /// The beginning of a datagram whose end hasn't come yet, with its length in front; usually empty.
     private var partial: [UInt8] = []
 
-    init(longest: Int) {
-        self.longest = longest
+    init(maxLength: Int) {
+        self.maxLength = maxLength
     }
 
     /// The number of bytes that are kept.
@@ -45,7 +45,7 @@ struct StreamFraming {
     private func length(of bytes: ArraySlice<UInt8>) throws(DatagramTooLongError) -> Int? {
         guard bytes.count >= 2 else { return nil }
         let length = bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
-        guard length <= longest else { throw DatagramTooLongError(length: length) }
+        guard length <= maxLength else { throw DatagramTooLongError(length: length) }
         return length
     }
 

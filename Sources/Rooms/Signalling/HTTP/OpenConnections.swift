@@ -120,7 +120,7 @@ final class ConnectedClient {
     let network: ConnectedClient?
     /// The number of an address's connections, or of a network's addresses.
     var count = 0
-    private var strangers = 0
+    private var unadmitted = 0
 
     init(key: String, network: ConnectedClient?) {
         (self.key, self.network) = (key, network)
@@ -128,15 +128,15 @@ final class ConnectedClient {
     }
 
     func beginCrowd() {
-        strangers = 0
-        network?.strangers = 0
+        unadmitted = 0
+        network?.unadmitted = 0
     }
 
     func addToCrowd() {
-        strangers += 1
-        network?.strangers += 1
+        unadmitted += 1
+        network?.unadmitted += 1
     }
 
     /// The number of its connections that haven't been admitted; for a /48, an eighth of them.
-    var crowd: Int { Crowd.size(address: strangers, network: network?.strangers ?? 0) }
+    var crowd: Int { Crowd.size(address: unadmitted, network: network?.unadmitted ?? 0) }
 }

@@ -10,7 +10,7 @@ import Glibc
 /// handshake. The deadline starts again with the handshake: waiting for a turn isn't the client's fault.
 final class TLSHandshakes {
     /// A connection whose handshake isn't complete.
-    private final class Newcomer {
+    private final class PendingHandshake {
         let connection: ClientConnection
         /// The TLS stream, which owns the plain one.
         let stream: UnsafeMutablePointer<GIOStream>
@@ -38,9 +38,9 @@ final class TLSHandshakes {
     private let limits: SignallingLimits
     private let context: OpaquePointer
     /// Connections whose clients haven't sent anything.
-    private var silent: [ObjectIdentifier: Newcomer] = [:]
+    private var silent: [ObjectIdentifier: PendingHandshake] = [:]
     /// Connections whose clients have sent something, and whose handshakes wait for their turn, by their numbers.
-    private var queue: [UInt64: Newcomer] = [:]
+    private var queue: [UInt64: PendingHandshake] = [:]
     /// The connections of running handshakes.
     private var running: [UInt64: ClientConnection] = [:]
     private var turns: HandshakeTurns
@@ -70,13 +70,13 @@ final class TLSHandshakes {
         _ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>,
         _ socket: UnsafeMutablePointer<GSocket>, serve: @escaping () -> Void
     ) {
-        let newcomer = Newcomer(connection, stream, socket, serve: serve)
+        let pending = PendingHandshake(connection, stream, socket, serve: serve)
         connection.allow(limits.handshakeTime)
-        newcomer.waiting = EventSource.accepting(socket, on: context, of: self) { [unowned newcomer] handshakes in
-            handshakes.spoke(newcomer)
+        pending.waiting = EventSource.accepting(socket, on: context, of: self) { [unowned pending] handshakes in
+            handshakes.spoke(pending)
             return false
         }
-        silent[ObjectIdentifier(newcomer)] = newcomer
+        silent[ObjectIdentifier(pending)] = pending
     }
 
     /// Drops all connections whose handshakes haven't begun.
@@ -86,23 +86,23 @@ final class TLSHandshakes {
         queue = [:]
     }
 
-    private func spoke(_ newcomer: Newcomer) {
-        guard silent.removeValue(forKey: ObjectIdentifier(newcomer)) != nil else { return }
-        newcomer.waiting = nil
+    private func spoke(_ pending: PendingHandshake) {
+        guard silent.removeValue(forKey: ObjectIdentifier(pending)) != nil else { return }
+        pending.waiting = nil
         var first: UInt8 = 0
-        // If the client has closed the connection, or after an error, releasing the newcomer closes the connection.
-        guard recv(g_socket_get_fd(newcomer.socket), &first, 1, Int32(MSG_PEEK)) == 1 else { return }
+        // If the client has closed the connection, or after an error, releasing the handshake closes the connection.
+        guard recv(g_socket_get_fd(pending.socket), &first, 1, Int32(MSG_PEEK)) == 1 else { return }
         // A TLS handshake record (RFC 8446 section 5.1) starts with this byte; a plain HTTP request doesn't.
         guard first == 0x16 else {
             let text = "this port is only for https://.\n"
-            newcomer.connection.sendAndShutdown(
+            pending.connection.sendAndShutdown(
                 "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
                     + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
             return
         }
-        newcomer.connection.deadline = .max
-        queue[newcomer.connection.number] = newcomer
-        let connection = newcomer.connection
+        pending.connection.deadline = .max
+        queue[pending.connection.number] = pending
+        let connection = pending.connection
         turns.add(connection.number, of: connection.countedAs == nil ? nil : connection.address)
         next()
     }
@@ -118,32 +118,32 @@ final class TLSHandshakes {
         while let step = turns.next(now: g_get_monotonic_time()) {
             switch step {
             case .begin(let number):
-                if let newcomer = queue.removeValue(forKey: number) { run(newcomer) } else { turns.end(number) }
+                if let pending = queue.removeValue(forKey: number) { run(pending) } else { turns.end(number) }
             case .end(let number): running[number]?.abort()
             }
         }
     }
 
-    private func run(_ newcomer: Newcomer) {
-        let connection = newcomer.connection
+    private func run(_ pending: PendingHandshake) {
+        let connection = pending.connection
         connection.allow(limits.handshakeTime)
         running[connection.number] = connection
-        newcomer.onEnd = { [weak self, unowned newcomer] isDone in
-            if isDone { newcomer.serve() }
+        pending.onEnd = { [weak self, unowned pending] isDone in
+            if isDone { pending.serve() }
             guard let self else { return }
-            running[newcomer.connection.number] = nil
-            turns.end(newcomer.connection.number)
+            running[pending.connection.number] = nil
+            turns.end(pending.connection.number)
             next()
         }
         g_tls_connection_handshake_async(
-            UnsafeMutableRawPointer(newcomer.stream).assumingMemoryBound(to: GTlsConnection.self), G_PRIORITY_DEFAULT,
+            UnsafeMutableRawPointer(pending.stream).assumingMemoryBound(to: GTlsConnection.self), G_PRIORITY_DEFAULT,
             nil,
             { source, result, data in
                 guard let source, let data else { return }
-                let newcomer = Unmanaged<Newcomer>.fromOpaque(data).takeRetainedValue()
+                let pending = Unmanaged<PendingHandshake>.fromOpaque(data).takeRetainedValue()
                 let connection = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GTlsConnection.self)
                 let isDone = g_tls_connection_handshake_finish(connection, result, nil) != 0
-                newcomer.onEnd(isDone && TLSHandshakes.isNewEnough(connection))
-            }, Unmanaged.passRetained(newcomer).toOpaque())
+                pending.onEnd(isDone && TLSHandshakes.isNewEnough(connection))
+            }, Unmanaged.passRetained(pending).toOpaque())
     }
 }
