@@ -62,7 +62,7 @@ struct NamedGroupTests {
             ("[push rtmp://h/app/Sesam]\n", "/config:1: push rtmp://...: not a name"),
             ("[push]\n", "/config:1: push '': not a name; use up to 64 letters"),
             ("[push a b]\n", "/config:1: push a b: not a name;"),
-            ("[push a]\nurl=x\n[push a]\ntries=1\n", "/config:3: [push a] is there twice; give each a name of its own"),
+            ("[push a]\nurl=x\n[push a]\ntries=1\n", "/config:3: [push a] is there twice; give each its own name"),
             ("[push a]\n[push  a]\n", "/config:2: [push a] is there twice"),
             ("[push a]\nurk=x\n", "/config:2: [push a]: unknown setting 'urk'; did you mean url? they are url, tries"),
             ("[push a]\nrtmp://h/app/Sesam?a=b\n", "/config:2: [push a]: unknown setting 'rtmp://...'; they are"),

@@ -205,7 +205,7 @@ struct LocalCheckTests {
         #expect(locks.map(\.id) == ["display-lock"])
         #expect(
             locks.first?.what
-                == "--pause-when-locked notices screen lockers with windows of their own and the X server's "
+                == "--pause-when-locked notices screen lockers with their own windows and the X server's "
                 + "screen saver, but not what a desktop such as GNOME tells logind, which knows no login session of the "
                 + "display")
         #expect(check.findings(in: "size 640 480\nunnoticed session\nunnoticed saver\n").map(\.id) == ["display-lock"])

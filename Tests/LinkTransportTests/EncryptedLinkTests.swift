@@ -62,7 +62,7 @@ struct EncryptedLinkTests {
         }
         #expect(try LinkAddress(parsing: "tls:7300") == .tls(host: "127.0.0.1", port: 7300))
         let error = failure { () throws(LinkTransportError) in try LinkAddress(parsing: "tls:host") }
-        #expect(error?.description.contains("as in tls:127.0.0.1:7300") == true)
+        #expect(error?.description.contains("for example tls:127.0.0.1:7300") == true)
     }
 
     @Test("bytes arrive whole and in order both ways, and what the peer doesn't take waits", arguments: [100, 65_536])

@@ -73,7 +73,7 @@ public final class Pull: Sendable {
         onEvent: @escaping @Sendable (PullEvent) -> Void = { _ in }
     ) throws(PullError) {
         guard settings.acceptsAnyCertificate || !address.takesAnyCertificate else {
-            throw PullError("nothing checks the certificate of a server by rtsps")
+            throw PullError("the certificate of an rtsps server isn't verified")
         }
         guard let shared = Shared() else { throw PullError("no file descriptor is left for a source") }
         self.shared = shared

@@ -37,7 +37,7 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
         guard rest.hasPrefix("://") else { throw PullError("it isn't a URL, such as rtsp://camera/stream") }
         guard Self.schemes.contains(scheme) else {
             let known = Self.schemes.joined(separator: ", ")
-            throw PullError("nothing is read by \(scheme.prefix(20)); it can be one of \(known), file")
+            throw PullError("nothing is read over \(scheme.prefix(20)); it can be one of \(known), file")
         }
         let place = rest.dropFirst(3)
         let authority = place.prefix { $0 != "/" && $0 != "?" }
@@ -45,7 +45,7 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
         guard !host.isEmpty, !host.hasPrefix(":") else { throw PullError("its URL names no host") }
         // Else a part of a password would be taken for the host, and shown.
         guard !place.dropFirst(authority.count).contains("@") else {
-            throw PullError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
+            throw PullError("its URL has an @ after the host; write %40, and %2F for a / in a password")
         }
         // A server that asks for them is connected to again, which libavformat does without checking its certificate.
         guard scheme != "rtmps" || !authority.contains("@") else {

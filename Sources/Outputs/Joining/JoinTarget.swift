@@ -70,7 +70,7 @@ public struct JoinTarget: Hashable, Sendable, CustomStringConvertible {
             !host.contains("%")
         else { throw JoinError("its URL names no host") }
         guard let port = parts.port else {
-            guard !authority.hasSuffix(":") else { throw JoinError("its URL names no port behind the colon") }
+            guard !authority.hasSuffix(":") else { throw JoinError("its URL names no port after the colon") }
             return (host, usual)
         }
         guard let number = UInt16(exactly: port), number > 0 else {

@@ -62,11 +62,11 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
             let scheme = parts.scheme?.lowercased(), schemes.contains(scheme)
         else { throw WebRTCServerError("its URL can't be read; write it like \(example)") }
         guard let host = parts.percentEncodedHost, !host.isEmpty, parts.port.map({ (1...65535).contains($0) }) ?? true
-        else { throw WebRTCServerError("its URL names no host, as in \(example)") }
+        else { throw WebRTCServerError("its URL names no host; write it like \(example)") }
         token = try Self.token(parts)
         if isWHIP {
             guard parts.percentEncodedPath.count > 1 else {
-                throw WebRTCServerError("its URL has no path, as in \(example)")
+                throw WebRTCServerError("its URL has no path; write it like \(example)")
             }
             service = .whip
         } else {
@@ -89,7 +89,8 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
         let user = parts.percentEncodedUser ?? ""
         let password = parts.percentEncodedPassword ?? ""
         guard user.isEmpty || password.isEmpty else {
-            throw WebRTCServerError("its URL has a user and a password; write only a token, as in https://TOKEN@HOST/")
+            throw WebRTCServerError(
+                "its URL has a user and a password; write only a token, for example https://TOKEN@HOST/")
         }
         let written = user + password
         guard !written.isEmpty else { return nil }
@@ -104,7 +105,7 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
             separator: ",", maxSplits: 1, omittingEmptySubsequences: false
         ).map { $0.removingPercentEncoding ?? "" }
         guard let name = words.first, !name.isEmpty else {
-            throw WebRTCServerError("its URL names no room, as in janus:wss://HOST#ROOM")
+            throw WebRTCServerError("its URL names no room; write it like janus:wss://HOST#ROOM")
         }
         let isNumber = name.utf8.allSatisfy { (0x30...0x39).contains($0) }
         let number = isNumber ? Int64(name) : nil

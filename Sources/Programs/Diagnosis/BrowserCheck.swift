@@ -69,7 +69,7 @@ public struct BrowserCheck {
             let decoder = abilities.contains("webcodecs") ? "; its WebCodecs could decode it" : ""
             return [
                 Finding(
-                    "browser-h264", "the browser can't receive H.264 by WebRTC\(decoder)",
+                    "browser-h264", "the browser can't receive H.264 over WebRTC\(decoder)",
                     todo: "\(framework); in Firefox wait until its OpenH264 plugin is installed (about:addons), and "
                         + "with a distribution's Chromium install its codecs")
             ]

@@ -124,7 +124,7 @@ struct DisplayCheck {
 
     /// What `--pause-when-locked` notices here, and what it doesn't.
     private func unnoticedLocks(_ kinds: [String]) -> Finding {
-        var noticed = ["screen lockers with windows of their own"]
+        var noticed = ["screen lockers with their own windows"]
         var missed: [String] = []
         let session = "what a desktop such as GNOME tells logind"
         if kinds.contains("session") {

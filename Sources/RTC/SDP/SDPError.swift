@@ -67,7 +67,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unwantedSection(let kind): "the offer has a section of kind \(kind): one video and one audio are taken"
         case .notBundled: "the offer's audio and video are not in one BUNDLE group, which is needed"
         case .noOpus(let offered):
-            "the offer's audio has no Opus, only \(offered.joined(separator: ", ")): offer Opus, or video alone"
+            "the offer's audio has no Opus, only \(offered.joined(separator: ", ")): offer Opus, or only video"
         case .videoRejected: "the peer refused the video that was offered"
         case .soundRejected: "the peer refused the sound that was offered"
         case .answerDoesNotFitOffer: "the answer's media sections are not those of the offer"

@@ -22,7 +22,7 @@ public enum STUNError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notSTUN: "the datagram does not start with a STUN header"
         case .lengthField(let length, let datagram):
             "the STUN header says \(length) bytes of attributes in a datagram of \(datagram) bytes"
-        case .truncatedAttribute(let type): "STUN attribute \(Self.hex(type)) ends behind its message"
+        case .truncatedAttribute(let type): "STUN attribute \(Self.hex(type)) ends after its message"
         case .malformedAttribute(let type, let length):
             "STUN attribute \(Self.hex(type)) of \(length) bytes is malformed"
         case .fingerprintNotLast: "STUN attributes follow FINGERPRINT"

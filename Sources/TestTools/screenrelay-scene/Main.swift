@@ -35,7 +35,8 @@ enum SceneProgram {
             Option(
                 long: "dump", value: .required("TICKS"),
                 help:
-                    "write the pictures of these ticks, as in 0,3,10, as raw RGB to standard output; no display is used"
+                    "write the pictures of these ticks, for example 0,3,10, as raw RGB to standard output; no display "
+                    + "is used"
             ),
             Option(long: "text", value: .required("TICK"), help: "print the words that the picture of this tick shows"),
             Option(long: "facts", help: "print where things are in the scene"),

@@ -103,7 +103,7 @@ extension EndToEnd {
             "a mistake in a push of one names its file, group and key, and nothing of its URL",
             arguments: [
                 ("preset=low1", ":1: [push desk] has no url; write it like url=rtmp://HOST/APP/KEY", Int32(64)),
-                ("url=http://live.example/app/Sesam", ":2: [push desk] url: nothing is pushed by http", 64),
+                ("url=http://live.example/app/Sesam", ":2: [push desk] url: nothing is pushed over http", 64),
                 (
                     "url=rtmp://live.example/app/Sesam\npreset=huge",
                     ":3: [push desk] preset huge: no preset is called 'huge'", 64

@@ -50,7 +50,7 @@ extension EndToEnd {
                 (["--rtsp", "\(port)"], 69, "--rtsp \(port): the port \(port) is taken by another program"),
                 (["--rtsp", "x"], 64, "not an address to listen on; write it like 127.0.0.1:554"),
                 (["--rtsp", "192.0.2.1:554"], 64, "other machines can reach that address; add --lan if they may"),
-                (["--source", "ftp://h/Sesam"], 64, "--source: nothing is read by ftp"),
+                (["--source", "ftp://h/Sesam"], 64, "--source: nothing is read over ftp"),
                 (["--source", "file:a", "--source", "file:b"], 64, "two sources are for the first track"),
                 (["--source", "file:a,track=../b"], 64, "track="),
             ] as [([String], Int32, String)] {

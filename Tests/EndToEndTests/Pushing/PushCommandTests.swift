@@ -214,7 +214,7 @@ extension EndToEnd {
         func mistakes() throws {
             for (url, reason) in [
                 ("live.example/Sesam", "it isn't a URL"),
-                ("http://live.example/app/Sesam", "nothing is pushed by http"),
+                ("http://live.example/app/Sesam", "nothing is pushed over http"),
                 ("rtmp://live.example/app/Sesam key", "has a space"),
                 ("rtmps://me:Sesam@live.example/app/key", "without a check of the certificate"),
                 ("srt://0.0.0.0:9000?passphrase=Sesam&mode=listener", "other machines can reach the address"),

@@ -22,12 +22,12 @@ struct PushAddressTests {
             ("", "isn't a URL"), ("live.example/app/key", "isn't a URL"), ("rtmp:live.example", "isn't a URL"),
             (
                 "http://live.example/app/key",
-                "by http; it can be one of rtmp, rtmps, srt, rtsp, whip, janus, file, object"
+                "over http; it can be one of rtmp, rtmps, srt, rtsp, whip, janus, file, object"
             ), ("rtmp:///app/key", "names no host"),
             ("rtmp://:1935/app/key", "names no host"), ("rtmp://live.example", "no path"),
             ("rtmp://live.example/", "no path"), ("rtsp://live.example?key=1", "no path"),
             ("srt://live.example?passphrase=key", "no port"), ("srt://[::1]", "no port"),
-            ("rtmp://user:pa/ss@host/app", "an @ behind the host"), ("file:a b.mp4", "a space"),
+            ("rtmp://user:pa/ss@host/app", "an @ after the host"), ("file:a b.mp4", "a space"),
             ("file:talk.avi", "no name that ends in"), ("file:", "no name"), ("file:/srv/.mp4", "no name"),
             ("rtmps://me:kkk@live.example/app/key", "without a check of the certificate"),
             ("rtmp://live.example/app/a key", "a space"),

@@ -46,8 +46,8 @@ public enum X11CaptureError: ScreenError, Equatable {
     public var description: String {
         switch self {
         case .pointerGrabbed: "another program keeps the pointer to itself; close the menu that is open, and try again"
-        case .noDisplayNamed: "no display named and DISPLAY is not set; name one, as in :0"
-        case .invalidDisplayName(let display): "'\(display)' is not a display's name; write it as in :0"
+        case .noDisplayNamed: "no display named and DISPLAY is not set; name one, for example :0"
+        case .invalidDisplayName(let display): "'\(display)' is not a display's name; write it like :0"
         case .cannotOpen(let display):
             "display '\(display)' can't be opened: no X server is there, or it doesn't let us in (XAUTHORITY)"
         case .noSuchScreen(let display): "display '\(display)' has no such screen; leave the screen's number out"

@@ -54,18 +54,19 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         let digits = colon.map { rest[rest.index(after: $0)...] } ?? rest
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
             throw .invalidAddress(
-                text: text, reason: "it ends with a port of 0 to 65535, as in \(scheme)127.0.0.1:7300")
+                text: text, reason: "it ends with a port of 0 to 65535, for example \(scheme)127.0.0.1:7300")
         }
         guard let colon else { return ("127.0.0.1", port) }
         var host = String(rest[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw .invalidAddress(text: text, reason: "an IPv6 address stands in brackets, as in \(scheme)[::1]:7300")
+            throw .invalidAddress(
+                text: text, reason: "an IPv6 address stands in brackets, for example \(scheme)[::1]:7300")
         }
         guard !host.isEmpty, host.utf8.count <= maxName, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw .invalidAddress(
-                text: text, reason: "a name or an address stands before the port, as in \(scheme)[::1]:7300")
+                text: text, reason: "a name or an address stands before the port, for example \(scheme)[::1]:7300")
         }
         return (host, port)
     }

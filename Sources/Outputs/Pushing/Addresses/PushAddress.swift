@@ -100,7 +100,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         guard let found = protocols.first(where: { $0.scheme == scheme }) else {
             let known = protocols.map(\.scheme).joined(separator: ", ")
             throw OutputSettingsError(
-                "nothing is pushed by \(scheme.prefix(20)); it can be one of \(known), whip, janus, file, object")
+                "nothing is pushed over \(scheme.prefix(20)); it can be one of \(known), whip, janus, file, object")
         }
         let rest = parts[1].dropFirst(2)
         let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
@@ -110,7 +110,7 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         guard !host.isEmpty, !host.hasPrefix(":") else { throw OutputSettingsError("its URL names no host") }
         // Else a part of a password would be taken for the host, and shown.
         guard !tail.contains("@") else {
-            throw OutputSettingsError("its URL has an @ behind the host; write %40, and %2F for a / in a password")
+            throw OutputSettingsError("its URL has an @ after the host; write %40, and %2F for a / in a password")
         }
         // A server that asks for them is connected to again, which libavformat does without checking its certificate.
         guard scheme != "rtmps" || !rest[..<end].contains("@") else {
@@ -120,10 +120,10 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         let application = path.first ?? ""
         if found.container == .transportStream {
             guard host.last != "]", host.contains(":") else {
-                throw OutputSettingsError("its URL names no port, as in srt://\(host):9000")
+                throw OutputSettingsError("its URL names no port; write it like srt://\(host):9000")
             }
         } else if application.isEmpty {
-            throw OutputSettingsError("its URL has no path, as in \(scheme)://\(host)/app/key")
+            throw OutputSettingsError("its URL has no path; write it like \(scheme)://\(host)/app/key")
         }
         // Of several parts of the path the first one names an application; a single one may be the secret.
         let shown = path.count > 1 ? "/\(application)/..." : application.isEmpty ? "" : "/..."

@@ -31,7 +31,8 @@ struct StreamObject: Sendable, CustomStringConvertible {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https" else {
             guard !text.isEmpty, !text.contains("://") else {
-                throw OutputSettingsError("its object is a file or comes by http or https, as in object:live.json")
+                throw OutputSettingsError(
+                    "its object must be a file or an http or https URL, for example object:live.json")
             }
             (description, place, isFile) = (text, text, true)
             return
@@ -39,7 +40,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
         // Else a part of a password would be taken for the host, and shown.
         guard !text.dropFirst(scheme.count + 3).drop(while: { !"/?#".contains($0) }).contains("@") else {
             throw OutputSettingsError(
-                "the URL of its object has an @ behind the host; write %40, and %2F for a / in a password")
+                "the URL of its object has an @ after the host; write %40, and %2F for a / in a password")
         }
         guard let parts = URLComponents(string: text), let host = parts.percentEncodedHost, !host.isEmpty else {
             throw OutputSettingsError("the URL of its object names no host")

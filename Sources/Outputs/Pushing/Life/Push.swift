@@ -79,7 +79,7 @@ public struct PushSettings: Sendable {
     func check(for target: PushTarget) throws(OutputSettingsError) {
         guard suitsWebRTC || !target.takesWebRTC else {
             throw OutputSettingsError(
-                "a server of WebRTC gets what viewers get: it can be sent the pictures alone, and nothing else changed")
+                "a WebRTC server gets the same packets as viewers; only its sound can be left out")
         }
         guard Self.sendBuffers.contains(sendBuffer) else {
             throw OutputSettingsError("its send buffer has \(sendBuffer) bytes; it may have 16 KiB to 16 MiB")

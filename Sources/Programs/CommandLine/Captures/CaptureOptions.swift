@@ -132,7 +132,7 @@ extension CaptureOptions {
         Option(long: "list", help: "list the displays, monitors and windows that can be shared, and exit"),
         Option(
             long: "pause-when-locked",
-            help: "pause picture and sound while the screen is locked or blanked; both go on once it is unlocked"),
+            help: "pause picture and sound while the screen is locked or blanked; both continue once it is unlocked"),
     ]
 
     private static let quality = [

@@ -73,7 +73,7 @@ extension CommandSet {
             let name = try ValueFormat<String>.plainName("name").read(
                 withoutURL(text), option: "\(place): \(kind.kind)")
             guard !found.contains(where: { $0.kind == kind.kind && $0.name == name }) else {
-                throw UsageError("\(place): [\(kind.kind) \(name)] is there twice; give each a name of its own")
+                throw UsageError("\(place): [\(kind.kind) \(name)] is there twice; give each its own name")
             }
             var group = SettingsGroup(kind: kind.kind, name: name, place: "\(place): [\(kind.kind) \(name)]")
             for entry in document.entries where entry.group == title {

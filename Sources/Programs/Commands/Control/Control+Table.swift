@@ -34,8 +34,8 @@ extension Control {
             ]),
         command(
             "sharpen",
-            "Re-sends what is static on the screen now, once, at more than the usual quality, as fast as the bit rate "
-                + "allows."),
+            "Re-sends the parts of the screen that are static now, once, at more than the usual quality, as fast as "
+                + "the bit rate allows."),
         command("stop", "Stops a running share or host; viewers see that sharing has ended."),
         command(
             "status", "Shows the state of a running share or host, and the number of viewers.",

@@ -12,7 +12,7 @@ const ATTEMPT_TIMEOUT = 3000;
 const TRACKS_TIMEOUT = 200;
 
 /**
- * A reception by the WebSocket, and at most one by WebRTC beside it, the attempt.
+ * A reception over the WebSocket, and at most one over WebRTC beside it, the attempt.
  *
  * Handlers: those of `FrameReception`, but that onFailure(reason) has a message; and onPath(reception), with the
  * attempt: it goes on from here.
@@ -31,8 +31,8 @@ export class Fallback extends FrameReception {
   #isOver = false;
 
   /**
-   * `attempt` is a reception by WebRTC that goes on; null if it has failed, with the message `failure`. `make()` makes
-   * another one; it is null if none can play.
+   * `attempt` is a reception over WebRTC that goes on; null if it has failed, with the message `failure`. `make()`
+   * makes another one; it is null if none can play.
    */
   constructor(signalling, track, { video, messages, attempt, failure, make }, handlers) {
     super(signalling, track, video, {

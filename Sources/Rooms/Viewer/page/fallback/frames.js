@@ -16,7 +16,7 @@ const KEY_INTERVAL = 1000;
 const MANY_PICTURES = 50;
 
 /**
- * Receives a track. To the page it is what `Reception` is by WebRTC. It fails at most once and doesn't recover.
+ * Receives a track. To the page it is what `Reception` is over WebRTC. It fails at most once and doesn't recover.
  *
  * Handlers: onStream(stream), with a stream or a Media Source, when the first picture has come; onConnected();
  * onPresented({captured, hasPointer, arrived, shown}) for each picture on the screen, with when it was captured (in
@@ -37,7 +37,7 @@ export class FrameReception {
   canPlay = true;
   /** Whether this browser can't play the sound that comes this way. */
   isMute = false;
-  /** In place of a `Peer`: the pictures have no RTP timestamps. */
+  /** Instead of a `Peer`: the pictures have no RTP timestamps. */
   peer = {
     synchronizationSources: [],
     playedTimestamp: undefined,

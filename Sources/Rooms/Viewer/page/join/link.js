@@ -18,7 +18,7 @@ export function readLink(location) {
   };
 }
 
-/** Returns the browser's kind, and whether it plays H.264 by WebRTC: some have none of it, or it is turned off. */
+/** Returns the browser's kind, and whether it plays H.264 over WebRTC: some have none of it, or it is turned off. */
 export function readBrowser() {
   const hasWebRTC = typeof RTCPeerConnection === "function";
   const codecs = globalThis.RTCRtpReceiver?.getCapabilities?.("video")?.codecs;

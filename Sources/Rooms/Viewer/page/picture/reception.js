@@ -182,7 +182,7 @@ export class Reception {
   }
 }
 
-/** In place of a `Reception` where the browser plays nothing by WebRTC: it is over before it begins. */
+/** Instead of a `Reception` where the browser plays nothing over WebRTC: it is over before it begins. */
 export class NoReception {
   isOver = true;
   isAnswered = false;

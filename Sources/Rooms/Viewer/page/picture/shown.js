@@ -15,8 +15,8 @@ const FALLBACK_DELAY = 3000;
 const TRACKS_TIMEOUT = 100;
 
 /**
- * Gets the pictures of the shown track from the host: by WebRTC, or by the page's WebSocket until WebRTC has found a
- * path. It doesn't recover by itself.
+ * Gets the pictures of the shown track from the host: over WebRTC, or over the page's WebSocket until WebRTC has found
+ * a path. It doesn't recover by itself.
  *
  * Handlers: onTold(type, detail), with an event of the viewer; onNegotiation(), before a reception begins;
  * onFailure(reason), with a message.
@@ -29,7 +29,7 @@ export class ShownTrack {
   relays = new Relays();
   /** The reception of the track, a `Reception`, a `Fallback` or a `NoReception`; null if there is none. */
   reception = null;
-  /** The last connection by WebRTC, a `Peer`, even if it has found no path; null if there was none. */
+  /** The last connection over WebRTC, a `Peer`, even if it has found no path; null if there was none. */
   peer = null;
   /** The connection to the host; null if there is none. */
   signalling = null;
@@ -198,7 +198,7 @@ export class ShownTrack {
     if (this.signalling.host !== null) this.#fallBackAtOnce();
   }
 
-  /** Makes a reception by WebRTC. Beside a `Fallback`, it is an attempt, and what happens to it concerns that. */
+  /** Makes a reception over WebRTC. Beside a `Fallback`, it is an attempt, and what happens to it concerns that. */
   #make() {
     const tell = (name, own) => (value) => {
       if (this.reception === reception) own(value);
@@ -227,14 +227,14 @@ export class ShownTrack {
     }, FALLBACK_DELAY);
   }
 
-  /** Receives the track by the WebSocket if WebRTC is not worth waiting for. */
+  /** Receives the track over the WebSocket if WebRTC is not worth waiting for. */
   #fallBackAtOnce() {
     const { hasH264, isFirefox } = this.#viewer.browser;
     if (!hasH264) this.#fallBack(messages.noH264(isFirefox));
     else if (this.#isBlocked) this.#fallBack();
   }
 
-  /** Receives the track by the WebSocket. `failure` is why WebRTC has failed; null if it may still find a path. */
+  /** Receives the track over the WebSocket. `failure` is why WebRTC has failed; null if it may still find a path. */
   async #fallBack(failure = null) {
     const before = this.reception;
     // Loaded only if it is needed, so that the page itself stays small.
@@ -267,7 +267,7 @@ export class ShownTrack {
     reception.open();
   }
 
-  /** Goes on with `found`, a reception by WebRTC. */
+  /** Goes on with `found`, a reception over WebRTC. */
   #changeOver(found) {
     const { hasPicture } = this.reception;
     this.#decodedBefore = this.framesDecoded;

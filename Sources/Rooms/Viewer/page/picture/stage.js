@@ -48,7 +48,7 @@ export class Stage {
   }
 
   /**
-   * Plays `stream`, a MediaStream or a Media Source, in place of the previous one, whose last picture stays until the
+   * Plays `stream`, a MediaStream or a Media Source, instead of the previous one, whose last picture stays until the
    * first new one.
    */
   show(stream) {
@@ -114,7 +114,7 @@ export class Stage {
     button.hidden = action === "";
   }
 
-  /** Shows a slate in place of the picture while the sharer has paused; null removes it. */
+  /** Shows a slate instead of the picture while the sharer has paused; null removes it. */
   slate(message) {
     this.#slate.hidden = message === null;
     this.#stage.toggleAttribute("data-paused", message !== null);

@@ -66,14 +66,14 @@ export const messages = {
   playBlocked: () => ({ title: words.playBlocked, detail: "", tone: "play" }),
   /** While no picture has arrived yet. */
   sourceWaiting: () => wait(words.sourceWaiting),
-  /** Over a picture that is no longer current, or in place of one. */
+  /** Over a picture that is no longer current, or instead of one. */
   sourceGone: (message, seconds) =>
     wait([
       seconds === null ? words.hostSays(message) || words.sourceAbsent : words.sourceGone(seconds, words.hostSays(message)),
     ]),
   /** Over the last picture if no more arrive and the host gives no reason. */
   silent: (seconds) => wait(words.silent(seconds)),
-  /** In place of the picture while the sharer has paused. */
+  /** Instead of the picture while the sharer has paused. */
   sourcePaused: (message) => wait(words.sourcePaused(words.hostSays(message))),
   oldPicture: (reason) => words.oldPicture(reason.title),
 };
