@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// ScreenRelay. Folders follow the way of a picture; a target depends only on groups above its own.
+// ScreenRelay. Folders follow the path of a frame; a target depends only on groups above its own.
 import PackageDescription
 
 /// Every target of ours: the Swift 6 language mode and no warnings.
@@ -52,7 +52,7 @@ let package = Package(
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
                 "RTSPServing", "Pulling", "Joining",
             ]),
-        // For the benchmarks in Tools/, packages of their own, which see products alone.
+        // For the benchmarks in Tools/, packages of their own, which see only products.
         .library(
             name: "ScreenRelayTestTools",
             targets: [
@@ -105,7 +105,7 @@ let package = Package(
         // The one table that finds the builder and the reader of a codec's frames.
         pure("Media", "CodecTable", ["MediaTypes", "H264", "Opus"]),
 
-        // Codecs: one wrapper a library.
+        // Codecs: one wrapper per library.
         shell("Codecs", "VideoEncoding", ["MediaTypes"]),
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
         // What the three wrappers of FFmpeg's libraries share: their messages, and the decoders that may be used.
@@ -121,6 +121,7 @@ let package = Package(
             "Codecs", "MediaFiles",
             ["CLibAV", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "VideoDecoding", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
+        // Apart from PictureFiles, so that applications of ScreenRelayKit don't need libqrencode.
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
         // Link: from capture to host.
@@ -295,7 +296,8 @@ let package = Package(
             "Programs", "screenrelay-sound",
             ["CLinux", "CommandLine", "HostConnection", "LinkTransport", "AudioCapture", "Threading"]),
 
-        // TestTools: a scene to share and a real browser to see it with.
+        // TestTools: a scene to share and a real browser to see it with. Three programs, as scripts use them apart:
+        // benchmarks start the scene without a browser, and Tools/quickstart checks the page without screenshots.
         shell("TestTools", "TestScene", ["CXCB"]),
         shell("TestTools", "BrowserDriver", ["CLinux", "Processes"]),
         program("TestTools", "screenrelay-scene", ["TestScene", "CommandLine"]),
@@ -317,7 +319,7 @@ let package = Package(
             name: "watermark", dependencies: ["ScreenRelayKit", "Pushing", "MediaTypes"], path: "Examples/Watermark",
             swiftSettings: settings),
 
-        // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
+        // Tests: one folder per target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(
             name: "TestSupport",
             dependencies: ["CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],

@@ -100,13 +100,20 @@ public struct Track: Sendable {
 
     /// The source says whether it shows the screen; the next frame that it sends is a key frame.
     ///
+    /// Its report may contradict the host's last order, because reports and orders cross on the link, or because the
+    /// source was disconnected when the order was given. Then it gets the order again:
+    ///
+    /// | the source reports | the host's order | the source is told to |
+    /// | --- | --- | --- |
+    /// | that it shows the screen | a pause, which lasts until it is lifted at the host | pause |
+    /// | a pause, and it doesn't pause by itself | a pause that has been lifted | go on |
+    /// | anything else | any | nothing |
+    ///
     /// - Parameter pausesItself: whether it may pause without an order. A source of sound doesn't.
     mutating func sharingChanged(to sharing: SharingState, pausesItself: Bool) {
         frameOrigin.gate.sourceSays(sharing)
         if !frameOrigin.gate.isOpen { frames.forget() }
-        // A pause that was set at the host lasts until it is lifted there.
         if frameOrigin.gate.isPaused, sharing == .live { actions.append(.setSharerPaused(true)) }
-        // It was away when the order was lifted.
         if !pausesItself, sharing != .live, !frameOrigin.gate.isPaused, frameOrigin.lastPauseOrder > 0 {
             actions.append(.setSharerPaused(false))
         }

@@ -36,6 +36,15 @@ extension PushConnection {
         /// Whether it has ended its file, because the pictures have another format now.
         var hasEndedFile = false
 
+        /// Gives up what the attempt reads. The caller releases it after the lock, because its end tells others.
+        mutating func takeInputs() -> (
+            subscription: TrackSubscription?, sound: TrackSubscription?, unsubscribe: (@Sendable () -> Void)?,
+            source: PushSource?
+        ) {
+            defer { (subscription, sound, unsubscribe, source) = (nil, nil, nil, nil) }
+            return (subscription, sound, unsubscribe, source)
+        }
+
         /// Takes the sound that has come; returns whether there is any. Whichever thread does that, it stays in order.
         mutating func takeSound(_ now: MonotonicTime) -> Bool {
             let packets = sound?.take() ?? []

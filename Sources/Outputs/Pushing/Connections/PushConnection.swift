@@ -89,14 +89,9 @@ final class PushConnection: PushAttempt {
     /// Ends at once, wherever it is.
     func abandon() {
         connection.abandon()
-        let (subscription, sound, unsubscribe, source) = shared.withLock { shared in
-            defer { (shared.subscription, shared.sound, shared.unsubscribe, shared.source) = (nil, nil, nil, nil) }
-            return (shared.subscription, shared.sound, shared.unsubscribe, shared.source)
-        }
-        unsubscribe?()
+        let inputs = shared.withLock { $0.takeInputs() }
+        inputs.unsubscribe?()
         wake.signal()
-        // Their end tells others, which must not happen under the lock.
-        _ = (subscription, sound, source)
     }
 
     /// Waits until its thread has ended, but no longer than until `deadline`.
