@@ -67,7 +67,9 @@ public struct PredictedSliceWriter {
         for index in 0..<columns { above[index] = .unavailable }
     }
 
-    private var corner: MotionNeighbour {
+    // The neighbour C of section 6.4.12: above to the right, or D, above to the left, where C isn't available. A is
+    // `left`, and B is `above` in this column.
+    private var neighbourC: MotionNeighbour {
         if isFirstRow { return .unavailable }
         return column + 1 < columns ? above[column + 1] : aboveLeft
     }
@@ -75,11 +77,11 @@ public struct PredictedSliceWriter {
     /// Copies a macroblock from the previous picture, displaced by `vector` (in quarter samples), without a residual.
     public mutating func copy(_ vector: SIMD2<Int16>) {
         let above = above[column]
-        let corner = corner
-        if MotionNeighbour.skipped(left, above, corner) == vector {
+        let neighbourC = neighbourC
+        if MotionNeighbour.skipped(left, above, neighbourC) == vector {
             skipRun += 1
         } else {
-            beginInter(vector, MotionNeighbour.predictedVector(left, above, corner))
+            beginInter(vector, MotionNeighbour.predictedVector(left, above, neighbourC))
             // coded_block_pattern 0 of an inter macroblock.
             writer.unsignedExpGolomb(0)
         }
@@ -90,7 +92,7 @@ public struct PredictedSliceWriter {
     public mutating func inter(_ vector: SIMD2<Int16>, _ residual: borrowing MacroblockResidual) {
         let pattern = residual.lumaPattern | residual.chromaPattern << 4
         if pattern == 0 { return copy(vector) }
-        beginInter(vector, MotionNeighbour.predictedVector(left, above[column], corner))
+        beginInter(vector, MotionNeighbour.predictedVector(left, above[column], neighbourC))
         writer.unsignedExpGolomb(UInt32(Self.codeNumForInterCBP[pattern]))
         // mb_qp_delta
         writer.signedExpGolomb(0)
@@ -107,7 +109,7 @@ public struct PredictedSliceWriter {
         // the left (section 8.4.1.3).
         writer.unsignedExpGolomb(1)
         let above = above[column]
-        writeMVD(upper, above.isInter ? above.vector : MotionNeighbour.predictedVector(left, above, corner))
+        writeMVD(upper, above.isInter ? above.vector : MotionNeighbour.predictedVector(left, above, neighbourC))
         writeMVD(
             lower,
             leftBelow.isInter ? leftBelow.vector : MotionNeighbour.predictedVector(leftBelow, .inter(upper), left))
