@@ -58,13 +58,10 @@ extension MediaLoop {
         }
     }
 
-    /// Whether to adapt rates now: at most five times a second after peers have sent something, and once a second where
-    /// only frames have come, such as audio packets.
-    func isRateDecisionDue(_ now: MonotonicTime) -> Bool {
-        guard now >= nextRateDecision else { return false }
-        // What viewers of whole pictures confirm comes as commands.
-        let mayHaveHeard = entries[0].isReady || entries[2].isReady || !frameViewers.isEmpty
-        return mayHaveHeard || now >= nextRateDecision + .milliseconds(800)
+    /// Whether to adapt rates now: at most five times a second after peers may have sent something, and once a second
+    /// where only frames have come, such as audio packets.
+    func isRateDecisionDue(_ now: MonotonicTime, mayHaveHeard: Bool) -> Bool {
+        now >= (mayHaveHeard ? nextRateDecision : nextRateDecision + .milliseconds(800))
     }
 
     /// Adapts the tracks' rates, and shares the statistics. It needs no wake-up of its own, since rates change only

@@ -42,7 +42,7 @@ final class MediaLoop: DatagramSink {
     private var checkLimiter = CheckRateLimiter()
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
-    private(set) var entries: [pollfd]
+    private var entries: [pollfd]
     /// The datagrams that the socket had no room for.
     private var waiting = WaitingDatagrams()
     /// The sessions that wait for room in the socket, in the order of their turns.
@@ -82,7 +82,9 @@ final class MediaLoop: DatagramSink {
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= stunQueries.deadline { askSTUNServers(now: now) }
-            if isRateDecisionDue(now) { adaptRates(now: now) }
+            // What viewers of whole pictures confirm comes as commands.
+            let mayHaveHeard = entries[0].isReady || entries[2].isReady || !frameViewers.isEmpty
+            if isRateDecisionDue(now, mayHaveHeard: mayHaveHeard) { adaptRates(now: now) }
             lines.reportWithheld(now: now)
         }
         for session in sessions.all { session.close(now: MonotonicTime.now()) }
