@@ -88,10 +88,10 @@ enum ShareCommand {
             defer { players?.stop() }
             let extraLines =
                 RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
-            let code = try share(
-                shared, with: host, recording: recording, sound, pushing, joining, until: end, news,
-                audience: HostOptions.audience(options), extraLines: extraLines, captureLimits: limits, log
-            ) {
+            let plan = Plan(
+                shared: shared, audience: HostOptions.audience(options), captureLimits: limits, recording: recording,
+                sound: sound, pushing: pushing, joining: joining)
+            let code = try share(plan, with: host, until: end, news, extraLines: extraLines, log) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
                     .capture(program, arguments), confinement: confinement.confinement, link: link, log: log
@@ -103,30 +103,45 @@ enum ShareCommand {
         }
     }
 
+    /// What is shared, and where it goes besides the room.
+    private struct Plan {
+        /// A description of what is shared.
+        let shared: String
+        /// Who can reach the host, for the line about the start; empty if other machines can.
+        let audience: String
+        /// The limits that the capture is started with.
+        let captureLimits: SourceLimits
+        let recording: RecordOptions
+        let sound: SoundOption
+        let pushing: PushOption
+        let joining: JoinOption
+    }
+
     /// Shares until the end, and then closes everything but the host.
     private static func share(
-        _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, _ sound: SoundOption,
-        _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, _ news: SharingNews, audience: String,
-        extraLines: [String], captureLimits: SourceLimits, _ log: EventLog,
-        supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
+        _ plan: Plan, with host: ScreenRelayHost, until end: EndSignals, _ news: SharingNews, extraLines: [String],
+        _ log: EventLog, supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
-        let pushes = Pushes(pushing, of: host, news, log: log)
+        let pushes = Pushes(plan.pushing, of: host, news, log: log)
         defer { pushes.stop() }
-        let joins = Joins(joining, of: host, news, log: log)
+        let joins = Joins(plan.joining, of: host, news, log: log)
         defer { joins.stop() }
-        let facts = Control.Facts(what: "sharing \(shared)", captureLimits: captureLimits, joins: joins)
+        let facts = Control.Facts(
+            what: "sharing \(plan.shared)", captureLimits: plan.captureLimits, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
-        let link = try host.firstTrack.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
+        let link = try host.firstTrack.openLink(
+            at: nil, recording: plan.recording.path, recordingLimit: plan.recording.limit)
         defer { link.stop() }
         let supervisor = try supervise(link)
         defer { supervisor.stop() }
-        let soundSupervisor = sound.start(for: link, log: log)
+        let soundSupervisor = plan.sound.start(for: link, log: log)
         defer { soundSupervisor?.stop() }
         // If the display can't be captured, end before printing a link that shows nothing.
         if let code = end.waitUntilReady(within: captureStart) { return code }
         news.started(
-            host, "Sharing \(shared) to the room \(host.room)\(audience). Ctrl-C ends it.", extraLines: extraLines)
+            host, "Sharing \(plan.shared) to the room \(host.room)\(plan.audience). Ctrl-C ends it.",
+            extraLines: extraLines)
         return end.wait()
     }
 
