@@ -41,10 +41,6 @@ struct TrackSender: LayerSwitching {
     private static let askingInterval = Interval.milliseconds(100)
     /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
-    /// How long a packet waits for the samples of its picture, and how often it looks. The host decodes a frame within
-    /// milliseconds of its arrival, unless it is behind.
-    private static let samplesTimeout = Interval.milliseconds(100)
-    private static let samplesInterval = Interval.milliseconds(2)
 
     let sourceFeed: TrackFeed
     var feed: TrackFeed
@@ -73,8 +69,7 @@ struct TrackSender: LayerSwitching {
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
     var buffer: [UInt8] = []
-    /// Since when a packet waits for samples, and until when; nil if none does.
-    private var samplesAwaited: (since: MonotonicTime, until: MonotonicTime)?
+    private var samplesWait: SamplesWait
 
     /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if any.
     init(
@@ -91,6 +86,7 @@ struct TrackSender: LayerSwitching {
         isForServer = session.isOfServer
         keyFrameRequests = KeyFrameRequestLimiter(isOfServer: isForServer)
         stream = RTPStream(track, clock: session.clock)
+        samplesWait = SamplesWait(viewerChecks: track.extensions.available.contains(.samples))
         tailLossProbe = TailLossProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
         buffer.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
@@ -198,7 +194,7 @@ struct TrackSender: LayerSwitching {
         _ packet: Int, of frame: PacketizedFrame, along path: inout PathControl, now: MonotonicTime
     ) -> Bool {
         let isLast = packet == frame.packets.count - 1
-        return !isStalled && !(isLast && awaitsSamples(of: frame, now: now))
+        return !isStalled && !(isLast && samplesWait.holds(frame.coded.check, now: now))
             && path.tryConsume(byteCount: frame.packets[packet].byteCount + 40, now: now)
     }
 
@@ -219,22 +215,6 @@ struct TrackSender: LayerSwitching {
         path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
         // The sink keeps a packet that the socket has no room for; the following ones wait here.
         if !protectAndSend(send) { isStalled = true }
-    }
-
-    /// Whether the last packet of `frame` waits for the picture's samples, because the viewer checks its pictures.
-    private mutating func awaitsSamples(of frame: PacketizedFrame, now: MonotonicTime) -> Bool {
-        let isAwaited = frame.coded.check.map { $0.samples == nil } ?? false
-        guard isAwaited, stream.configuration.extensions.available.contains(.samples) else {
-            samplesAwaited = nil
-            return false
-        }
-        let since = samplesAwaited?.since ?? now
-        guard now - since < Self.samplesTimeout else {
-            samplesAwaited = nil
-            return false
-        }
-        samplesAwaited = (since: since, until: now + Self.samplesInterval)
-        return true
     }
 
     private mutating func finish(
@@ -300,7 +280,7 @@ struct TrackSender: LayerSwitching {
             deadline = min(deadline, askedAt + Self.askingInterval)
         }
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
-        let held = max(pointer.heldUntil ?? .zero, samplesAwaited?.until ?? .zero)
+        let held = max(pointer.heldUntil ?? .zero, samplesWait.heldUntil ?? .zero)
         let nextSend = isStalled ? .distantFuture : max(path.nextSendTime(now: now), held)
         deadline = min(deadline, isBehind ? nextSend : tailLossProbe.deadline ?? .distantFuture)
     }
