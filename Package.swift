@@ -237,8 +237,8 @@ let package = Package(
         shell(
             "Outputs", "WebRTCPushing",
             [
-                "CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife", "SDP", "SecureTransport",
-                "Signalling", "STUN",
+                "ByteCoding", "CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife", "SDP",
+                "SecureTransport", "Signalling", "STUN",
             ]),
         shell(
             "Outputs", "Pushing",
@@ -249,7 +249,7 @@ let package = Package(
                 "SecureTransport", "ByteCoding", "LinkTransport", "Threading", "Clocks", "CLinux", "MediaTypes",
             ]),
 
-        pure("Outputs", "RTSP", ["MediaTypes"]),
+        pure("Outputs", "RTSP", ["ByteCoding", "MediaTypes"]),
         shell(
             "Outputs", "RTSPServing",
             [

@@ -136,7 +136,10 @@ struct RTSPHeaderTests {
 
     @Test(
         "and nothing if it is none",
-        arguments: ["*", "/a", "http://h/a", "rtsp://h/a/b/c", "rtsp://h/%zz", "rtsp://h/%ff", "rtsp://h/%4", ""])
+        arguments: [
+            "*", "/a", "http://h/a", "rtsp://h/a/b/c", "rtsp://h/%zz", "rtsp://h/%+1", "rtsp://h/%ff", "rtsp://h/%4",
+            "",
+        ])
     func noPlace(url: String) {
         #expect(RTSPURL(url) == nil)
     }

@@ -1,4 +1,5 @@
-import Foundation
+import ByteCoding
+import FoundationEssentials
 import Signalling
 import SocketIORooms
 
@@ -55,7 +56,7 @@ public struct JoinTarget: Hashable, Sendable, CustomStringConvertible {
         let isSecure = scheme == spoken.schemes.secure
         let (host, port) = try Self.place(authority, default: isSecure ? 443 : 80)
         self.spoken = spoken
-        room = String(rest[1]).removingPercentEncoding ?? String(rest[1])
+        room = PercentCoding.decode(rest[1], allowsControls: true) ?? String(rest[1])
         var target = String(rest[0].dropFirst(authority.count))
         if !target.hasPrefix("/") { target = "/" + target }
         guard target.utf8.allSatisfy({ $0 < 0x80 }) else { throw JoinError("its path has to be percent-encoded") }

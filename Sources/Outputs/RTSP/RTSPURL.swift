@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// What a URL names on this server: a room, and perhaps one of its tracks.
 public struct RTSPPlace: Hashable, Sendable {
     /// Nil for the host's first room.
@@ -24,7 +26,7 @@ struct RTSPURL: Hashable {
         let path = rest.prefix { $0 != "?" }
         var names: [String] = []
         for part in path.split(separator: "/") {
-            guard let name = Self.decoded(part) else { return nil }
+            guard let name = PercentCoding.decode(part, allowsControls: true) else { return nil }
             names.append(name)
         }
         media = names.last.flatMap { RTSPMedia(control: $0) }
@@ -39,23 +41,5 @@ struct RTSPURL: Hashable {
             query = query[..<slash]
         }
         audio = query.split(separator: "&").first { $0.hasPrefix("audio=") }.map { $0.dropFirst(6).lowercased() }
-    }
-
-    private static func decoded(_ part: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(part.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == 0x25 else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, let text = String(validating: digits, as: UTF8.self),
-                let value = UInt8(text, radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
-import Foundation
+import ByteCoding
+import FoundationEssentials
 
 /// A server that takes WebRTC: where it is, and what it wants to know.
 public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
@@ -94,7 +95,7 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
         }
         let written = user + password
         guard !written.isEmpty else { return nil }
-        guard let token = written.removingPercentEncoding, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard let token = PercentCoding.decode(written), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw WebRTCServerError("its URL has a token with other characters than the printable ones of ASCII")
         }
         return token
@@ -103,7 +104,7 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     private static func room(_ parts: URLComponents) throws(WebRTCServerError) -> JanusRoom {
         let words = (parts.percentEncodedFragment ?? "").split(
             separator: ",", maxSplits: 1, omittingEmptySubsequences: false
-        ).map { $0.removingPercentEncoding ?? "" }
+        ).map { PercentCoding.decode($0, allowsControls: true) ?? "" }
         guard let name = words.first, !name.isEmpty else {
             throw WebRTCServerError("its URL names no room; write it like janus:wss://HOST#ROOM")
         }

@@ -1,4 +1,5 @@
-import Foundation
+import ByteCoding
+import FoundationEssentials
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -147,7 +148,8 @@ struct StreamObject: Sendable, CustomStringConvertible {
             }
             let path = "/\(hub)/\(name)"
             switch publishSecurity {
-            case "static": return "rtmp://\(host)\(path)?key=\(Self.encoded(key))"
+            // Encoded: libavformat would take what follows a slash for the stream's name.
+            case "static": return "rtmp://\(host)\(path)?key=\(PercentCoding.encode(key))"
             case "dynamic":
                 let signed = "\(path)?nonce=\(nonce)"
                 let code = Authentication.hmacSHA1(key: Array(key.utf8), data: Array(signed.utf8))
@@ -158,14 +160,7 @@ struct StreamObject: Sendable, CustomStringConvertible {
 
         /// Base64 with the alphabet for URLs (RFC 4648 section 5), with its padding.
         private static func token(_ code: [UInt8]) -> String {
-            Data(code).base64EncodedString().replacingOccurrences(of: "+", with: "-")
-                .replacingOccurrences(of: "/", with: "_")
-        }
-
-        /// The key as a value in a query; libavformat would take what follows a slash for the stream's name.
-        private static func encoded(_ key: String) -> String {
-            let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-            return key.addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: letters)) ?? key
+            Data(code).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
         }
     }
 }

@@ -1,3 +1,4 @@
+import ByteCoding
 import Clocks
 import MediaTypes
 import Rooms

@@ -1,3 +1,4 @@
+import ByteCoding
 import CGLib
 
 /// A STUN or TURN server that helps clients to reach the host (RFC 7064, RFC 7065).

@@ -1,5 +1,5 @@
 import CGLib
-import Foundation
+import FoundationEssentials
 
 /// Where one of our WebSockets connects to.
 package struct WebSocketAddress: Hashable, Sendable {
@@ -82,7 +82,7 @@ struct ClientHandshake {
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { continue }
-            fields[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+            fields[parts[0].lowercased()] = parts[1].trimmed
         }
         // Nothing may be negotiated that we haven't asked for.
         guard fields["upgrade"]?.lowercased() == "websocket", fields["sec-websocket-accept"] == proof,

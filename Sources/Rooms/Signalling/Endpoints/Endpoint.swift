@@ -1,3 +1,4 @@
+import ByteCoding
 import MediaSessions
 import Rooms
 import SDP

@@ -1,3 +1,4 @@
+import ByteCoding
 import CGLib
 
 /// One request and its response: the parts of libsoup's message that the routes need. It belongs to the site's thread.

@@ -1,5 +1,6 @@
+import ByteCoding
 import CGLib
-import Foundation
+import FoundationEssentials
 
 /// Fetches the last picture of a room from its link (`http://HOST:PORT/#ROOM,TOKEN`).
 public struct SnapshotClient: Sendable {

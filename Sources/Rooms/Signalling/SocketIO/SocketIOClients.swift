@@ -1,3 +1,4 @@
+import ByteCoding
 import CGLib
 import MediaSessions
 import Rooms

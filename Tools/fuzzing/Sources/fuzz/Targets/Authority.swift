@@ -1,3 +1,4 @@
+import ByteCoding
 import Threading
 
 @testable import Signalling
