@@ -1,4 +1,5 @@
 import OutputLife
+import Signalling
 import Testing
 
 @testable import WebRTCPushing
@@ -55,6 +56,24 @@ struct ServiceTests {
                 nameMayBeInUse: true)
             #expect(failure(words) == either)
         }
+    }
+
+    @Test("a request to Janus has what is set, and a room's number is one")
+    func request() {
+        var request = JanusRequest(janus: "message", body: JanusRequest.Body(request: "join", pin: "12/4"))
+        request.body?.room = .number(.max)
+        request.transaction = "7"
+        request.session = 9_007_199_254_740_991
+        request.handle = 2
+        #expect(
+            request.jsonLine == #"{"body":{"pin":"12/4","request":"join","room":9223372036854775807},"handle_id":2,"#
+                + #""janus":"message","session_id":9007199254740991,"transaction":"7"}"#)
+        let publish = JanusRequest(
+            janus: "message", body: JanusRequest.Body(request: "publish", room: .text("desk")),
+            jsep: JanusRequest.Description(sdp: "v=0"))
+        #expect(
+            publish.jsonLine == #"{"body":{"request":"publish","room":"desk"},"janus":"message","#
+                + #""jsep":{"sdp":"v=0","trickle":false,"type":"offer"}}"#)
     }
 
     @Test("Janus' messages are read, whatever their parts are")

@@ -1,7 +1,7 @@
 import Clocks
-import Foundation
 import MediaTypes
 import OutputLife
+import Signalling
 
 /// A publisher in a room of Janus' VideoRoom plugin, over a WebSocket.
 ///
@@ -27,21 +27,15 @@ struct JanusService: PublishingService {
 
     mutating func publish(_ offer: String) throws(OutputError) -> String {
         socket = try JanusSocket(url, context)
-        session = try request(["janus": "create"]).identifier
-        handle = try request(["janus": "attach", "plugin": "janus.plugin.videoroom"]).identifier
+        session = try request(JanusRequest(janus: "create")).identifier
+        handle = try request(JanusRequest(janus: "attach", plugin: "janus.plugin.videoroom")).identifier
         guard session != nil, handle != nil else { throw OutputError("the server gives answers of an unknown kind") }
-        var join: [String: Any] = ["request": "join", "ptype": "publisher", "display": "ScreenRelay"]
-        join["room"] =
-            switch room.name {
-            case .number(let number): number
-            case .text(let text): text
-            }
-        join["pin"] = room.pin
-        join["token"] = token
-        _ = try request(["janus": "message", "body": join])
-        // The offer has all candidates.
-        let description: [String: Any] = ["type": "offer", "sdp": offer, "trickle": false]
-        let answer = try request(["janus": "message", "body": ["request": "publish"], "jsep": description])
+        let join = JanusRequest.Body(
+            request: "join", ptype: "publisher", display: "ScreenRelay", room: room.name, pin: room.pin, token: token)
+        _ = try request(JanusRequest(janus: "message", body: join))
+        let publish = JanusRequest(
+            janus: "message", body: JanusRequest.Body(request: "publish"), jsep: JanusRequest.Description(sdp: offer))
+        let answer = try request(publish)
         guard let sdp = answer.answer else { throw OutputError("the server doesn't answer the offer") }
         return sdp
     }
@@ -53,20 +47,20 @@ struct JanusService: PublishingService {
             if let failure = message.flatMap({ JanusMessage($0) })?.failure { throw failure }
             if MonotonicTime.now() >= keepAliveDue {
                 keepAliveDue = MonotonicTime.now() + Self.keepAliveTime
-                try send(["janus": "keepalive"])
+                try send(JanusRequest(janus: "keepalive"))
             }
         }
     }
 
     mutating func end() {
         // The handle and what it publishes end with the session.
-        if session != nil { _ = try? request(["janus": "destroy"]) }
+        if session != nil { _ = try? request(JanusRequest(janus: "destroy")) }
         socket?.close()
     }
 
     /// Sends a request; returns its answer, or the event that follows the server's `ack`.
-    private mutating func request(_ words: [String: Any]) throws(OutputError) -> JanusMessage {
-        let transaction = try send(words)
+    private mutating func request(_ request: JanusRequest) throws(OutputError) -> JanusMessage {
+        let transaction = try send(request)
         while let text = try socket?.next(until: .distantFuture) {
             guard let message = JanusMessage(text) else { continue }
             if message.transaction == transaction {
@@ -80,84 +74,18 @@ struct JanusService: PublishingService {
         throw OutputError("the server doesn't answer")
     }
 
+    /// Sends a request with what all of them have; returns its transaction.
     @discardableResult
-    private mutating func send(_ words: [String: Any]) throws(OutputError) -> String {
+    private mutating func send(_ request: JanusRequest) throws(OutputError) -> String {
         lastTransaction += 1
         let transaction = "\(lastTransaction)"
-        var words = words
-        words["transaction"] = transaction
-        words["session_id"] = session
-        words["token"] = token
+        var request = request
+        request.transaction = transaction
+        request.session = session
+        request.token = token
         // Keep-alives and the end are the session's.
-        if words["janus"] as? String == "message" { words["handle_id"] = handle }
-        guard let data = try? JSONSerialization.data(withJSONObject: words) else {
-            throw OutputError("its room or its token can't be written as JSON", isFinal: true)
-        }
-        try socket?.send(String(decoding: data, as: UTF8.self))
+        if request.janus == "message" { request.handle = handle }
+        try socket?.send(request.jsonLine)
         return transaction
-    }
-}
-
-/// A message of the server's.
-struct JanusMessage {
-    private let words: [String: Any]
-
-    /// Nil if the text isn't a JSON object.
-    init?(_ text: String) {
-        guard let words = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else { return nil }
-        self.words = words
-    }
-
-    var transaction: String? { words["transaction"] as? String }
-    private var kind: String? { words["janus"] as? String }
-    var isAcknowledgement: Bool { kind == "ack" }
-
-    /// The number of what was made.
-    var identifier: Int64? {
-        ((words["data"] as? [String: Any])?["id"] as? NSNumber)?.int64Value
-    }
-
-    /// The SDP answer in it.
-    var answer: String? {
-        let description = words["jsep"] as? [String: Any]
-        return description?["type"] as? String == "answer" ? description?["sdp"] as? String : nil
-    }
-
-    private var pluginData: [String: Any]? {
-        (words["plugindata"] as? [String: Any])?["data"] as? [String: Any]
-    }
-
-    /// Why what it tells of is the end; nil if it isn't.
-    var failure: OutputError? {
-        switch kind {
-        case "error":
-            return Self.failure((words["error"] as? [String: Any])?["code"], "the server")
-        case "hangup", "detached": return OutputError("the server has ended the session")
-        case "timeout": return OutputError("the server has forgotten the session")
-        default: break
-        }
-        guard let data = pluginData else { return nil }
-        if let code = data["error_code"] { return Self.failure(code, "the room") }
-        if data["videoroom"] as? String == "destroyed" { return OutputError("the room has been closed") }
-        // Our own; those of others have their numbers.
-        if data["leaving"] as? String == "ok" || data["unpublished"] as? String == "ok" {
-            return OutputError("the room has sent this publisher away")
-        }
-        return nil
-    }
-
-    /// What an error says, by its number: the text beside it may repeat what is secret.
-    private static func failure(_ code: Any?, _ place: String) -> OutputError {
-        let code = (code as? NSNumber)?.intValue ?? 0
-        switch code {
-        case 403, 405, 433:
-            return OutputError("\(place) refuses this publisher's token or PIN (\(code))", isFinal: true)
-        case 426: return OutputError("there is no such room (426)")
-        // A killed publisher keeps its place until the server has missed its keep-alives for a minute.
-        case 432: return OutputError("the room has no place for another publisher (432)", nameMayBeInUse: true)
-        case 458, 459: return OutputError("the server has forgotten the session (\(code))")
-        case 460: return OutputError("the server has no rooms: its VideoRoom plugin is missing (460)")
-        default: return OutputError("\(place) refuses (\(code))")
-        }
     }
 }
