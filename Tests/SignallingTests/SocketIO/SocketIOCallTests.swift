@@ -59,6 +59,18 @@ struct SocketIOCallTests {
         #expect(server.log.lines.withLock { $0.filter { $0.contains("secret") || $0.contains("call,") } } == [])
     }
 
+    @Test(
+        "what is passed on keeps its values, as JSON in ASCII",
+        arguments: [
+            (#"["message","a",[1,-2.5,true,null,"é/\u00e9\n",{}]]"#, #"[1,-2.5,true,null,"\u00e9/\u00e9\n",{}]"#),
+            (#"["message", "a", {"b": {"d": 9007199254740992, "c": ""}}, 1]"#, #"{"b":{"c":"","d":9007199254740992}}"#),
+            (#"["message","a",7]"#, "7"), (#"["message","a",null]"#, "null"), (#"["message","a"]"#, nil), ("{}", nil),
+            (#"["message","a",{"type":"candidate","sdp":"s"}]"#, #"{"candidate":"s","sdp":"s","type":"candidate"}"#),
+        ] as [(String, String?)])
+    func relayed(event: String, data: String?) {
+        #expect(SocketIOEvent.relayed(event) == data)
+    }
+
     @Test("rooms are apart, the host's own stay the host's, and a lost connection is bye")
     func apart() throws {
         let server = try server()

@@ -1,5 +1,5 @@
 import ByteCoding
-import Foundation
+import FoundationEssentials
 package import Rooms
 package import SocketIORooms
 
@@ -34,18 +34,14 @@ package struct SocketIOEvent: Decodable {
     /// Returns the data of a `message` for another client, as JSON in ASCII; nil if there is none. A candidate's line
     /// is passed on in `candidate` and in `sdp`, because the iOS client writes one and reads the other.
     static func relayed(_ json: String) -> String? {
-        guard let list = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [Any], list.count > 2 else {
-            return nil
-        }
+        guard case .array(let list)? = JSONValue(parsing: json), list.count > 2 else { return nil }
         var data = list[2]
-        if var fields = data as? [String: Any], fields["type"] as? String == "candidate" {
+        if case .object(var fields) = data, fields["type"] == .string("candidate") {
             let line = fields["candidate"] ?? fields["sdp"]
             (fields["candidate"], fields["sdp"]) = (line, fields["sdp"] ?? line)
-            data = fields
+            data = .object(fields)
         }
-        let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
-        guard let encoded = try? JSONSerialization.data(withJSONObject: data, options: options) else { return nil }
-        return String(decoding: encoded, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
+        return data.jsonLine.unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.isASCII { return text.unicodeScalars.append(scalar) }
             // Beyond ASCII, there is only text.
             text += JSONObject.quoted(String(scalar), isASCII: true).dropFirst().dropLast()
