@@ -1,8 +1,9 @@
 """Checks the dependency rules of the layout; reads `swift package dump-package` on standard input.
 
 A target depends only on groups above its own (or on its own group, where the design says so), pure cores import nothing
-but each other and the standard library, the programs that capture reach neither Foundation nor GLib, and that of sound
-nothing of the pictures' libraries. A folder of Sources and Tests holds at most 20 files.
+but each other and the standard library, nothing in Sources imports what has the data of ICU, the programs that capture
+reach neither Foundation nor GLib, and that of sound nothing of the pictures' libraries. A folder of Sources and Tests
+holds at most 20 files.
 """
 
 import collections
@@ -16,6 +17,8 @@ GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms"
 PURE = {"MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions", "Rooms", "SocketIORooms", "PageBundling", "OutputLife", "OutputSettings", "RTSP"}
 # LockOrder is Mutex of Synchronization, with a check in debug builds.
 STANDARD = {"Swift", "Synchronization", "LockOrder"}
+# One import links the data of ICU into a program, which is larger than all the rest of it.
+WITH_ICU = {"Foundation", "FoundationInternationalization", "FoundationNetworking", "FoundationXML"}
 FORBIDDEN = {"Foundation", "FoundationEssentials", "CGLib"}
 LARGEST_FOLDER = 20
 CAPTURES = {
@@ -91,6 +94,8 @@ for name, (path, dependencies, kind) in targets.items():
     for module, file in imports(path).items():
         if name in PURE and module not in STANDARD and module not in PURE:
             problems.append(f"{file}: the pure core {name} imports {module}")
+        if module in WITH_ICU:
+            problems.append(f"{file}: imports {module}, which has the data of ICU; import FoundationEssentials")
 
 for program, forbidden in CAPTURES.items():
     for name in {program} | reach(program, set()):

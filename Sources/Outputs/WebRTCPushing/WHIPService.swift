@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import OutputLife
 
 /// A session at an endpoint of WHIP (RFC 9725). The offer has all candidates, so there is nothing to trickle.

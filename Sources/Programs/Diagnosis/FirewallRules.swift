@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The rules of nftables, as `nft -j list ruleset` prints them (libnftables-json(5)), and what they do to a packet.
 struct FirewallRules {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A value of JSON whose form isn't known before.
 indirect enum JSONNode: Decodable, Equatable {
     case object([String: JSONNode])

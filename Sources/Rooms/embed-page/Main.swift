@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import PageBundling
 
 /// Joins the files of the page and writes them as Swift. The build runs it, by the plugin EmbedPage:
@@ -25,7 +26,8 @@ enum Main {
     }
 
     private static func fail(_ line: String, status: Int32) -> Never {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        let bytes = Array((line + "\n").utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
         exit(status)
     }
 }

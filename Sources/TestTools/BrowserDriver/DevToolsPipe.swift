@@ -1,5 +1,5 @@
 import CLinux
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// The two pipes of `--remote-debugging-pipe`, which carry JSON objects with a NUL character after each.

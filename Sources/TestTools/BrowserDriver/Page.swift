@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// One page of a browser.
 ///

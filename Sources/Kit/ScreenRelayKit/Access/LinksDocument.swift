@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 import Signalling
 
 /// A host's links for programs: the JSON of `GET /api/link`, of the control socket's `link`, and of the event `started`

@@ -1,5 +1,5 @@
 import Clocks
-public import Foundation
+public import FoundationEssentials
 import Glibc
 import Ingest
 public import MediaSessions

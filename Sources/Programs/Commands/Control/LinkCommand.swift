@@ -1,5 +1,5 @@
 import CommandLine
-import Foundation
+import FoundationEssentials
 import ScreenRelayKit
 
 /// `screenrelay link`: prints the links of a running host.

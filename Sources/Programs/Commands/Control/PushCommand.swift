@@ -1,5 +1,5 @@
 import CommandLine
-import Foundation
+import FoundationEssentials
 import OutputSettings
 import ScreenRelayKit
 import Signalling

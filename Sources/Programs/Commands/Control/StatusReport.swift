@@ -1,6 +1,6 @@
 import ByteCoding
 import CaptureLink
-import Foundation
+import FoundationEssentials
 import Ingest
 import MediaTypes
 import RecordingFiles

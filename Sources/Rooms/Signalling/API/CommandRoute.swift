@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Synchronization
 
 /// A command of the control socket (`Protocol/control.md`) over HTTP.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// `/api/pushes`: the control socket's `push` (`Protocol/control.md`) over HTTP.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension Encodable {
     /// The value as one line of JSON (RFC 8259), for values of texts, finite numbers and dates, whose encoding can't

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Any JSON value (RFC 8259). Numbers are double-precision.
 public indirect enum JSONValue: Codable, Hashable, Sendable {

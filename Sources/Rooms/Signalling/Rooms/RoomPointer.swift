@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import LockOrder
 import MediaTypes
 import Rooms

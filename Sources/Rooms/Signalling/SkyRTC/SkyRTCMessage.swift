@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 package import Rooms
 
 /// Parses SkyRTC's JSON from a client into room events, and from somebody else's server into news of its room.
