@@ -67,7 +67,11 @@ struct SRTPaceTests {
                         }
                 }
             } catch {
-                Issue.record("\(push.state), \(path.passed) passed, \(path.lost) lost: \(told.statuses.suffix(3))")
+                Issue.record(
+                    """
+                    \(told.states), \(told.failures), the receiver: \(server.process.errorOutput?.text ?? ""), \
+                    \(path.passed) passed, \(path.lost) lost: \(told.statuses.suffix(3))
+                    """)
                 throw error
             }
         }
