@@ -3,9 +3,9 @@ import MediaTypes
 /// The rate that the delay of the path allows: additive or multiplicative increase, and multiplicative decrease when a
 /// queue grows (draft-ietf-rmcat-gcc-02 section 5.5).
 ///
-/// A decrease goes to 85 % of what the narrowest link of the path delivered while its queue was never empty. That is
-/// the link's own rate, or this flow's share of it, however little the source sends; so a false alarm costs 15 % at
-/// most. Then the queue is drained before the rate rises again.
+/// A decrease goes to 85 % of the rate that the path's narrowest link delivered while its queue was never empty. This
+/// is the link's own rate, or this flow's share of the link, however little the source sends; so a false alarm costs
+/// 15 % at most. Then the queue is drained before the rate rises again.
 struct AIMDRateControl {
     /// What is known about the path after a feedback.
     struct Observation {
@@ -19,21 +19,20 @@ struct AIMDRateControl {
         var spread: Interval
         /// The usual standing queue, which is due to jitter.
         var usualQueueingDelay: Interval
-        /// What the link delivered while its queue was never empty, and for how long that was measured. Without a
-        /// measurement, both are 0.
+        /// The rate of the link while its queue was never empty, and how long it was measured. Without a measurement,
+        /// both are 0.
         var busyRate: BitRate
         var busyTime: Interval
-        /// What the link delivered, from the last packets alone, however many were lost between them, and after a
-        /// decrease too.
+        /// The link's rate from only the last packets, however many were lost between them, and after a decrease too.
         var presentRate: BitRate
         var presentTime: Interval
-        /// What the link delivered, from the packets that arrived since the last decrease, but were sent before it.
-        /// Those sent after it show the share of the link that is left to so few, if others use it too.
+        /// The link's rate from the packets that arrived since the last decrease, but were sent before it. Packets sent
+        /// after it show the share of the link that is left to so few, if other flows use the link too.
         var drainedRate: BitRate
         var drainedTime: Interval
-        /// What was received lately.
+        /// The rate received lately.
         var acknowledgedBitRate: BitRate
-        /// Whether the source uses what it may, and nothing else forbids to send more.
+        /// Whether the source uses its rate, and nothing else forbids a higher one.
         var mayRise: Bool
         /// The time from sending a packet to the feedback about it.
         var responseTime: Interval
@@ -67,14 +66,14 @@ struct AIMDRateControl {
 
     // The constants without a source are this project's own; the simulations of CongestionControlTests judge them.
 
-    /// What a decrease leaves of what the link delivers: β of gcc-02 section 5.5.
+    /// The share of the link's rate that a decrease leaves: β of gcc-02 section 5.5.
     private static let beta = 0.85
     /// A queue that is neither sudden nor long lowers the rate no further than to this share of it: jitter may have
     /// made the measurement worse than the link.
     private static let minDecreaseFactor = 0.8
     /// The shortest time over which the link's rate is measured well.
     private static let minBusyTime = Interval.milliseconds(120)
-    /// A queue longer than this, beyond twice the usual spread, lets the rate fall as far as the link's.
+    /// With a queue longer than this, beyond twice the usual spread, the rate may fall as far as the link's.
     private static let longQueue = Interval.milliseconds(80)
     /// A queue that has drained: it is shorter than this, beyond the usual.
     private static let drainedQueue = Interval.milliseconds(8)
@@ -94,13 +93,13 @@ struct AIMDRateControl {
     /// A queue that hasn't drained after so long, and two response times, is not ours.
     private static let maxDrainTime = Interval.seconds(2)
 
-    /// A sudden fall: a queue longer than this, beyond 1.5 times the spread, of packets that came at less than this
+    /// A sudden fall: a queue longer than this, beyond 1.5 times the spread, of packets that arrived at less than this
     /// share of the rate, measured over that time, and twice the spread.
     private static let fall = (
         queue: Interval.milliseconds(30), spreads: 1.5, share: 0.6, minTime: Interval.milliseconds(50)
     )
-    /// A queue that is a reason to decrease if it grows, and one that is in any case; and the share of a full packet's
-    /// time that both may exceed.
+    /// The queues that cause a decrease if they grow, and in any case; and the share of a full packet's time that both
+    /// may exceed.
     private static let growingQueue = Interval.milliseconds(10)
     private static let standingQueue = Interval.milliseconds(35)
     private static let packetShare = 0.3
@@ -111,7 +110,8 @@ struct AIMDRateControl {
     private static let increase = (far: 0.15, near: 0.06)
     /// The increase in a second near to the link's end, in bits per second, for each root of the rate.
     private static let increasePerRoot = 60.0
-    /// What exceeds so many times the acknowledged rate was never sent, and isn't known to fit: 1.5 in gcc-02.
+    /// The rate rises to at most this many times the acknowledged rate: more was never sent, and isn't known to fit.
+    /// 1.5 in gcc-02.
     private static let maxOfAcknowledged = 1.25
     /// No feedback counts for a longer time than this.
     private static let maxElapsed = Interval.milliseconds(500)
@@ -136,7 +136,8 @@ struct AIMDRateControl {
         return false
     }
 
-    /// Takes what one feedback showed. Returns whether the queue refuses to drain: then the path has become longer.
+    /// Updates the rate from one feedback. Returns whether the queue refuses to drain, because the path has become
+    /// longer.
     mutating func update(_ path: Observation, at now: MonotonicTime) -> Bool {
         let elapsed = updatedAt.map { min(now - $0, Self.maxElapsed) } ?? .zero
         updatedAt = now
@@ -188,8 +189,8 @@ struct AIMDRateControl {
         return path.mayRise && path.usage == .normal && path.queueingDelay < maxQueue
     }
 
-    /// The time that a full packet takes on a link of this rate. On a slow one it is no queue that this one and the one
-    /// before it add to the delay, least of all beside that of the same link when it was faster.
+    /// The time that a full packet takes on a link of this rate. On a slow link, the delay that a packet and the one
+    /// before it add is no queue, least of all compared with the link's delay when it was faster.
     private var packetTime: Interval {
         min(rate.time(for: Self.fullPacket.byteCount), Self.fullPacket.maxTime)
     }
@@ -228,14 +229,14 @@ struct AIMDRateControl {
     private mutating func increase(_ path: Observation, elapsed: Interval) {
         var step: BitRate
         if capacity.isNear(rate) {
-            // It grows with the root of the rate only: so flows that share a link meet.
+            // The step grows only with the root of the rate, so that flows that share a link converge.
             let root = Double(rate.bitsPerSecond).squareRoot()
             step = min(BitRate(rounding: Self.increasePerRoot * root), rate * Self.increase.near)
         } else {
             step = rate * Self.increase.far
         }
         step = step * elapsed.seconds
-        // What was never sent is not known to fit.
+        // A rate that was never sent isn't known to fit.
         let limit = max(rate, path.acknowledgedBitRate * Self.maxOfAcknowledged)
         rate = min(rate + step, limit)
         if capacity.isBelow(rate) { capacity.forget() }
@@ -244,17 +245,17 @@ struct AIMDRateControl {
     /// The queue has drained in a pause.
     mutating func queueDrained() { state = .increase }
 
-    /// Takes a rate that a probe has shown the path to carry, or that turned out not to have caused a loss.
+    /// Raises the rate to one that a probe has shown the path to carry, or that turned out not to have caused a loss.
     mutating func raise(to value: BitRate) {
         guard value > rate else { return }
         rate = value
         if capacity.isBelow(rate) { capacity.forget() }
     }
 
-    /// Takes what the path has turned out to carry.
+    /// Records a rate that the path has turned out to carry.
     mutating func noteCapacity(_ value: BitRate) { _ = capacity.add(value) }
 
-    /// Takes a rate below the present one, because more than that is lost.
+    /// Lowers the rate to at most `value`, because more is lost.
     mutating func lower(to value: BitRate) {
         rate = min(rate, value)
     }

@@ -3,26 +3,25 @@ public import RTP
 
 /// Estimates what the path to one viewer carries, and plans the sending accordingly.
 ///
-/// It is told of every packet sent and of all feedback, with the time, and answers with a ``SendingPlan``. It is pure:
-/// no clock, no lock, no I/O; the work for a packet is constant, and the memory is bounded (see ``SendTimeHistory``).
-/// It belongs to one thread.
+/// It records each packet sent and all feedback, with the time, and returns a ``SendingPlan``. It is pure: no clock, no
+/// lock, no I/O; the work for a packet is constant, and the memory is bounded (see ``SendTimeHistory``). It belongs to
+/// one thread.
 ///
-/// What decides (draft-ietf-rmcat-gcc-02 and what libwebrtc has added to it):
-/// - a growing or standing queue lowers the rate to what the link delivers, less 15 % (``AIMDRateControl``);
-/// - loss lowers it only if sending less avoids it (``LossBasedEstimator``);
+/// The rules (draft-ietf-rmcat-gcc-02 and libwebrtc's additions):
+/// - a growing or standing queue lowers the rate to the link's delivery rate, less 15 % (``AIMDRateControl``);
+/// - loss lowers the rate only if sending less avoids the loss (``LossBasedEstimator``);
 /// - probes find out that the path carries more (``ProbeController``);
-/// - a source that sends little changes nothing, unless its single pictures show where the link ends
+/// - a source that sends little changes nothing, unless its single pictures show the link's rate
 ///   (``PacketTrainEstimator``);
-/// - of a peer without transport-wide feedback, reception reports tell the same, later and less well
-///   (``ReportedRate``).
+/// - without transport-wide feedback, reception reports show the path's state, later and less well (``ReportedRate``).
 public struct CongestionController: Sendable {
     /// The bounds of the estimate.
     public struct Limits: Hashable, Sendable {
         /// The first estimate.
         public var initial: BitRate
-        /// No path is taken to carry less.
+        /// No path is assumed to carry less.
         public var lowest: BitRate
-        /// No path is taken to carry more.
+        /// No path is assumed to carry more.
         public var highest: BitRate
 
         public init(
@@ -67,24 +66,24 @@ public struct CongestionController: Sendable {
         sent = SentTraffic(at: now)
     }
 
-    /// So much more than it has carried a path is expected to carry, as long as it has shown no end. The estimate rises
-    /// no faster beyond what was delivered.
+    /// A path is expected to carry this many times the rate that it has carried, as long as it has shown no limit. The
+    /// estimate rises no faster beyond the delivered rate.
     private static let beyondCarried = 1.25
-    /// How long it takes before a pause of the source tells that the queue has drained.
+    /// A pause of the source that exceeds the queueing delay by this much has drained the queue.
     private static let pause = Interval.milliseconds(500)
-    /// Until feedback must have come, probes are sent without it: so many packets.
+    /// The number of packets during which probes are sent although no feedback has arrived yet.
     private static let packetsBeforeFeedback = 64
-    /// No queue is taken to be longer.
+    /// No queue is assumed to be longer.
     private static let maxQueue = Interval.seconds(60)
-    /// How many times the estimate packets are paced at, so that a picture leaves quickly.
+    /// Packets are paced at this many times the estimate, so that a picture leaves quickly.
     private static let pacingFactor = 1.5
-    /// While a queue drains, one of this length and longer leaves so much of the rate for pacing: with transport-wide
-    /// feedback, and with reports.
+    /// While a queue of this length or longer drains, packets are paced at this share of the estimate: with
+    /// transport-wide feedback, and with reports.
     private static let drain = (queue: Interval.milliseconds(200), minShare: 0.1)
     private static let reportedDrain = (queue: Interval.seconds(1), minShare: 0.5)
-    /// The most that the queue takes from the encoder's target.
+    /// The largest share by which a queue lowers the encoder's target.
     private static let maxTargetCut = 0.5
-    /// A measurement of what arrives takes so long before it shows what the path carries.
+    /// The time over which the acknowledged rate must be measured to show the path's rate.
     private static let minCarriedTime = Interval.milliseconds(400)
     /// A source that sends less than this share of the estimate sends little.
     private static let littleShare = 0.25
@@ -121,8 +120,8 @@ public struct CongestionController: Sendable {
         arrivals.forgetRecent()
     }
 
-    /// Returns what to do now. `waiting` is the bytes that wait to be sent; a probe after a pause is made of them
-    /// alone.
+    /// Returns what to do now. `waiting` is the size of the send queue in bytes; a probe after a pause consists only of
+    /// queued packets.
     public mutating func plan(waiting: Int, at now: MonotonicTime) -> SendingPlan {
         sent.advance(to: now)
         noticePause(at: now)
@@ -135,10 +134,10 @@ public struct CongestionController: Sendable {
                 spread: arrivals.delay.spread, isAllowed: { !isDraining && (!isLimited || waiting >= $0) }, at: now)
         }
         let queue = min(max(queueingDelay, .zero), Self.maxQueue)
-        // A trial must not lose in bursts what the rate itself would not lose.
+        // During a trial, bursts must not cause losses that the rate itself would not cause.
         var pacing = losses.isTrying ? estimate : estimate * Self.pacingFactor
         if isDraining { pacing = Self.pacing(estimate, draining: queue, Self.drain) }
-        // Reports tell of the queue late, and only now and then.
+        // Reports show the queue late, and only now and then.
         if !hasTransportFeedback, reported.isDraining {
             pacing = Self.pacing(estimate, draining: queue, Self.reportedDrain)
         }
@@ -167,7 +166,7 @@ public struct CongestionController: Sendable {
 
     // MARK: Feedback
 
-    /// Takes what the peer says about the packets of the transport.
+    /// Processes the peer's feedback about the packets of the transport.
     public mutating func receive(_ feedback: TransportFeedback, at now: MonotonicTime) {
         guard packets.next > 0 else { return }
         hasTransportFeedback = true
@@ -198,7 +197,7 @@ public struct CongestionController: Sendable {
         decide(at: now)
     }
 
-    /// Takes a packet that arrived.
+    /// Records that a packet arrived.
     private mutating func take(
         _ packet: SendTimeHistory.Packet, _ number: Int64, arrivedAt time: ReceiverTime, at now: MonotonicTime
     ) {
@@ -248,7 +247,7 @@ public struct CongestionController: Sendable {
         if let rate = arrivals.trainLimit(at: now) { delayBased.lower(to: rate) }
     }
 
-    /// Takes a reception report about one of the streams. Only a peer without transport-wide feedback is judged by it.
+    /// Processes a reception report about one of the streams; ignored if the peer sends transport-wide feedback.
     ///
     /// - Parameters:
     ///   - lastSent: the number of the stream's last packet.
@@ -273,21 +272,21 @@ public struct CongestionController: Sendable {
             ReportedRate.SenderState(
                 rate: rate, byteCount: sent.byteCount, nextPacket: packets.next,
                 isApplicationLimited: sent.isApplicationLimited(rate)), at: now)
-        // What the peer's own limit hides of the rate stays as it is.
+        // The part of the rate above the peer's own limit stays as it is.
         if new < rate { delayBased.lower(to: new) } else { delayBased.raise(to: new) }
     }
 
-    /// What is wrong with the peer's reception reports, in words; nil if nothing is known to be.
+    /// The fault of the peer's reception reports, in words; nil if none is known.
     public var reportFault: String? { reported.fault }
 
-    /// Takes a rate that the path is thought to carry, because nothing tells that it doesn't.
+    /// Raises the estimate to at least `rate`, which the path is thought to carry because nothing shows the contrary.
     public mutating func assume(_ rate: BitRate) { delayBased.raise(to: rate) }
 
-    /// Takes the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03). Only a peer without
-    /// transport-wide feedback is heeded.
+    /// Applies the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03); ignored if the peer sends
+    /// transport-wide feedback.
     ///
-    /// A peer raises its bound no faster than what it receives. So if little is sent, its bound is low and says
-    /// nothing: it counts only once that much is sent.
+    /// A peer raises its bound no faster than its received rate. So if little is sent, the bound is low and shows
+    /// nothing: a lower bound counts only once the source sends about as much.
     public mutating func receive(remb: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
         sent.advance(to: now)

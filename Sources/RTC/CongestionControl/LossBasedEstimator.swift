@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// Tells loss that sending less avoids from loss that is the path's own, as on a radio link.
+/// Distinguishes loss that sending less avoids from the path's own loss, for example on a radio link.
 ///
-/// Only a trial can tell them apart: when more is lost than the path's own loss explains, the rate falls a little. If
-/// the loss falls with it, as that of a full link must, the rate stays low. If it does not, it is the path's own, and
+/// Only a trial can distinguish the two: when more is lost than the path's own loss explains, the rate falls a little.
+/// If the loss falls with the rate, as on a full link, the rate stays low. Otherwise the loss is the path's own, and
 /// the rate returns. libwebrtc's second loss-based estimator fits the same two unknowns, the link's rate and the path's
 /// own loss, to the loss at different rates.
 struct LossBasedEstimator {
@@ -23,12 +23,12 @@ struct LossBasedEstimator {
         case trying(Trial)
     }
 
-    /// What holds before a trial lowers the rate: `sent` was sent with `loss`, under the estimate `rate`.
+    /// The state before a trial lowers the rate: `sent` was sent with `loss`, under the estimate `rate`.
     private struct Trial {
         let rate: BitRate
         let sent: BitRate
         let loss: Double
-        /// The number of windows in which nothing could be told.
+        /// The number of windows without a result.
         var windows = 0
     }
 
@@ -37,23 +37,23 @@ struct LossBasedEstimator {
 
     /// So much loss among a hundred packets is no chance.
     private static let certain = 0.4
-    /// What a trial lowers the rate to.
+    /// The share of the rate that a trial leaves.
     private static let step = 0.85
-    /// What so much loss leaves of the rate at least, and what it leaves in a trial that it survives.
+    /// The least share of the rate after certain loss, and after a trial in which less loss has continued.
     private static let minFactor = 0.25
     private static let repeatedStep = 0.8
-    /// So many packets are enough for a loss that is certain, and for one that ends a window early or at all.
+    /// The number of packets for certain loss, to end a window early, and to end a window at all.
     private static let certainCount = 100.0
     private static let windowCounts = (early: 50.0, least: 20.0)
-    /// A window that isn't short of packets, and one that is, or in which a trial runs.
+    /// The length of a window with enough packets, and of a window with few packets or during a trial.
     private static let windowTimes = (short: Interval.milliseconds(250), long: Interval.milliseconds(800))
-    /// The weight of the windows before, and that of a window in the path's own loss.
+    /// The weight of the earlier windows, and the weight of a window in the path's own loss.
     private static let memory = 0.7
     private static let inherentGain = 0.03
     /// A trial that changed the loss by less than this has no result yet, and after so many windows none at all.
     private static let minChange = 0.02
     private static let maxTrialWindows = 2
-    /// The loss fell with the rate if no more than this part of what should have gone is left.
+    /// The loss fell with the rate if no more than this share of the expected fall is missing.
     private static let remainder = 0.3
     /// At least this part of the packets must have been sent after the rate changed.
     private static let minNewShare = 0.8
@@ -61,7 +61,7 @@ struct LossBasedEstimator {
     private static let eventSize = 5.0
     private static let minLoss = 0.01
 
-    /// Whether the rate was lowered to see what becomes of the loss; it should not rise meanwhile.
+    /// Whether a trial has lowered the rate, which should not rise meanwhile.
     var isTrying: Bool {
         if case .trying = phase { return true }
         return false
@@ -81,8 +81,8 @@ struct LossBasedEstimator {
     /// The packets before this one have been judged as lost or received.
     private var judgedEnd: Int64 = 0
 
-    /// Judges the packets before `end`, which the feedback before the last had already passed, so that those that were
-    /// only overtaken by others don't count as lost.
+    /// Judges the packets before `end`, which the previous feedback had already passed, so that packets that were only
+    /// overtaken don't count as lost.
     mutating func record(_ packets: borrowing SendTimeHistory, before end: Int64) {
         judgedEnd = max(judgedEnd, packets.next - Int64(SendTimeHistory.capacity))
         while judgedEnd < end {
@@ -93,22 +93,22 @@ struct LossBasedEstimator {
         }
     }
 
-    /// Takes the fate of one packet.
+    /// Counts one packet as lost or received.
     mutating func record(_ number: Int64, isLost: Bool) {
         guard number >= first else { return }
         windowPackets += 1
         if isLost { windowLost += 1 }
     }
 
-    /// Takes the fate of `count` packets, of which `last` is the last one. If many of them were sent before the rate
-    /// changed, they say nothing.
+    /// Counts `count` packets up to the number `last`, of which `lost` were lost. Ignores them if many were sent before
+    /// the rate changed.
     mutating func record(_ count: Double, lost: Double, last: Int64) {
         guard Double(last - first) > count * Self.minNewShare else { return }
         windowPackets += count
         windowLost += lost
     }
 
-    /// Forgets what was sent before the packet `number`: it was sent at another rate.
+    /// Forgets the packets before `number`, which were sent at another rate.
     mutating func restart(at number: Int64) {
         first = number
         windowPackets = 0
@@ -124,11 +124,11 @@ struct LossBasedEstimator {
         restart(at: number)
     }
 
-    /// Ends the window if it is long enough, and says what follows from it.
+    /// Ends the window if it is long enough, and returns the resulting decision.
     ///
     /// - Parameters:
     ///   - rate: the estimate.
-    ///   - sent: what is sent at present.
+    ///   - sent: the present send rate.
     ///   - next: the number of the next packet.
     ///   - since: when the first packets were judged, if that was not now.
     mutating func evaluate(
@@ -163,20 +163,21 @@ struct LossBasedEstimator {
 
     /// The result of a trial after one more window, in which `sent` was sent with `loss` under the estimate `rate`.
     ///
-    /// Had the loss been due to the rate, it would have fallen to what still exceeds the link's rate (`expected`).
+    /// Had the loss been due to the rate, it would have fallen to the share that still exceeds the link's rate
+    /// (`expected`).
     ///
     /// | the loss | result |
     /// | --- | --- |
     /// | could not fall by enough to tell, for a few windows | wait for another window |
     /// | could not fall by enough to tell, and is low | nothing was learnt: the rate returns |
     /// | is more than any path's own | the path is congested: the rate falls again |
-    /// | has fallen as expected | it was due to the rate: the path carries what arrived before |
+    /// | has fallen as expected | it was due to the rate: the path carries the rate that arrived before |
     /// | has not fallen as expected | it is the path's own: the rate returns |
     private mutating func result(of trial: Trial, loss: Double, rate: BitRate, sent: BitRate) -> Evaluation {
-        // A full link would lose what exceeds its rate, and no more.
+        // A full link would lose only the excess over its rate.
         let carried = trial.sent * (1 - trial.loss)
         let expected = min(inherentLoss + max(0, 1 - carried / max(sent, BitRate(bitsPerSecond: 1))), trial.loss)
-        // Other viewers decide about what is sent, too, so it may not have fallen.
+        // Other viewers influence the send rate too, so it may not have fallen.
         let tellsNothing = trial.loss - expected < Self.minChange
         if tellsNothing, loss <= Self.certain, trial.windows < Self.maxTrialWindows {
             phase = .trying(Trial(rate: trial.rate, sent: trial.sent, loss: trial.loss, windows: trial.windows + 1))

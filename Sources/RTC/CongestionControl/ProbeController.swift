@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Decides when to probe and at which rate, and reads the results.
 ///
-/// The first probe comes at once, at three times the first estimate. After a success the next one follows at twice the
-/// new estimate; otherwise one comes every two seconds as long as the source could use more.
+/// The first probe starts at once, at three times the first estimate. After a success the next one follows at twice the
+/// new estimate; otherwise one starts every two seconds as long as the source could use more.
 struct ProbeController {
     private enum Phase {
         /// The next probe may start at that time.
@@ -33,12 +33,12 @@ struct ProbeController {
     private static let minDuration = Interval.milliseconds(2)
     /// The delay grows so much, in each second of sending, on a path that the probe fills, or fills by far.
     private static let growths = (full: 0.1, overfull: 0.4)
-    /// What a path that is full carries for good of what it carried of the probe.
+    /// The share of the probe's delivered rate that a full path carries permanently.
     private static let saturatedShare = 0.9
     /// The part of the packets that arrive if none is lost for being too many.
     private static let completeShare = 0.9
-    /// A link passes a full packet or two at once if it was idle before. Five small packets, as of padding, would show
-    /// that alone.
+    /// A link passes a full packet or two at once if it was idle before. Five small packets, for example of padding,
+    /// would show only that.
     private static let minByteCount = 3000
     /// A probe is heeded if it shows that the path carries this much more than the estimate.
     private static let minGain = 1.3
@@ -75,7 +75,7 @@ struct ProbeController {
         case .awaiting(let deadline):
             if now >= deadline { phase = .idle(until: now + Self.interval) }
         case .sending(let cluster):
-            // The source has run dry: what was sent says nothing about the probe's rate.
+            // The source has run dry: the packets sent show nothing about the probe's rate.
             let pause = max(cluster.rate, BitRate(bitsPerSecond: 1)).time(for: 3 * 1500) + Self.maxPause
             if packets > 0, now - sentAt > pause { phase = .idle(until: now + Self.retryInterval) }
         case .idle(let until):
@@ -112,7 +112,7 @@ struct ProbeController {
         return identifier
     }
 
-    /// Takes a packet of a probe that arrived.
+    /// Records that a packet of a probe arrived.
     mutating func received(_ probe: UInt16, sentAt: MonotonicTime, delay: Interval) {
         guard probe == identifier else { return }
         measurement.add(sentAt: sentAt, delay: delay)
@@ -132,7 +132,8 @@ struct ProbeController {
         let sent = BitRate(Double(bytes - firstByteCount), in: duration)
         let isSaturated = growth > Self.growths.full
         guard sent > estimate * Self.minGain else {
-            // This machine was too busy to send it as fast as planned. If the path carried it, that says nothing.
+            // This machine was too busy to send the probe as fast as planned. If the path carried the probe, this
+            // proves nothing.
             if !isSaturated { phase = .idle(until: now + Self.retryInterval) }
             return nil
         }
@@ -141,7 +142,7 @@ struct ProbeController {
         let isComplete = arrived > Self.completeShare
         let share = min(isComplete ? 1 : arrived, 1 / (1 + growth))
         let carried = sent * (share * (isSaturated ? Self.saturatedShare : 1))
-        // A link that is shared lets a probe through at more than the flow's share; that is no reason to take it.
+        // A shared link passes a probe at more than the flow's share; that is no reason to use this rate.
         guard carried > estimate * Self.minGain else { return nil }
         if growth < Self.growths.overfull, isComplete { phase = .idle(until: now) }
         return carried

@@ -1,17 +1,17 @@
 import MediaTypes
 import RTP
 
-/// Recognises reception reports that can't be true. Some libraries always report the sequence number 0, and what
-/// follows from that would be a queue of many seconds.
+/// Recognises reception reports that can't be true. Some libraries always report the sequence number 0, which would
+/// imply a queue of many seconds.
 struct ReportFaults {
     /// So many reports in a row are no accident.
     private static let several = 5
-    /// The clocks of the reports have steps, and what is sent together leaves one after the other.
+    /// The clocks of the reports have steps, and packets sent together leave one after the other.
     private static let slack = Interval.milliseconds(20)
 
     private var count = 0
 
-    /// Returns what is wrong with a report in words, if it is; empty words mean that it may be an accident.
+    /// Returns the fault of a report in words, if any; empty words mean that it may be an accident.
     ///
     /// - Parameters:
     ///   - distance: from the reported number to the stream's last packet.
@@ -37,7 +37,7 @@ struct ReportFaults {
         return fault.map { count < Self.several ? "" : $0 }
     }
 
-    /// Whether a report that tells of no loss does not cover packets that the peer must have received by then.
+    /// Whether a report without loss does not cover packets that the peer must have received by then.
     private func stands(
         _ report: ReceptionReport, age: Interval?, roundTripTime: Interval?,
         before: (highest: UInt32, outstanding: Int)?

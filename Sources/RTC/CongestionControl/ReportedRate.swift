@@ -3,10 +3,10 @@ import RTP
 
 /// The rate for a peer that sends reception reports, but no transport-wide feedback.
 ///
-/// Reports come about once a second, so one window of reports is one decision. A long round trip shows a queue, and
-/// then the packets that were delivered in the meantime show the link's rate. Loss alone lowers the rate only if
-/// sending less avoids it (``LossBasedEstimator``). The streams of a session take the same path, so their reports count
-/// together.
+/// Reports arrive about once a second, so one window of reports is one decision. A long round trip shows a queue, and
+/// then the packets that were delivered in the meantime show the link's rate. Without a queue, loss lowers the rate
+/// only if sending less avoids the loss (``LossBasedEstimator``). The streams of a session share a path, so their
+/// reports count together.
 struct ReportedRate {
     /// What is known about the sending side.
     struct SenderState {
@@ -31,7 +31,7 @@ struct ReportedRate {
         }
     }
 
-    /// What came since the last decision, in packets.
+    /// The reports since the last decision, in packets.
     private struct Window {
         var start: MonotonicTime
         var byteCount: Int64 = 0
@@ -45,7 +45,7 @@ struct ReportedRate {
 
     /// The shortest time over which a rate is measured. Some peers send a report with every request for a packet.
     private static let minTime = Interval.milliseconds(500)
-    /// A queue that is more than jitter, and one that doesn't keep the rate from rising.
+    /// A queue that is more than jitter, and a queue so short that the rate may rise.
     private static let longQueue = Interval.milliseconds(60)
     private static let shortQueue = Interval.milliseconds(40)
     /// If fewer of our packets are on their way, the queue is not ours.
@@ -55,13 +55,13 @@ struct ReportedRate {
     private static let mayBeLost = 3
     /// A queue that a peer's own delay doesn't explain, if it still grows.
     private static let certainQueue = Interval.milliseconds(400)
-    /// A source that sends less than this says nothing about the path, whatever it loses.
+    /// A source that sends less than this shows nothing about the path, whatever it loses.
     private static let little = BitRate(bitsPerSecond: 300_000)
     /// Less loss than this is none: a path that loses so little of a source that sends little carries all of it.
     private static let noLoss = 0.01
     /// If less than this share arrives, the queue is ours.
     private static let fullShare = 0.85
-    /// A queue drains if no more than this of it is left, or more than that of what is sent arrives.
+    /// A queue drains if no more than this share of it is left, or more than this share of the sent packets arrives.
     private static let drained = (queue: 0.8, share: 0.97)
     /// How near to the link's measured rate the increase is slow, and from where on the measurement is out of date.
     private static let capacityShares = (near: 0.9, over: 1.2)
@@ -76,24 +76,24 @@ struct ReportedRate {
     private var losses = LossBasedEstimator()
     /// The rate before a trial.
     private var triedRate = BitRate.zero
-    /// What the link delivered when its queue was last long, until more than that has been sent.
+    /// The link's rate when its queue was last long, until more has been sent.
     private var capacity: BitRate?
     /// The queue at the last decision, if it was a reason to lower the rate.
     private var lastQueue: Interval?
-    /// The queue at the last decision, whatever followed from it.
+    /// The queue at the last decision, whatever the decision was.
     private var queueBefore = Interval.zero
     /// The round trip beyond the least one of the last 10 to 20 s.
     private(set) var queue = Interval.zero
-    /// What arrived between the last two decisions.
+    /// The rate that arrived between the last two decisions.
     private(set) var acknowledgedBitRate = BitRate.zero
     private var faults = ReportFaults()
-    /// What is wrong with the peer's reports; nil if nothing is known to be.
+    /// The fault of the peer's reports; nil if none is known.
     private(set) var fault: String?
 
     /// Whether our queue on the path drains.
     var isDraining: Bool { lastQueue != nil }
 
-    /// Takes a report about one stream. Returns false if it can't be true: then it says nothing, and is left out.
+    /// Processes a report about one stream. Returns false, and ignores the report, if it can't be true.
     ///
     /// - Parameters:
     ///   - lastSent: the number of the stream's last packet.
@@ -153,7 +153,7 @@ struct ReportedRate {
         let elapsed = now - window.start
         self.window = Window(start: now, byteCount: sending.byteCount, outstanding: window.outstanding)
         let sent = BitRate(Double(sending.byteCount - window.byteCount), in: elapsed)
-        // What the path loses on its own passed the narrow link all the same, or never came there.
+        // Packets of the path's own loss either passed the narrow link or never reached it.
         let share = window.sent > 0 ? (window.covered - window.lost) / window.sent / (1 - losses.inherentLoss) : 1
         losses.record(
             window.covered, lost: window.lost, last: sending.nextPacket - Int64(window.outstanding))
@@ -172,14 +172,14 @@ struct ReportedRate {
             return rateByLoss(sending, sent: sent, since: window.start, mayRise: lastQueue == nil, at: now)
         }
         guard window.hasQueue else {
-            // What is not measured any more is forgotten by and by.
+            // A queue that is no longer measured is forgotten gradually.
             queue = queue / 2
             return sending.rate
         }
         losses.abandon(at: sending.nextPacket)
         guard !carriesAll else { return sending.rate }
         defer { lastQueue = queue }
-        // It drains. The round trip is that of up to a second ago, so it may seem longer than it is.
+        // The queue drains. The round trip was measured up to a second ago, so the queue may seem longer than it is.
         if let lastQueue, queue < lastQueue.scaled(by: Self.drained.queue) || share > Self.drained.share {
             return sending.rate
         }
@@ -203,7 +203,7 @@ struct ReportedRate {
             let elapsed = min(now - start, Self.maxElapsed)
             if let capacity, sending.rate > capacity * Self.capacityShares.over { self.capacity = nil }
             let isNear = capacity.map { sending.rate > $0 * Self.capacityShares.near } ?? false
-            // It grows with the root of the rate only: so flows that share a link meet.
+            // The step grows only with the root of the rate, so that flows that share a link converge.
             let root = Double(sending.rate.bitsPerSecond).squareRoot()
             let perRoot = isNear ? Self.increasePerRoot.near : Self.increasePerRoot.far
             return sending.rate

@@ -1,13 +1,13 @@
 public import MediaTypes
 
-/// What one viewer's path allows at present.
+/// The rates that one viewer's path allows at present.
 public struct SendingPlan: Hashable, Sendable {
     /// The rate that the path carries. Media, retransmissions, parity and padding together should not exceed it.
     public var estimate: BitRate
     /// The rate for the encoder: the estimate, less what must drain from the path's queue within a second.
     public var target: BitRate
-    /// What the path has been seen to carry, and a quarter more if it has shown no end: a source that has not sent that
-    /// much yet may rise so far. 0 before anything has shown it.
+    /// The rate that the path has been seen to carry, and a quarter more if it has shown no limit: a source that has
+    /// not sent that much yet may rise so far. 0 before the path has shown any rate.
     public var carried: BitRate
     /// The rate to send waiting packets at. Above the estimate usually, so that a picture leaves quickly; far below it
     /// while a queue drains.

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// What a media server has sent so far to all viewers, those who have left included.
+/// The totals that a media server has sent so far to all viewers, including former ones.
 public struct MediaTotals: Sendable {
     /// The number of pictures sent completely.
     public var framesSent = 0
@@ -8,7 +8,7 @@ public struct MediaTotals: Sendable {
     public var sentPackets = 0
     /// The number of RTP packets sent again on retransmission streams.
     public var retransmittedPackets = 0
-    /// The number of packets that viewers have missed, whether they came later or not.
+    /// The number of packets that viewers have missed, whether they arrived later or not.
     public var lostPackets = 0
     /// From the arrival of a picture at its hub until a session had sent its last packet, once for each session. The
     /// pictures that a session begins with don't count.
@@ -17,7 +17,7 @@ public struct MediaTotals: Sendable {
     /// Nothing sent.
     public init() {}
 
-    /// Adds what a session has sent.
+    /// Adds a session's totals.
     public mutating func add(_ session: PeerStatistics) {
         framesSent += session.framesSent
         sentPackets += session.sentPackets

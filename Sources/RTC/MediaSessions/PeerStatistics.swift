@@ -30,13 +30,13 @@ public struct PeerStatistics: Hashable, Sendable {
     public var retransmittedPackets = 0
     /// The bytes of pictures and sound in all of these packets, without headers, modulo 2^32.
     public var sentOctets: UInt32 = 0
-    /// The number of packets that the peer has missed, whether they came later or not; nil before its first report.
+    /// The number of packets that the peer has missed, whether they arrived later or not; nil before its first report.
     public var lostPackets: Int?
     /// The last measured round-trip time.
     public var roundTripTime: Interval?
-    /// What the path carries, for all that is sent along it; nil before the peer has reported anything.
+    /// The bit rate that the path carries, for all packets sent along it; nil before the peer has reported anything.
     public var estimate: BitRate?
-    /// What is wrong with the peer's reception reports, in words; nil if nothing is known to be.
+    /// The fault of the peer's reception reports, in words; nil if none is known.
     public var reportFault: String?
     /// How much later packets arrive at present than the fastest of the last 10 s, or how much longer the round trip
     /// is; nil like `estimate`.

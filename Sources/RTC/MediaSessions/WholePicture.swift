@@ -7,7 +7,7 @@ public struct WholePicture: Sendable {
     /// Whether the pointer is drawn into it, or would be if it were on the screen.
     public let isPointerDrawn: Bool
     /// When it was captured, in microseconds since 1970 on the clock of abs-capture-time; when it reached the host if
-    /// the source doesn't tell that.
+    /// the source doesn't report it.
     public let captureTime: Int64
     /// The access unit, H.264 in Annex B format with start codes of four bytes. A key picture begins with SPS and PPS.
     public let bytes: [UInt8]

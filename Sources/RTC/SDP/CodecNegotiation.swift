@@ -3,7 +3,7 @@ import MediaTypes
 /// One form of a codec: the format of its frames, and the value of its fmtp line.
 typealias CodecForm = (track: TrackFormat, parameters: String)
 
-/// What offers and answers say about one codec.
+/// The part of offers and answers that is about one codec.
 protocol CodecNegotiation: Sendable {
     /// The codec's name for people.
     var name: String { get }
@@ -23,12 +23,12 @@ protocol CodecNegotiation: Sendable {
     func sent(to listed: [PayloadFormat]) throws(SDPError) -> [(PayloadFormat, CodecForm)]
 
     /// The payload format in which a publisher is to send, with the form that we answer with. Throws if we can receive
-    /// none of those that it lists.
+    /// none of the listed formats.
     func received(from listed: [PayloadFormat]) throws(SDPError) -> (PayloadFormat, CodecForm)
 }
 
 extension TrackFormat.Codec {
-    /// What offers and answers say about this codec.
+    /// The part of offers and answers that is about this codec.
     var negotiation: any CodecNegotiation {
         switch self {
         case .h264: H264Negotiation()
@@ -51,7 +51,7 @@ extension TrackFormat.Kind {
 }
 
 extension NegotiatedSection.Format {
-    /// All of its payload types, that of the frames first.
+    /// All of its payload types, the frames' first.
     var payloadTypes: [UInt8] { [payloadType] + [rtxPayloadType, redPayloadType].compactMap { $0 } }
 
     /// The rtpmap, rtcp-fb and fmtp lines of its payload types.

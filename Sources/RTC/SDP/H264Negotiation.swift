@@ -1,7 +1,7 @@
 import H264
 import MediaTypes
 
-/// What offers and answers say about H.264 (RFC 6184 section 8.2.2).
+/// The part of offers and answers that is about H.264 (RFC 6184 section 8.2.2).
 struct H264Negotiation: CodecNegotiation {
     /// The profile of the 4:2:0 stream that we send, or that we prefer to receive because all viewers decode it.
     var profile = ProfileLevelID.constrainedBaseline

@@ -83,7 +83,7 @@ public struct LocalDescription: Sendable, Equatable {
         return isIPv4 ? "c=IN IP4 \(address)" : "c=IN IP4 0.0.0.0"
     }
 
-    /// The port of the `m=` line: that of the first address, or 9, which means "see the candidates".
+    /// The port of the `m=` line: the first address's, or 9, which means "see the candidates".
     var port: UInt16 { addresses.first?.port ?? 9 }
 
     /// The lines of `stream` and, with `hasRTX`, of its retransmissions.
@@ -100,7 +100,7 @@ public struct LocalDescription: Sendable, Equatable {
 
 /// An RTP stream that we send, with its retransmissions.
 public struct LocalStream: Sendable, Equatable {
-    /// What it carries.
+    /// The kind of media.
     public var kind: TrackFormat.Kind
     /// The SSRC of the stream.
     public var ssrc: UInt32

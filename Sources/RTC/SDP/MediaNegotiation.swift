@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Finds what a peer's media sections and we have in common (RFC 3264).
+/// Finds the formats that a peer's media sections and we have in common (RFC 3264).
 struct MediaNegotiation {
     /// The peer's whole description.
     let session: SessionDescription
@@ -36,7 +36,7 @@ struct MediaNegotiation {
     }
 
     /// Negotiates `video` and, if `withSound` is true, for the first audio section in its bundle that can be agreed on
-    /// too. Without one, the video is agreed on alone.
+    /// too. Without one, only the video is agreed on.
     func negotiate(
         _ video: MediaDescription, withSound: Bool,
         role: (DTLSSetup?) throws(SDPError) -> NegotiatedMedia.DTLSRole
@@ -122,7 +122,7 @@ struct MediaNegotiation {
         }?.payloadType
     }
 
-    /// The payload type of RED whose packets hold `codec` alone, the frame before and the packet's own.
+    /// The payload type of RED whose packets hold only `codec`, the frame before and the packet's own.
     static func redundancy(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
         section.codecs.first {
             $0.isNamed("red") && $0.clockRate == codec.clockRate
@@ -132,7 +132,7 @@ struct MediaNegotiation {
 
     /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section
     /// 4.2). The transport-wide number is worth the larger two-byte headers, if the peer gives it a larger number. The
-    /// playout delay and samples are for pictures alone.
+    /// playout delay and samples are only for pictures.
     private func extensions(of section: MediaDescription) -> NegotiatedSection.Extensions {
         var agreed = NegotiatedSection.Extensions()
         var taken: Set<UInt16> = []
@@ -160,6 +160,6 @@ struct MediaNegotiation {
 }
 
 extension MediaDescription {
-    /// What a track in this section carries; nil if the section is for something else, such as data.
+    /// The kind of a track in this section; nil if the section is for something else, such as data.
     var trackKind: TrackFormat.Kind? { [TrackFormat.Kind.video, .audio].first { $0.sectionName == kind } }
 }

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// What an offer and its answer agree on: the media sections, and the transport that they share.
+/// The result of an offer and its answer: the media sections, and the transport that they share.
 public struct NegotiatedMedia: Sendable, Equatable {
     /// Our role in the DTLS handshake.
     public enum DTLSRole: Sendable {
@@ -10,8 +10,8 @@ public struct NegotiatedMedia: Sendable, Equatable {
         case server
     }
 
-    /// The accepted sections whose media is sent or received, at least one and at most one of each kind. The transport
-    /// is that of the first.
+    /// The accepted sections whose media is sent or received, at least one and at most one of each kind. The first
+    /// section's transport is used.
     public var sections: [NegotiatedSection]
     /// The peer's user name fragment for ICE.
     public var remoteUfrag: String
@@ -42,7 +42,7 @@ public struct NegotiatedSection: Sendable, Equatable {
         /// Receiver Estimated Maximum Bitrate (draft-alvestrand-rmcat-remb-03).
         public static let estimatedBitRate = Feedback(rawValue: 16)
 
-        /// The messages that tell how much the path carries.
+        /// The messages that report the path's rate.
         static let congestion: Feedback = [.transportWide, .estimatedBitRate]
 
         /// The messages that may be about a stream of `kind`. The estimated bit rate, which is about all streams, is
@@ -61,7 +61,7 @@ public struct NegotiatedSection: Sendable, Equatable {
         ]
     }
 
-    /// A payload type and what it carries.
+    /// A payload type and its format.
     public struct Format: Sendable, Equatable {
         /// The payload type of the frames.
         public var payloadType: UInt8
@@ -106,7 +106,7 @@ public struct NegotiatedSection: Sendable, Equatable {
 
     /// The first format.
     public var format: Format { formats[0] }
-    /// What the section's track carries.
+    /// The kind of the section's track.
     public var kind: TrackFormat.Kind { format.track.kind }
 }
 
@@ -118,7 +118,7 @@ enum ExtensionURI {
     static let transportNumber = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
     static let corruptionDetection = "http://www.webrtc.org/experiments/rtp-hdrext/corruption-detection"
 
-    /// Those that are for pictures alone.
+    /// The extensions that are only for pictures.
     static let ofPictures = [playoutDelay, corruptionDetection]
 
     /// Each URI with the property that holds its negotiated number.

@@ -1,18 +1,18 @@
 public import MediaTypes
 
-/// Our offer of one video, and of its sound if there is any, or of sound alone, to a peer that receives it: a viewer
-/// that waits for an offer, a WHIP endpoint, or a conference server.
+/// Our offer of one video, and of its sound if there is any, or of only sound, to a receiving peer: a viewer that waits
+/// for an offer, a WHIP endpoint, or a conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
-    /// What the offered sections carry, in their order.
+    /// The kinds of the offered sections, in their order.
     private let kinds: [TrackFormat.Kind]
     private let includes444: Bool
     private let takesCongestionFeedback: Bool
     private let isICELite: Bool
 
     /// Offers the streams of `local`, the video first, each in a sendonly section of one bundle (RFC 8829 section 5.2):
-    /// each of our codecs, those of pictures with retransmissions and those of sound with RED, and either DTLS role.
+    /// each of our codecs, video with retransmissions and audio with RED, and either DTLS role.
     ///
     /// - Parameters:
     ///   - includes444: whether 4:4:4 is also offered, with payload types of its own.
@@ -83,8 +83,8 @@ public struct Offer: Sendable, Equatable {
     }
 
     /// The media that `answer` accepts: the first section, and the sound after the video unless the answer rejects it
-    /// or leaves it out. The payload types are those of the answer, since the receiver may choose other numbers (RFC
-    /// 3264 section 6.1).
+    /// or leaves it out. The payload types are the answer's, since the receiver may choose other numbers (RFC 3264
+    /// section 6.1).
     ///
     /// - Throws: ``SDPError`` if the answer rejects what was offered, has other sections, or accepts it in a way that
     ///   can't be served.

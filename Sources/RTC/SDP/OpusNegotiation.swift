@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// What offers and answers say about Opus (RFC 7587 section 7).
+/// The part of offers and answers that is about Opus (RFC 7587 section 7).
 struct OpusNegotiation: CodecNegotiation {
     var name: String { "Opus" }
     var encodingName: String { "opus" }

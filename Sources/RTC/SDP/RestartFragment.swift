@@ -8,7 +8,7 @@ public struct RestartFragment: Sendable, Equatable {
     /// The credentials and candidates of `local`, for the media section that its transport belongs to.
     ///
     /// - Parameters:
-    ///   - kind: what the section carries.
+    ///   - kind: the kind of the section.
     ///   - mid: the section's identification; nil if it has none.
     ///   - payloadType: one of the section's payload types.
     public init(local: LocalDescription, kind: TrackFormat.Kind, mid: String?, payloadType: UInt8) {

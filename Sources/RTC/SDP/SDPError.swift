@@ -27,7 +27,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     case noOpus(offered: [String])
     /// The peer rejected the video that we offered.
     case videoRejected
-    /// The peer rejected the sound that we offered alone.
+    /// The peer rejected our offer of only sound.
     case soundRejected
     /// The answer does not belong to our offer.
     case answerDoesNotFitOffer

@@ -1,7 +1,7 @@
 /// The messages of our ICE agent for one peer: it answers connectivity checks, and writes requests of its own. Its
 /// ``Role`` decides whether it is ICE-lite (RFC 8445 section 2.5), so that the peer chooses the path, or a full agent.
 ///
-/// It has no state but its role, so a check that fails validation leaves nothing behind.
+/// Its only state is its role, so a check that fails validation leaves nothing behind.
 public struct ICEAgent: Sendable {
     /// Who chooses the path (RFC 8445 section 6.1.1).
     public enum Role: Sendable, Hashable {
@@ -106,7 +106,8 @@ public struct ICEAgent: Sendable {
         return .none
     }
 
-    /// A binding request from us. Only a peer that receives it can answer it, since nobody else knows `transactionID`.
+    /// A binding request from us. Only a peer that receives it can answer it, since no other host knows
+    /// `transactionID`.
     ///
     /// A lite agent's request has the form of a check by a full agent in the controlled role, so every peer knows how
     /// to answer it.

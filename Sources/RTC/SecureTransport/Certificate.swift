@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// A self-signed ECDSA P-256 certificate and its private key, made in memory when the program starts.
 ///
-/// Nobody checks its name or its signature: the peer compares its fingerprint with the one in our session description
+/// Its name and its signature aren't checked: the peer compares its fingerprint with the one in our session description
 /// (RFC 8827 section 6.5). So a new certificate for each run is enough, and nothing needs to be stored in a file.
 ///
 /// The `Sendable` conformance is unchecked: both objects are only read after `init`, and OpenSSL's reference counts are

@@ -41,7 +41,7 @@ public final class DTLSContext: @unchecked Sendable {
     ///   - profiles: the SRTP profiles to offer or choose from, the preferred one first.
     ///   - firstRetransmission: how long to wait for the first answer, clamped to 1 ms to 60 s. Each further wait is
     ///     twice as long, up to 2 s. The default is below DTLS's 1 s (RFC 6347 section 4.2.4.1), because ICE has shown
-    ///     that the path works and somebody is waiting for a picture.
+    ///     that the path works and a viewer is waiting for a picture.
     /// - Throws: `opensslFailed`.
     public init(
         certificate: Certificate, profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1],

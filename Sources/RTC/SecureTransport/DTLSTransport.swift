@@ -10,7 +10,7 @@ public import MediaTypes
 ///                   handleTimeout(now:)   ─▶         ─▶ state, nextTimeout(now:)
 ///
 /// OpenSSL uses its own clock for retransmission timeouts; the caller's `now` only converts them to the caller's clock.
-/// The time limit for the whole handshake follows `now` alone.
+/// The time limit for the whole handshake follows only `now`.
 public final class DTLSTransport {
     /// The side of the handshake, which determines who sends the first message.
     public enum Role: Sendable {
@@ -216,12 +216,12 @@ public final class DTLSTransport {
         throw fail(.handshakeFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "error \(error)"))
     }
 
-    /// Takes the keys. The handshake has proved that the peer has its certificate's private key; the certificate itself
-    /// is checked here.
+    /// Exports the keys. The handshake has proved that the peer has its certificate's private key; the certificate
+    /// itself is checked here.
     ///
     /// A client needn't wait for the peer's last flight (False Start, RFC 7918), which saves a round trip. The peer has
-    /// signed its key share and our random value by then, so nobody else can have these keys. That flight only proves
-    /// that nobody has changed the list of what we offered, which contains nothing weak.
+    /// signed its key share and our random value by then, so no third party can have these keys. That flight only
+    /// proves that our offer, which contains nothing weak, was not changed.
     private func connect() throws(SecureTransportError) {
         guard state == .handshaking else { return }
         guard let certificate = SSL_get1_peer_certificate(session) else { throw fail(.noPeerCertificate) }

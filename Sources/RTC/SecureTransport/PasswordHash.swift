@@ -2,7 +2,7 @@
 /// used on any thread.
 ///
 /// The hash is never written anywhere. A comparison takes microseconds, so attempts with the right password need no
-/// rate limit: one thread can check everybody's passwords. The caller limits guessing, per address.
+/// rate limit: one thread can check all users' passwords. The caller limits guessing, per address.
 public struct PasswordHash: Sendable {
     private let key: [UInt8]
     private let hash: [UInt8]

@@ -58,7 +58,7 @@ public struct SRTPMasterKey: Hashable, Sendable {
         hasher.combine(salt)
     }
 
-    /// Unchecked: the bytes change only in `deinit`, when nobody else has a reference.
+    /// Unchecked: the bytes change only in `deinit`, when there is no other reference.
     private final class Secret: @unchecked Sendable {
         private(set) var key: [UInt8]
         private(set) var salt: [UInt8]

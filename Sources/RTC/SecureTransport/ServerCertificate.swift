@@ -135,7 +135,7 @@ public enum ServerCertificateError: Error, Equatable, Sendable, CustomStringConv
     case notAFile(path: String)
     /// The file is larger than any certificate or key.
     case tooLarge(path: String)
-    /// Everybody on this machine can read the key file.
+    /// Every user on this machine can read the key file.
     case notPrivate(path: String)
     /// The file holds no certificate in PEM format.
     case noCertificate(path: String)

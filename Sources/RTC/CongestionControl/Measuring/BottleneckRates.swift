@@ -1,24 +1,24 @@
 import MediaTypes
 
-/// What the narrowest link of the path delivers, measured from the packets that waited in its queue: while a packet
-/// waits, the link is busy, so the packets before it left as fast as the link allows.
+/// The rate of the path's narrowest link, measured from the packets that waited in its queue: while a packet waits, the
+/// link is busy, so the packets before it left as fast as the link allows.
 struct BottleneckRates {
     /// Where less of the time than this is between packets without a loss, the queue overflows.
     private static let minBusyShare = 0.35
     /// So much longer the measurement must be then.
     private static let addedTime = Interval.milliseconds(140)
 
-    /// From the packets that followed each other without a loss. Where packets were lost in between, nobody knows
-    /// whether the link carried them.
+    /// The rate of the packets that followed each other without a loss. Where packets were lost in between, it is
+    /// unknown whether the link carried them.
     private(set) var busy = RecentRate(span: .milliseconds(250))
     /// The time of those packets on the receiver's clock, added up.
     private var busyTime: Int64 = 0
-    /// The rate of the packets that arrived since the last decrease, but were sent before it. Those sent after it show
-    /// the share of the link that is left to so few, if others use it too.
+    /// The rate of the packets that arrived since the last decrease, but were sent before it. Packets sent after it
+    /// show the share of the link that is left to so few, if other flows use the link too.
     private(set) var drained = RecentRate(span: .milliseconds(250))
-    /// From all packets, with the time between those that others were lost between.
+    /// The rate of all packets, including the times in which packets were lost.
     private var whole = RecentRate(span: .milliseconds(250))
-    /// What arrived, whether the link was busy or not.
+    /// The rate that arrived, whether the link was busy or not.
     private(set) var acknowledgedBitRate = RecentRate(span: .milliseconds(400))
     private var lastNumber: Int64 = -1
     private var lastArrival = ReceiverTime(nanoseconds: 0)
@@ -28,7 +28,7 @@ struct BottleneckRates {
     /// if it was due before the one ahead of it had left: on a link that was faster a while ago, the time that a packet
     /// itself takes now looks like a queue, though it may follow a pause of the source.
     ///
-    /// `rate` is the estimate, which tells how long the packet itself takes at most.
+    /// `rate` is the estimate, which limits the time that the packet itself takes.
     mutating func add(
         _ packet: SendTimeHistory.Packet, _ number: Int64, queue: Interval, threshold: Interval, rate: BitRate,
         at time: ReceiverTime
@@ -52,7 +52,7 @@ struct BottleneckRates {
         lastArrival = time
     }
 
-    /// The estimate was decreased: what comes now measures the link again.
+    /// Records that the estimate was decreased: packets from now on measure the link again.
     mutating func decreased(at now: MonotonicTime) {
         decreasedAt = now
         busy.reset()

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// How often transport-wide feedback comes, and how soon after the packets.
+/// How often transport-wide feedback arrives, and how soon after the packets.
 struct FeedbackTiming {
     private var receivedAt: MonotonicTime?
     private var interval = Interval.milliseconds(100)
@@ -12,7 +12,7 @@ struct FeedbackTiming {
     /// feedback and this, and more than so many bytes.
     private static let silence = (time: Interval.milliseconds(150), byteCount: 16_000.0)
 
-    /// Notes that feedback has come.
+    /// Notes that feedback has arrived.
     mutating func received(at now: MonotonicTime) {
         if let receivedAt { interval = interval + (min(now - receivedAt, Self.maxInterval) - interval) / 8 }
         receivedAt = now

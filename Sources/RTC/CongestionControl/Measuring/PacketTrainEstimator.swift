@@ -3,8 +3,8 @@ import MediaTypes
 /// The rate of the narrowest link, as the packets of single pictures show it: they are sent faster than the link
 /// carries them, and arrive one behind the other, however little is sent on average.
 ///
-/// So a source that never fills the link shows its end nevertheless. If packets arrive as they were sent, the link may
-/// carry anything. While jitter makes trains uneven, what they showed before holds for some seconds.
+/// So even a source that never fills the link shows the link's rate. If packets arrive as they were sent, the link may
+/// carry anything. While jitter makes trains uneven, the rate that they showed before holds for some seconds.
 struct PacketTrainEstimator {
     private struct Train {
         var endedAt: MonotonicTime
@@ -24,16 +24,16 @@ struct PacketTrainEstimator {
     private static let lifetime = Interval.seconds(3)
     /// The link has spread the packets if they took so much longer to arrive than to be sent.
     private static let spread = 1.15
-    /// The shortest time in which all trains together arrive: arrivals are told in steps of 250 µs.
+    /// The shortest time in which all trains together arrive: arrivals are reported in steps of 250 µs.
     private static let minArrivalTime = Interval.milliseconds(20)
     /// The standard error of the rate, as a share of it. Jitter makes some trains shorter and others longer, and then
-    /// they say nothing.
+    /// they show nothing.
     private static let error = 0.03
-    /// How long the rate that trains have shown holds while they say nothing.
+    /// How long the rate that trains have shown holds while they show nothing.
     private static let memory = Interval.seconds(5)
 
     private var trains: [Train] = []
-    /// What trains have shown last.
+    /// The rate that trains have shown last.
     private var known: (rate: BitRate, at: MonotonicTime)?
     private var present: Train?
     private var packets = 0

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// What the arrivals of packets tell of the path: its queue, and what the link delivers.
+/// Measures a path by the arrivals of packets: its queue, and the link's rate.
 struct PathArrivals {
     private var clock = FeedbackClock()
     private(set) var delay = PathDelay()
@@ -43,7 +43,7 @@ struct PathArrivals {
         delay.update(queue: queue, isLittleSent: isLittleSent)
     }
 
-    /// What the rate is decided by.
+    /// The observation that the rate is decided by.
     mutating func observation(
         mayRise: Bool, responseTime: Interval, at now: MonotonicTime
     ) -> AIMDRateControl.Observation {
@@ -58,7 +58,7 @@ struct PathArrivals {
             acknowledgedBitRate: link.acknowledgedBitRate.bitRate, mayRise: mayRise, responseTime: responseTime)
     }
 
-    /// Takes the present queue as the path's own.
+    /// Makes the present queueing delay the path's own.
     mutating func acceptQueueingDelay() { delay.acceptQueueingDelay() }
 
     /// Forgets the queue of the last moments: nothing was sent meanwhile, and it has drained.

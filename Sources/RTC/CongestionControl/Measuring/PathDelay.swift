@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// What the one-way delays of packets say about the queue on the path.
+/// Measures the queue on the path by the packets' one-way delays.
 ///
-/// The clocks of the two ends differ by an unknown amount, so only differences from the least delay mean anything: what
-/// a packet took longer than the fastest one of the last 10 to 20 s, it spent in queues.
+/// The clocks of the two ends differ by an unknown amount, so only differences from the least delay mean anything: the
+/// time by which a packet is slower than the fastest one of the last 10 to 20 s was spent in queues.
 struct PathDelay {
     /// How many packets the averages of ``spread`` and ``usualQueueingDelay`` remember.
     private static let memory = (short: 128.0, long: 1024.0)
@@ -13,7 +13,7 @@ struct PathDelay {
 
     /// The least delay of the path, offset between the clocks included.
     private var base = WindowedMinimum(span: .seconds(10))
-    /// The least delay of the last moments: what no packet escapes is a standing queue.
+    /// The least delay of the last moments: a delay that no packet escapes is a standing queue.
     private var recent = WindowedMinimum(span: .milliseconds(60))
     private var origin: Int64?
     private var newestArrival: Int64 = .min
@@ -25,7 +25,7 @@ struct PathDelay {
     private(set) var usualQueueingDelay = Interval.zero
     private var sampleCount = 8.0
 
-    /// Takes a packet's times and returns its delay, and its delay in queues.
+    /// Records a packet's times, and returns its delay and its queueing delay.
     mutating func add(
         sentAt: MonotonicTime, arrivedAt: ReceiverTime, byteCount: Int
     ) -> (delay: Interval, queue: Interval) {
@@ -52,15 +52,14 @@ struct PathDelay {
         return delay - base
     }
 
-    /// The rate at which the last four packets arrived. After a mere pause of the link they come fast.
+    /// The rate at which the last four packets arrived. After a mere pause of the link, packets arrive fast.
     var newestRate: BitRate { latest.rate }
 
     /// A queue longer than this is more than jitter, so the link was busy while a packet waited in it.
     var busyThreshold: Interval { max(.milliseconds(6), spread.scaled(by: 1.5)) }
 
-    /// Takes what a packet waited while the path isn't congested. It learns fast at first, and slowly later. Where
-    /// little is sent, it stays fast: jitter may begin at any time, and would be taken for a queue until it is
-    /// sampleCount.
+    /// Averages a packet's queueing delay while the path isn't congested: fast at first, and slowly later. While little
+    /// is sent, it stays fast: jitter may begin at any time, and would be mistaken for a queue until it is known.
     mutating func update(queue: Interval, isLittleSent: Bool) {
         sampleCount = min(sampleCount + 1, isLittleSent ? Self.memory.short : Self.memory.long)
         spread = spread + (min(max(queue, .zero), Self.maxSpread) - spread).scaled(by: 1 / sampleCount)
@@ -74,7 +73,7 @@ struct PathDelay {
         latest.removeAll()
     }
 
-    /// Takes this delay as the path's own from now on: the receiver's clock has been set.
+    /// Makes `delay` the path's own from now on: the receiver's clock has been set.
     mutating func begin(at delay: Interval) {
         forgetRecent()
         base.reset()
@@ -82,7 +81,7 @@ struct PathDelay {
         recent.add(delay, at: newestArrival)
     }
 
-    /// Takes the present delay as the path's own: a queue that doesn't drain however little is sent is not ours.
+    /// Makes the present delay the path's own: a queue that doesn't drain however little is sent is not ours.
     mutating func acceptQueueingDelay() {
         guard let value = recent.value else { return }
         base.reset()

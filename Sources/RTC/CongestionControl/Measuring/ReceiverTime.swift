@@ -16,7 +16,7 @@ struct ReceiverTime: Comparable {
 struct FeedbackClock {
     private var last: Int64?
 
-    /// The time that `reference` means: the one nearest to that of the feedback before.
+    /// The time that `reference` means: the one nearest to the previous feedback's time.
     mutating func time(_ reference: Int32) -> ReceiverTime {
         let wire = Int64(reference) & 0xFF_FFFF
         var units = wire

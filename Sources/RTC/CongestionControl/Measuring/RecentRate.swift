@@ -32,7 +32,7 @@ struct RecentRate {
         advance(to: time)
     }
 
-    /// Lets time pass without bytes.
+    /// Advances the time without bytes.
     mutating func advance(to time: Int64) {
         guard time > last else { return }
         last = time

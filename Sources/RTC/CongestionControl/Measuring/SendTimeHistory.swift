@@ -5,10 +5,10 @@ import MediaTypes
 /// It holds the last ``capacity`` packets and forgets older ones, reported or not. The numbers are 16 bits on the wire
 /// and 64 bits in here.
 struct SendTimeHistory {
-    /// What the receiver has said about a packet.
+    /// The receiver's report on a packet.
     enum Status: UInt8 {
         case unreported
-        /// The feedback that would have said it was lost.
+        /// The packet or the feedback about it was lost.
         case unknown
         case lost
         case received
@@ -22,7 +22,7 @@ struct SendTimeHistory {
         var status: Status
     }
 
-    /// The number of packets remembered: at 1200 bytes each, 2 s of 20 Mbit/s. They take 64 KiB.
+    /// The number of packets remembered: at 1200 bytes each, 2 s of 20 Mbit/s. The memory for them is 64 KiB.
     static let capacity = 4096
 
     /// The number of the next packet.
@@ -61,18 +61,18 @@ struct SendTimeHistory {
         return slots[Int(number & Int64(Self.capacity - 1))]
     }
 
-    /// Records what the receiver says about a packet, and returns the packet as it was known before.
+    /// Records the receiver's report on a packet, and returns the packet's previous state.
     mutating func report(_ number: Int64, _ status: Status) -> Packet? {
         guard let packet = packet(number) else { return nil }
-        // A packet that came late was reported as lost before; the reverse means nothing.
+        // A late packet was reported as lost before; the reverse means nothing.
         guard packet.status != .received, packet.status != status else { return packet }
         if packet.status == .unreported { unreportedBytes -= Int(packet.byteCount) }
         slots[Int(number & Int64(Self.capacity - 1))].status = status
         return packet
     }
 
-    /// Takes the packets before `end` that have not been reported out of the unreported bytes: the feedback about them
-    /// was lost, or they were.
+    /// Removes the unreported packets before `end` from the unreported bytes: the packets or the feedback about them
+    /// were lost.
     mutating func giveUp(before end: Int64) {
         var number = max(givenUpEnd, next - Int64(Self.capacity), 0)
         while number < min(end, next) {

@@ -23,7 +23,7 @@ struct SentTraffic {
         lastSentAt = now
     }
 
-    /// Makes the rate that of the time up to `now`.
+    /// Updates the rate to the time `now`.
     mutating func advance(to now: MonotonicTime) { rate.advance(to: now.nanoseconds) }
 
     /// Whether the source sends clearly less than `estimate`.

@@ -1,11 +1,11 @@
 import MediaTypes
 
-/// Tells whether the delay of the path grows or shrinks (draft-ietf-rmcat-gcc-02 sections 5.2 to 5.4, with libwebrtc's
-/// line fit instead of the Kalman filter).
+/// Detects whether the delay of the path grows or shrinks (draft-ietf-rmcat-gcc-02 sections 5.2 to 5.4, with
+/// libwebrtc's line fit instead of the Kalman filter).
 ///
-/// Packets sent within 5 ms form a group, whose delay is the least of its packets' delays, so that a packet that was
-/// overtaken says nothing. A line is fitted to the smoothed delays of the last groups. Its slope is compared with a
-/// threshold that follows the usual slopes of the path: a fixed one would starve beside flows that fill the queue.
+/// Packets sent within 5 ms form a group, whose delay is the least of its packets' delays, so that an overtaken packet
+/// doesn't count. A line is fitted to the smoothed delays of the last groups. Its slope is compared with a threshold
+/// that follows the usual slopes of the path: a fixed one would starve beside flows that fill the queue.
 struct TrendlineEstimator {
     /// Packets sent within this time form a group: gcc-02 section 5.2.
     private static let groupLength = Interval.milliseconds(5)

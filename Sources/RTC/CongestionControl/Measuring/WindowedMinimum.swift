@@ -24,7 +24,7 @@ struct WindowedMinimum {
             if value < current { self.current = value }
             return
         }
-        // After a pause, what was measured before it is too old.
+        // After a pause, earlier measurements are too old.
         let isRecent = since.map { time &- $0 < span.nanoseconds &* 2 } ?? false
         previous = isRecent ? current : nil
         current = value

@@ -186,7 +186,7 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
         for _ in count..<(words * 4) { buffer.append(0) }
     }
 
-    /// What a packet has of `set`.
+    /// The extensions of `set` that a packet has.
     func written(of set: HeaderExtensionSet) -> HeaderExtensionSet {
         let written = set.intersection(available)
         return written.contains(.samples) ? written.subtracting(.captureTime) : written
@@ -211,12 +211,12 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     }
 }
 
-/// What a receiver knows of where in the Halton sequence the next samples are (``SampleIndex``).
+/// Whether a receiver knows the place of the next samples in the Halton sequence (``SampleIndex``).
 struct SamplePlaces: Hashable, Sendable {
     private var areKnown = false
 
     /// Whether the receiver can find the places of the samples in `check`, if it has any, so that they are sent. Once
-    /// some were left out it may have lost count, so no more are sent before those that say their whole place.
+    /// some were left out it may have lost count, so no more are sent before samples with their absolute place.
     mutating func lead(to check: PictureCheck?) -> Bool {
         guard let check else { return false }
         areKnown = check.samples.map { areKnown || $0.isAbsolute } ?? false

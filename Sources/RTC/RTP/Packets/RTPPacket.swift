@@ -68,7 +68,7 @@ public struct RTPPacket: Hashable, Sendable {
     }
 
     /// The packet that this retransmission repeats (RFC 4588 section 4), as a packet of the stream `ssrc`; nil if it
-    /// contains none, because it is padding alone.
+    /// contains none, because it is only padding.
     ///
     ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
     ///     |  original sequence number     |  original payload …           |

@@ -15,10 +15,10 @@ import ByteCoding
 public struct TransportFeedback: Hashable, Sendable {
     static let format: UInt8 = 15
 
-    /// What is said about one packet.
+    /// The report on one packet.
     public enum Arrival: Hashable, Sendable {
         /// The packet has not arrived so far, or an earlier report said that it had: where reports overlap, each
-        /// arrival is told once.
+        /// arrival is reported once.
         case notReceived
         /// The packet arrived this long after the one before it in the list that arrived, or after the reference time
         /// if it is the first; in units of 250 µs, and negative if it was overtaken.

@@ -2,7 +2,7 @@ public import MediaTypes
 
 /// Decides which of the packets that a peer reports as lost are retransmitted. To keep a peer from making us flood its
 /// address, a packet is retransmitted at most once in half a round trip, and all retransmissions together stay within a
-/// budget and within what the path takes.
+/// budget and within the path's room.
 public struct NackResponder: Sendable {
     /// How many bytes may be retransmitted per second, in addition to as many bytes as media was sent in that second.
     public static let allowance = 256 << 10
@@ -18,7 +18,7 @@ public struct NackResponder: Sendable {
     /// The number of requests for packets that are no longer remembered.
     public private(set) var unknownRequests = 0
 
-    /// How many bytes the path takes now. What exceeds it would only be lost again; the peer asks for it again.
+    /// The number of bytes that the path can carry now. More would only be lost again; the peer requests it again.
     public var pathRoom = Int.max
 
     private var media = OneSecondSum()
@@ -98,7 +98,7 @@ public struct OneSecondSum: Sendable {
         steps[Int(current % 10)] += amount
     }
 
-    /// What was added in the last second.
+    /// The sum of the amounts added in the last second.
     public mutating func sum(at now: MonotonicTime) -> Int {
         advance(to: now)
         return steps.reduce(0, +)

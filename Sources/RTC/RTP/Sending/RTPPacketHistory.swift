@@ -6,7 +6,7 @@ public struct SentPacket: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The packet with the index `packet` of the frame with the number `frame`.
         case media(frame: FrameNumber, packet: Int)
-        /// The only packet of the frame with the number `frame`, and that of the frame before it (``REDFormat``).
+        /// The only packet of the frame with the number `frame`, and the packet of the frame before it (``REDFormat``).
         case red(frame: FrameNumber)
         /// Only this many bytes of padding.
         case padding(UInt8)

@@ -64,7 +64,7 @@ public struct TrackHistory: Sendable {
     /// How many frames are kept.
     public var count: Int { Int(next.rawValue &- oldest.rawValue) }
 
-    /// Appends `frame`, which came at `now`, and returns its number. Frames beyond the limits are removed.
+    /// Appends `frame`, which arrived at `now`, and returns its number. Frames beyond the limits are removed.
     public mutating func append(_ frame: PacketizedFrame, at now: MonotonicTime) -> FrameNumber {
         let number = next
         if count == maxUnitCount { removeOldest() }
@@ -83,7 +83,7 @@ public struct TrackHistory: Sendable {
         return ring[slot(number)]?.frame
     }
 
-    /// When the frame with this number came; nil if it was removed or never existed.
+    /// When the frame with this number arrived; nil if it was removed or never existed.
     public func time(of number: FrameNumber) -> MonotonicTime? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.time
@@ -96,7 +96,7 @@ public struct TrackHistory: Sendable {
     }
 
     /// The bit rate of the frames that were appended within `span` before `now`, without random access frames, which
-    /// come only where somebody needs one.
+    /// are sent only when a viewer needs one.
     public func bitRate(over span: Interval, until now: MonotonicTime) -> BitRate {
         var bytes = 0
         var number = next

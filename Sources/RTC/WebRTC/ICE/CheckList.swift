@@ -6,10 +6,11 @@ import SecureTransport
 /// Which of the peer's candidates are checked when.
 ///
 /// A NAT in front of the host lets a peer's packets in once the host has sent something to the peer's address. So the
-/// host sends requests to all candidates, even if the peer is the one that chooses the path.
+/// host sends requests to all candidates, even if the peer chooses the path.
 ///
-/// The peer can name the addresses of strangers. So there are few of them, each gets few packets of about 100 bytes,
-/// and a session's packets are paced, as are those of all viewers' sessions together (``CheckRateLimiter``).
+/// The peer can name the addresses of other hosts. So the number of addresses is limited, each gets few packets of
+/// about 100 bytes, and the packets of each session and of all viewers' sessions together are paced
+/// (``CheckRateLimiter``).
 ///
 /// Sans-IO. Belongs to the media thread.
 struct CheckList {
@@ -23,8 +24,8 @@ struct CheckList {
     static let waits: [Interval] = [
         .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(3), .seconds(3),
     ]
-    /// The number of tries at each address if the session has connected by another one. That may be a relay, and the
-    /// peer may prefer this one as soon as it works.
+    /// The number of tries at each address if the session has connected by another one, which may be a relay: the peer
+    /// may prefer this address as soon as it works.
     static let settledTries = 3
     /// The maximum number of tries at an address that the peer's own checks come from.
     private static let triggeredTries = 14
@@ -52,7 +53,7 @@ struct CheckList {
         self.session = session
     }
 
-    /// Checks `candidates`, except those that were already given. Those beyond the limits are ignored.
+    /// Checks `candidates`, except those already given. Candidates beyond the limits are ignored.
     mutating func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
         for candidate in candidates where !checks.contains(where: { $0.candidate.address == candidate.address }) {
             guard checks.count < Self.limit, total < Self.totalLimit,
@@ -76,8 +77,8 @@ struct CheckList {
         schedule()
     }
 
-    /// The next request, if one is due: at most one in the time of ``pace``. The addresses with the fewest tries come
-    /// first, and of these the one that the peer prefers.
+    /// The next request, if one is due: at most one in the time of ``pace``. The addresses with the fewest tries are
+    /// first, in the order that the peer prefers.
     mutating func takeDue(now: MonotonicTime) -> (id: STUNMessage.TransactionID, peer: TransportAddress)? {
         guard deadline <= now else { return nil }
         let due = checks.indices.filter { checks[$0].due <= now }
@@ -103,7 +104,7 @@ struct CheckList {
         !checks.isEmpty && checks.allSatisfy { condition($0.candidate.address) }
     }
 
-    /// Takes a response along `path`. Returns the candidate that it proves to be the peer's, if any.
+    /// Handles a response along `path`. Returns the candidate that it proves to be the peer's, if any.
     mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> RemoteCandidate? {
         guard let index = index(of: response, along: path),
             agent.isAnswer(response, to: checks[index].id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
@@ -114,7 +115,7 @@ struct CheckList {
         return checks[index].candidate
     }
 
-    /// Whether `response` says that one of the requests claims the peer's own role.
+    /// Whether `response` reports that one of the requests claims the peer's own role.
     func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let index = index(of: response, along: path) else { return false }
         return agent.isRoleConflict(
@@ -163,8 +164,9 @@ struct CheckList {
     }
 }
 
-/// Bounds the requests to the candidates of all viewers together: somebody who opens many sessions must not have the
-/// host flood a stranger whom their candidates name. A request beyond it is not sent, as if it were lost.
+/// Bounds the requests to the candidates of all viewers together: a user who opens many sessions must not be able to
+/// make the host flood another host that their candidates name. A request beyond the limit is not sent, as if it were
+/// lost.
 struct CheckRateLimiter {
     /// The time for which one request counts: 500 per second are about 0.5 Mbit/s.
     static let share = Interval.milliseconds(2)

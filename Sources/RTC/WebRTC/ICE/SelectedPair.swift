@@ -6,9 +6,9 @@ import SecureTransport
 /// The path that a session's packets take, ICE's selected pair (RFC 8445 section 4), and whether the peer consents to
 /// receive there (RFC 7675).
 ///
-/// A check proves who made it, but not which address it comes from: anybody can copy one and forge the source address.
-/// So media is sent to an address only once the peer has answered something that was sent there: one of our requests
-/// or, on the first path, the handshake. While we ask at a new address, media keeps using the previous one.
+/// A check proves who made it, but not which address it comes from: an attacker can copy a check and forge the source
+/// address. So media is sent to an address only once the peer has answered something that was sent there: one of our
+/// requests or, on the first path, the handshake. While we ask at a new address, media keeps using the previous one.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SelectedPair {
@@ -33,7 +33,7 @@ struct SelectedPair {
     private var pendingNomination: NetworkPath?
     /// Whether the peer has nominated a path.
     private(set) var isNominated = false
-    /// The credentials for requests on `current`: those of the peer's last check there.
+    /// The credentials for requests on `current`, from the peer's last check there.
     private var agent: ICEAgent?
     private var requests: [Request] = []
     /// The time of the next consent request.
@@ -70,16 +70,16 @@ struct SelectedPair {
     /// The time at which ``takeDue(now:)`` next returns something.
     var deadline: MonotonicTime { requests.reduce(nextRequest) { min($0, $1.due) } }
 
-    /// Takes note of an authenticated check along `path`. The path that the peer nominated last is used, or the first
-    /// one that works until it nominates one.
+    /// Records an authenticated check along `path`. The path that the peer nominated last is used, or the first one
+    /// that works until it nominates one.
     ///
     /// | address of the check | nominated | consent on `current` | result |
     /// | --- | --- | --- | --- |
-    /// | that of `current` | yes, or no path is yet | any | `current` has the local address of the check |
-    /// | that of `current` | no | any | `current` stays |
-    /// | another one | yes, or no path is yet | no | it becomes `current`: for the handshake, until the peer answers |
-    /// | another one | yes | yes | it becomes `pendingNomination` until the peer answers there |
-    /// | another one | no | any | `current` stays |
+    /// | address of `current` | yes, or no path is yet | any | `current` has the local address of the check |
+    /// | address of `current` | no | any | `current` stays |
+    /// | another | yes, or no path is yet | no | it becomes `current`: for the handshake, until the peer answers |
+    /// | another | yes | yes | it becomes `pendingNomination` until the peer answers there |
+    /// | another | no | any | `current` stays |
     ///
     /// Without consent on `current`, and on a new path, the peer is asked whether it receives.
     ///
@@ -128,8 +128,7 @@ struct SelectedPair {
         MediaSessionID(rawValue: id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// Takes a response. Returns true if it answers one of our requests and comes from the address that the request was
-    /// sent to.
+    /// Handles a response. Returns true if it answers one of our requests and was sent from the request's destination.
     mutating func take(_ response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard
             let index = requests.firstIndex(where: { $0.id == response.transactionID && $0.path.peer == path.peer }),
@@ -147,8 +146,8 @@ struct SelectedPair {
         return true
     }
 
-    /// Forgets the path to `address`, a TCP connection that is closed. If it was the current one, the next that the
-    /// peer checks takes its place.
+    /// Forgets the path to `address`, a TCP connection that is closed. If it was the current path, the next one that
+    /// the peer checks replaces it.
     mutating func removeAddress(_ address: TransportAddress) {
         requests.removeAll { $0.path.peer == address }
         if pendingNomination?.peer == address { pendingNomination = nil }
@@ -158,8 +157,8 @@ struct SelectedPair {
         nextRequest = .distantFuture
     }
 
-    /// Takes note of an answer along `path` to a check of one of the peer's candidates. The path is used if there is no
-    /// other, or if it is the one that we nominate.
+    /// Records an answer along `path` to a check of one of the peer's candidates. The path is used if there is no
+    /// other, or if we nominate it.
     mutating func addValidPair(_ path: NetworkPath, nominated: Bool = false, by agent: ICEAgent, now: MonotonicTime) {
         if nominated || !isNominated && consented(now: now) == nil {
             (current, self.agent) = (path, agent)
@@ -224,7 +223,7 @@ struct SelectedPair {
             let request = requests[index]
             requests[index].tries += 1
             guard request.tries < Self.waits.count else { continue }
-            // A request that nobody answers must not keep the next one from being sent.
+            // An unanswered request must not prevent the next one.
             requests[index].due = now + min(Self.waits[request.tries], requestInterval - .milliseconds(500))
             let datagram = request.agent.request(
                 request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })

@@ -163,8 +163,8 @@ struct SessionICE {
         if case .controlling = agent.role { true } else { false }
     }
 
-    /// Checks `candidates` of the peer's. This machine itself is checked only for a peer that the user chose: nobody
-    /// else may have the host send to services that only this machine can reach.
+    /// Checks `candidates` of the peer's. This machine itself is checked only for a peer that the user chose: no other
+    /// peer may make the host send to services that only this machine can reach.
     mutating func add(_ candidates: [RemoteCandidate], now: MonotonicTime) {
         guard !nomination.isComplete else { return }
         checks.add(candidates.filter { agent.role != .lite || !$0.address.isLoopback }, now: now)
@@ -178,7 +178,8 @@ struct SessionICE {
     /// The time at which ``takeDue(now:admits:)`` next returns something.
     var deadline: MonotonicTime { min(selectedPair.deadline, checks.deadline, nomination.deadline) }
 
-    /// The requests to send now. `admits` says whether one may go to a candidate of a peer that the user didn't choose.
+    /// The requests to send now. `admits` returns whether one may be sent to a candidate of a peer that the user didn't
+    /// choose.
     mutating func takeDue(now: MonotonicTime, admits: () -> Bool) -> [(datagram: [UInt8], path: NetworkPath)] {
         var due = selectedPair.takeDue(now: now)
         if let check = checks.takeDue(now: now), agent.role != .lite || admits() {
@@ -196,12 +197,12 @@ struct SessionICE {
     }
 
     /// Whether our handshake may begin on the path: the peer has answered there and, if we begin, knows that the path
-    /// is chosen, since some peers drop what comes earlier.
+    /// is chosen, since some peers drop earlier datagrams.
     func mayBegin(asClient isClient: Bool, now: MonotonicTime) -> Bool {
         selectedPair.consented(now: now) != nil && (!isClient || !isControlling || nomination.isComplete)
     }
 
-    /// Takes the other role, with a new tie-breaker.
+    /// Switches to the other role, with a new tie-breaker.
     private mutating func changeRole(now: MonotonicTime) {
         switch agent.role {
         case .lite: return
@@ -252,7 +253,7 @@ struct SessionICE {
         return givenUp
     }
 
-    /// Records that something authenticated has come from the peer at `address`.
+    /// Records that something authenticated has arrived from the peer at `address`.
     mutating func noteHeard(at address: TransportAddress, now: MonotonicTime) {
         lastHeard = now
         if address == selectedPair.current?.peer { lastHeardOnPath = now }

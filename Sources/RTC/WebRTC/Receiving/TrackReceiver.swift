@@ -12,15 +12,15 @@ struct Publication: Sendable {
     var track: TrackFormat
     /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
-    /// Whether the publisher says that it sends a key frame on request.
+    /// Whether the publisher announces that it sends a key frame on request.
     var answersKeyFrameRequests: Bool
     /// Whether feedback may be sent without a report (RFC 5506).
     var hasReducedSizeRTCP: Bool
     /// The receiver of its frames.
     var receiver: any PublishedFrameReceiver
 
-    /// A buffer for its packets. Sound goes on without a packet that is missing, so that it is worth no more than a
-    /// short wait: viewers leave out what comes later than ``AudioSender/maxWait``.
+    /// A buffer for its packets. Audio continues without a missing packet, which is therefore worth only a short wait:
+    /// viewers leave out packets that arrive later than ``AudioSender/maxWait``.
     var buffer: JitterBuffer {
         switch track.kind {
         case .video: JitterBuffer()
@@ -29,7 +29,7 @@ struct Publication: Sendable {
     }
 }
 
-/// What receives one track of a session: puts packets in order, reassembles frames, and sends requests to the
+/// The receiver of one track of a session: puts packets in order, reassembles frames, and sends requests to the
 /// publisher.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
@@ -97,9 +97,9 @@ struct TrackReceiver {
         assemble(now: now)
     }
 
-    /// Takes the missing packet that `retransmission` contains. The stream of retransmissions has an SSRC, sequence
-    /// numbers and statistics of its own, which nobody needs: its packets are authenticated like all others, and one
-    /// that isn't missing is ignored, such as one that only measures the path.
+    /// Inserts the missing packet that `retransmission` contains. The retransmission stream's own SSRC, sequence
+    /// numbers and statistics aren't needed: its packets are authenticated like all others, and one that isn't missing
+    /// is ignored, such as one that only measures the path.
     private mutating func repair(_ retransmission: RTPPacket, now: MonotonicTime) {
         guard let ssrc,
             let packet = retransmission.retransmitted(payloadType: publication.payloadType, ssrc: ssrc),
@@ -223,8 +223,8 @@ struct TrackReceiver {
         sendOutgoing(send)
     }
 
-    /// Sends `feedback`: alone if the publisher has agreed to that, since FFmpeg reads only the first packet of a
-    /// datagram; otherwise behind a report, since not all publishers accept feedback that is sent alone.
+    /// Sends `feedback`: without a report if the publisher has agreed to that, since FFmpeg reads only the first packet
+    /// of a datagram; otherwise after a report, since not all publishers accept feedback without one.
     private mutating func send(_ feedback: RTCPPacket, _ send: ([UInt8]) -> Bool) {
         outgoing.removeAll(keepingCapacity: true)
         if !publication.hasReducedSizeRTCP { appendReport(ReceiverReport(ssrc: publication.ssrc)) }

@@ -18,7 +18,7 @@ protocol LayerSwitching {
     /// The frame of which something is sent next; nil while it waits for a key frame.
     var nextFrame: FrameNumber? { get }
 
-    /// How long what is not yet sent waits for a path that carries `target`.
+    /// How long the unsent frames wait for a path that carries `target`.
     func wait(target: BitRate, now: MonotonicTime) -> Interval
     /// The key frame of `feed` that this session can begin with.
     func start(of feed: TrackFeed) -> FrameNumber?
@@ -27,11 +27,11 @@ protocol LayerSwitching {
     mutating func restartForgettingSent()
 }
 
-/// What a viewer's path carries.
+/// The rates that a viewer's path carries.
 struct PathRates {
-    /// All of it.
+    /// The path's whole rate.
     var estimate: BitRate
-    /// What encoders may send: the estimate, less what must drain from the path's queue within a second.
+    /// The rate for encoders: the estimate, less the part that must drain from the path's queue within a second.
     var target: BitRate
 }
 
@@ -40,7 +40,7 @@ extension LayerSwitching {
     /// The number of bytes that wait to be sent.
     var waitingBytes: Int { nextFrame.map { feed.history.byteCount(from: $0) } ?? 0 }
 
-    /// Whether what came after the key frame `start` of `feed` would take a path of this rate longer than half a
+    /// Whether the frames after the key frame `start` of `feed` would occupy a path of this rate for longer than half a
     /// second.
     func isLate(_ start: FrameNumber, of feed: TrackFeed, at estimate: BitRate) -> Bool {
         feed.history.byteCount(from: start.next) > estimate.bitsPerSecond / 16

@@ -2,34 +2,35 @@ import CongestionControl
 import MediaTypes
 import RTP
 
-/// Controls what a session sends along its path: estimates what the path carries, by the peer's feedback, and sets the
-/// pace at which packets go out. All senders of a session share it, since their packets share the path.
+/// Controls a session's sending along its path: estimates the path's rate from the peer's feedback, and sets the pace
+/// of packets. All senders of a session share it, since their packets share the path.
 struct PathControl {
-    /// What a datagram has around its RTP packet: the tag of SRTP, and the headers of UDP and IPv4.
+    /// The bytes of a datagram around its RTP packet: the SRTP tag, and the headers of UDP and IPv4.
     static let overhead = 16 + 8 + 20
-    /// What a packet of padding takes of the path: ``overhead``, the header of RTP, up to 20 bytes of extensions (the
+    /// The bytes of a padding packet on the path: ``overhead``, the header of RTP, up to 20 bytes of extensions (the
     /// transport-wide number, and a MID of 12 letters) and one byte of padding. With a browser's MID, which has one
     /// letter, it is 8 bytes less, so that padding rather keeps below its share.
     private static let paddingByteCount = overhead + RTPPacketHeader.byteCount + 20 + 1
-    /// An estimate from here on is no limit for a screen; it is one that the path has not shown its end at.
+    /// An estimate from here on is no limit for a screen; a path that has shown no limit is assumed to carry it.
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
     /// A link with a longer queue is full.
     private static let fullQueue = Interval.milliseconds(50)
     /// Audio packets have transport-wide numbers for this long after a picture.
     private static let soundMeasuringTime = Interval.milliseconds(250)
-    /// They go on having them while the queue is longer than this, so that feedback says when it has drained.
+    /// Audio packets keep these numbers while the queue is longer than this, so that feedback shows when it has
+    /// drained.
     private static let shortQueue = Interval.milliseconds(10)
 
-    /// What the path allows at present.
+    /// The rates that the path allows at present.
     private(set) var plan: SendingPlan
 
-    /// Whether the peer has said anything about what it receives. Before that, the plan is a guess.
+    /// Whether the peer has reported on received packets. Before that, the plan is a guess.
     private(set) var hasFeedback = false
     /// Whether packets have a transport-wide number.
     private let isNumbered: Bool
     /// Whether the peer has sent feedback about such numbers.
     private var hasFeedbackOnNumbers = false
-    /// How many reports came before such feedback, which browsers send several times in the time of a report.
+    /// The number of reports that arrived before such feedback, which browsers send several times per report.
     private var reportsWithoutFeedback = 0
     private static let reportsBeforeFeedback = 3
     /// When a server that has agreed to send feedback has sent none of any kind for so long that it never will; nil
@@ -41,7 +42,7 @@ struct PathControl {
     private var pacer = Pacer()
     private var growth = GrowthProbes()
     private var padding = OneSecondSum()
-    /// What the padding that shows losses takes of the path.
+    /// The bit rate of the padding that shows losses.
     private var paddingBitsPerSecond = 0
     /// Whether a probe may be completed with packets of no other use.
     private(set) var canPad = false
@@ -79,8 +80,8 @@ struct PathControl {
         return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
     }
 
-    /// What the path has been seen to carry, for encoders that would use it: 0 if nothing has shown it. A local network
-    /// is trusted to carry the first guess.
+    /// The bit rate that the path has been seen to carry, for encoders that would use it: 0 if none is known. A local
+    /// network is trusted to carry the first guess.
     var carriedBitRate: BitRate {
         guard hasFeedback else { return BitRate(bitsPerSecond: 0) }
         return min(plan.target, isNearby ? max(plan.carried, Self.firstGuessNearby) : plan.carried)
@@ -123,12 +124,12 @@ struct PathControl {
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
     var nextNumber: UInt16? { isNumbered ? controller.nextSequenceNumber : nil }
 
-    /// The transport-wide sequence number for the next packet of sound; nil as well while the screen stands still. A
-    /// peer sends feedback some 17 times per second as long as numbered packets come, and that of sound alone tells
-    /// nothing of what the path carries.
+    /// The transport-wide sequence number for the next audio packet; nil as well while the screen stands still. A peer
+    /// sends feedback some 17 times per second as long as numbered packets arrive, and feedback about only audio shows
+    /// nothing of the path's rate.
     ///
-    /// A peer that has sent none so far may never do so. It is judged by its reception reports, for which the
-    /// controller must know all packets.
+    /// A peer that has sent no feedback so far may never send any. Its path is judged by reception reports, for which
+    /// the controller must know all packets.
     func nextNumberForSound(now: MonotonicTime) -> UInt16? {
         guard hasFeedbackOnNumbers else { return nextNumber }
         guard let pacedPacketSentAt else { return nil }
@@ -152,15 +153,15 @@ struct PathControl {
         sent(byteCount: byteCount, isPaced: false, now: now)
     }
 
-    /// Notes that a packet was sent without a new number: again byte for byte, with the number that it had before, or
-    /// as a packet of sound that has none.
+    /// Notes that a packet was sent without a new number: again byte for byte, with its former number, or as an audio
+    /// packet without a number.
     mutating func sentUnnumbered(byteCount: Int, now: MonotonicTime) {
         controller.unnumberedPacketSent(byteCount: byteCount + Self.overhead, at: now)
         pacer.consume(byteCount, now: now)
     }
 
-    /// Whether what is lost may be sent twice: loss with a queue is that of a full link, which more packets would only
-    /// make worse. Only transport-wide feedback tells of a queue.
+    /// Whether lost packets may be sent twice: loss with a queue means a full link, which more packets would only make
+    /// worse. Only transport-wide feedback shows a queue.
     var hasRoomForCopies: Bool { isNumbered && hasFeedback && plan.queueingDelay < Self.fullQueue }
 
     /// How many padding packets may be sent in a second: together they take a tenth of the path.
@@ -168,10 +169,10 @@ struct PathControl {
 
     // MARK: Feedback
 
-    /// What is wrong with the peer's reception reports, in words; nil if nothing is known to be.
+    /// The fault of the peer's reception reports, in words; nil if none is known.
     var reportFault: String? { controller.reportFault }
 
-    /// Takes the peer's feedback about what it has received.
+    /// Processes the peer's feedback about received packets.
     mutating func take(_ feedback: TransportFeedback, now: MonotonicTime) {
         guard isNumbered else { return }
         hasFeedback = true
@@ -179,28 +180,28 @@ struct PathControl {
         controller.receive(feedback, at: now)
     }
 
-    /// Takes a reception report about one of the session's streams, whose last packet was `lastSent`.
+    /// Processes a reception report about one of the session's streams, whose last packet was `lastSent`.
     mutating func take(
         _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, now: MonotonicTime
     ) {
         hasFeedback = true
         if isNumbered, !hasFeedbackOnNumbers {
             reportsWithoutFeedback += 1
-            // It won't come any more, and then the first guess is that there is room enough.
+            // Feedback won't arrive any more, and then the first guess is that there is room enough.
             if reportsWithoutFeedback == Self.reportsBeforeFeedback { controller.assume(Self.plenty) }
         }
         controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, at: now)
     }
 
-    /// Takes the peer's own estimate of the path.
+    /// Processes the peer's own estimate of the path.
     mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
         controller.receive(remb: estimate.bitRate, at: now)
     }
 }
 
-/// Decides when a source that uses all of its rate lets its viewers' paths be probed with packets of no other use: at
-/// once, and as soon again as that has raised the estimate. On a path that carries no more, they would only be a load,
-/// so each probe that raises nothing doubles the time to the next one.
+/// Decides when the viewers' paths of a source that uses all of its rate are probed with packets of no other use: at
+/// once, and again as soon as a probe has raised the estimate. On a path that carries no more, probes would only be a
+/// load, so each probe that raises nothing doubles the time to the next one.
 private struct GrowthProbes {
     private static let pause = (least: Interval.seconds(2), most: Interval.seconds(32))
     private static let gain = 1.2
@@ -208,7 +209,7 @@ private struct GrowthProbes {
     private var pause = pause.least
     private var dueAt = MonotonicTime.zero
     private var isRunning = false
-    /// The estimate when the last one began.
+    /// The estimate when the last probe began.
     private var estimate = 0.0
 
     /// Whether to probe: now, or still.

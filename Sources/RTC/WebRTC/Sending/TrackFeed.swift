@@ -5,7 +5,7 @@ import Threading
 import TrackHub
 
 /// One layer of a track in the media thread: its frames are packetized once and kept once, for all sessions that watch
-/// it. The feed of the source layer also has the one of the low layer, and counts its sessions too.
+/// it. The source layer's feed also holds the low layer's feed, and counts its sessions too.
 ///
 /// Belongs to the media thread.
 final class TrackFeed {
@@ -13,36 +13,36 @@ final class TrackFeed {
     /// session begins with: its limits are wider than the cache's, and exceed the largest picture (8 MiB on the link),
     /// which takes a second to send.
     private(set) var history: TrackHistory
-    /// The key frame that a new session begins with; nil if there is none to begin with.
+    /// The key frame that a new session begins with; nil if there is none.
     private(set) var startFrame: FrameNumber?
     /// The chroma format of the last frame.
     private var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
     var sessionCount = 0
-    /// The number of those sessions that don't decode 4:4:4.
+    /// The number of watching sessions that don't decode 4:4:4.
     var sessionCountWithout444 = 0
 
     let hub: TrackHub
     let layer: Layer
     /// The feed of the low layer; nil if no session has needed it yet.
     private(set) var low: TrackFeed?
-    /// What the track was last told of the sessions' paths.
+    /// The last report to the track about the sessions' paths.
     private var paths = PathReport()
     /// Whether the source sends about as much as it may, so that it could use paths that carry more.
     private(set) var usesItsRate = false
     private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
-    /// What all sessions of the media thread have sent.
+    /// The sending record of all sessions of the media thread.
     let record: SendingRecord
     private let owner = ThreadOwner()
     private let wake: @Sendable () -> Void
     /// The lowest number of a frame on the track that may still be shown.
     private(set) var firstShown: UInt64 = 0
-    /// The size of the last key frame; until there is one, that of a screen full of text.
+    /// The size of the last key frame; until there is one, the size of a screen full of text.
     private(set) var keyFrameByteCount = 150_000
     private var bytesSinceStart = 0
     private var framesSinceStart = 0
-    /// Whether all frames since the last key frame show what it does, perhaps finer, but for a few pixels.
+    /// Whether all frames since the last key frame show its picture, perhaps finer, except for a few pixels.
     private(set) var isUnchangedSinceStart = false
     /// A frame of this size shows no more than a blinking cursor.
     private static let smallByteCount = 64
@@ -120,9 +120,9 @@ final class TrackFeed {
         requestKeyFrame(now: now)
     }
 
-    /// Forgets the frames that the track has forgotten, for example because the sharer has paused. Nobody may see what
-    /// was there before: neither a viewer who joins now, nor one who has not received all of it yet. Called before
-    /// anything is sent.
+    /// Forgets the frames that the track has forgotten, for example because the sharer has paused. No viewer may see
+    /// these frames: neither one who joins now, nor one who has not received all of them yet. Called before anything is
+    /// sent.
     func forgetHidden() {
         owner.check()
         let first = hub.firstShown(of: layer)
@@ -158,13 +158,13 @@ final class TrackFeed {
         hub.requestPicture()
     }
 
-    /// Tells the track what the paths of `viewers`, which are all that watch in this thread, can carry. The source of
-    /// a sound has no targets from them: its rate is small and doesn't change.
+    /// Reports to the track the rates of the paths of `viewers`, which are all viewers in this thread. An audio source
+    /// gets no targets from them: its rate is small and doesn't change.
     func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
         owner.check()
         low?.report(viewers, now: now)
         guard let rates = report(viewers, now: now) else { return }
-        // The capture doesn't tell the host its rate.
+        // The capture doesn't report its rate to the host.
         let allowed = min(rates.source, max(rates.carried, .usual)).bitsPerSecond
         usesItsRate = history.bitRate(over: .seconds(1), until: now).bitsPerSecond > allowed * 85 / 100
     }

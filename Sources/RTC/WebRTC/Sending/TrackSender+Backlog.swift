@@ -1,11 +1,11 @@
 import MediaTypes
 import RTP
 
-/// The frames that were there before a viewer, and those that wait.
+/// The frames from before a viewer joined, and the frames that wait.
 extension TrackSender {
     /// Has the frames that are there already shown a millisecond apart, up to the newest one at its own time.
     ///
-    /// From the times of the first frames a browser learns when it is to show those that follow. If the first ones came
+    /// From the times of the first frames a browser learns when to show the following ones. If the first ones arrived
     /// all at once with the times of many seconds, it would be wrong about that for many seconds, and pictures would
     /// not be held back for their sound.
     mutating func beginBacklog(at start: FrameNumber) {
@@ -13,8 +13,8 @@ extension TrackSender {
         showBacklog(from: start, at: newest.mediaTime)
     }
 
-    /// Has the frames that are there, which a server gets again, shown as those that have come just now: it may pass
-    /// them on with their times to viewers who have seen all that came before.
+    /// Has the frames that are there, which a server gets again, shown as if they had just arrived: it may pass them on
+    /// with their times to viewers who have seen all earlier frames.
     mutating func showBacklog(at time: MediaTime) {
         guard let start = feed.startFrame else { return }
         showBacklog(from: start, at: time)

@@ -9,7 +9,7 @@ extension MediaServer {
     /// does. May be used on any thread.
     public var mappedAddresses: [TransportAddress] { sharedAddresses.all.map(\.address) }
 
-    /// The mapped addresses that peers are told: those that aren't among the host's own.
+    /// The mapped addresses offered to peers: those not among the host's own.
     var reflexiveAddresses: [ReflexiveAddress] {
         sharedAddresses.all.compactMap { mapped in
             let address = HostAddress(address: mapped.address.host, port: mapped.address.port)

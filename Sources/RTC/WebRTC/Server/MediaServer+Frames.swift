@@ -7,7 +7,7 @@ public import TrackHub
 extension MediaServer {
     /// Opens a session that gives the pictures of `source` to `sink`, whole and in order, as fast as the viewer
     /// confirms them, and its sound to `soundSink` while the viewer wants it (``setAudioEnabled(_:for:)``). The viewer
-    /// counts as one that decodes 4:2:0 alone. Quick and never blocks.
+    /// counts as one that decodes only 4:2:0. Quick and never blocks.
     ///
     /// - Parameters:
     ///   - client: the viewer's address in text, without the port.
@@ -21,7 +21,7 @@ extension MediaServer {
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         guard let hub = source.tracks[.video] else { throw .unsupported("this track has no pictures") }
-        // Catches up on what was due while nobody watched.
+        // Catches up on decisions that were due while there were no viewers.
         hub.pollChroma(now: .now())
         guard !hub.excludes(viewerDecoding: .yuv420) else { throw .unsupported(ChromaPolicy.exclusion) }
         let id = try nextID()

@@ -11,17 +11,17 @@ public import TrackHub
 
 /// The network configuration of a media server.
 public struct MediaServerConfiguration: Sendable {
-    /// The address of the UDP port and of the TCP port of the same number; port 0 lets the kernel choose one.
+    /// The address of the UDP port and of the TCP port of the same number; with port 0, the kernel chooses one.
     public var bind: TransportAddress
-    /// Addresses that peers are told in addition to this machine's own, for example behind port forwarding. Port 0
-    /// stands for the server's own port.
+    /// Addresses offered to peers in addition to this machine's own, for example behind port forwarding. Port 0 stands
+    /// for the server's own port.
     public var advertised: [TransportAddress]
     /// The maximum number of simultaneous sessions.
     public var sessionLimit: Int
     /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
     /// the UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []
-    /// STUN servers that tell which address a NAT gives the server's port: names or numeric addresses, each with or
+    /// STUN servers that report which address a NAT gives the server's port: names or numeric addresses, each with or
     /// without a port (`stun.example.org`, `192.0.2.1:3478`, `[2001:db8::1]:3478`). The default port is 3478.
     public var stunServers: [String] = []
 
@@ -37,7 +37,7 @@ public struct MediaServerConfiguration: Sendable {
 ///
 /// Its methods may be called on any thread; the sockets and the sessions belong to the media thread.
 public final class MediaServer: SessionServer {
-    /// The UDP port that all peers use, and the TCP port of those who can't use UDP.
+    /// The UDP port that all peers use, and the TCP port of peers that can't use UDP.
     public let port: UInt16
     /// Whether peers can connect over TCP: the TCP port of that number was free.
     public let takesConnections: Bool
@@ -49,16 +49,16 @@ public final class MediaServer: SessionServer {
     private let sharedStatistics = SharedStatistics()
     let registry = Mutex(SessionRegistry())
     private let thread: NamedThread
-    /// The addresses that peers are told, besides those that STUN servers see.
+    /// The addresses offered to peers, in addition to the addresses that STUN servers see.
     let addresses: [HostAddress]
     let sharedAddresses = SharedAddresses()
 
-    /// What all threads know of the sessions; the media thread has the sessions themselves.
+    /// The sessions' state that all threads share; the media thread has the sessions themselves.
     struct SessionRegistry {
         var lastID: UInt64 = 0
         var open: Set<MediaSessionID> = []
-        /// The result of the negotiation with each session's peer, once there is an answer. Its credentials are those
-        /// of the peer's current ICE generation.
+        /// The result of the negotiation with each session's peer, once there is an answer. Its credentials belong to
+        /// the peer's current ICE generation.
         var negotiated: [MediaSessionID: NegotiatedMedia] = [:]
         /// The offers that wait for an answer.
         var offers: [MediaSessionID: PendingOffer] = [:]
@@ -106,8 +106,8 @@ public final class MediaServer: SessionServer {
     /// the offer can't be read or takes nothing that the source has, or if there is no room.
     ///
     /// - Parameters:
-    ///   - client: the address in text that the offer came from, without the port. If it is known, the host begins the
-    ///     DTLS handshake, so that the first picture comes a round trip earlier.
+    ///   - client: the address in text that sent the offer, without the port. If it is known, the host begins the DTLS
+    ///     handshake, so that the first picture arrives a round trip earlier.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
     public func open(
         offer: String, from client: String? = nil, watching source: WatchedSource,
@@ -146,7 +146,7 @@ public final class MediaServer: SessionServer {
             ended(id)
             throw error
         }
-        // Catches up on what was due while nobody watched.
+        // Catches up on decisions that were due while there were no viewers.
         for track in tracks { track.hub.pollChroma(now: MonotonicTime.now()) }
         guard !tracks.contains(where: { $0.hub.excludes(viewerDecoding: $0.formats.decodes) }) else {
             ended(id)

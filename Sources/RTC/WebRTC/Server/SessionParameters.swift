@@ -3,8 +3,8 @@ import RTP
 import STUN
 import SecureTransport
 
-/// The parameters of a whole session: what offer and answer negotiated, and what we chose at random. Those of its
-/// tracks are a ``WatchedTrack`` or a ``Publication`` each.
+/// The parameters of a whole session, negotiated by offer and answer or chosen by us at random. Each of its tracks has
+/// its own parameters in a ``WatchedTrack`` or a ``Publication``.
 struct SessionParameters: Sendable {
     var id: MediaSessionID
     var localUfrag: String

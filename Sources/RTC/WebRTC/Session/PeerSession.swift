@@ -17,7 +17,7 @@ final class PeerSession {
     private static let answerTimeout = Interval.seconds(40)
 
     let id: MediaSessionID
-    /// What the session does with media.
+    /// The direction of the session's media.
     let role: SessionRole
     /// The peer's addresses, and the path to it.
     var ice: SessionICE
@@ -209,7 +209,7 @@ final class PeerSession {
 
     // MARK: For the media loop
 
-    /// Whether the session is in the queue of those that wait for room in the socket. Managed by the media loop.
+    /// Whether the session is in the queue of sessions that wait for room in the socket. Managed by the media loop.
     var isQueuedForRoom = false
 
     // MARK: DTLS

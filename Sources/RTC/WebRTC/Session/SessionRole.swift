@@ -6,13 +6,13 @@ import SecureTransport
 import Threading
 import TrackHub
 
-/// What a session does with media: it sends to a peer that watches, or receives from one that publishes.
+/// The direction of a session's media: sending to a viewer, or receiving from a publisher.
 enum SessionRole {
     case watching(WatchedTracks)
     case publishing(PublishedTracks)
 
     /// A peer that is silent for this long is gone (RFC 7675 section 5.1). A publisher sends pictures all the time, and
-    /// another publisher may be waiting to take its place.
+    /// another publisher may be waiting to replace it.
     var timeout: Interval {
         switch self {
         case .watching: .seconds(30)
@@ -31,11 +31,11 @@ protocol TrackViewer {
     /// The bit rate that the source of `feed`, or the low layer's encoder, may send for this session; nil if the
     /// session gets the other layer.
     func targetBitRate(at feed: TrackFeed) -> BitRate?
-    /// What the session's path has been seen to carry, for the source of `feed`; nil if the session gets the other
-    /// layer.
+    /// The bit rate that the session's path has been seen to carry, for the source of `feed`; nil if the session gets
+    /// the other layer.
     func carriedBitRate(at feed: TrackFeed) -> BitRate?
-    /// The bit rate for the source of `feed` that lets this session come back to it: what its path carries, less a
-    /// quarter. Nil if the path carries less than any source is asked for, or if the feed isn't one of pictures.
+    /// The bit rate for the source of `feed` at which this session can return to the source layer: its path's rate,
+    /// less a quarter. Nil if the path carries less than any source is asked for, or if the feed has no pictures.
     func rateToReturn(to feed: TrackFeed) -> BitRate?
 }
 
@@ -43,7 +43,7 @@ protocol TrackViewer {
 final class WatchedTracks: TrackViewer {
     private let owner = ThreadOwner()
     private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
-    /// One for each track of pictures; empty until the keys are established, because a sender takes far more memory
+    /// One for each track of pictures; empty until the keys are established, because a sender needs far more memory
     /// than an unanswered offer should cost.
     private var senders: [TrackSender] = []
     /// The sender of the sound; nil until the keys are established, and for good if the session has no sound.
@@ -54,13 +54,13 @@ final class WatchedTracks: TrackViewer {
     /// How long the peer wants its pictures held back; nil leaves that to the peer.
     var requestedPlayoutDelay: Interval?
 
-    /// The tracks, each read from what `feed` gives for its hub. The session counts there until ``leave()``.
+    /// The tracks, each read from the feed that `feed` returns for its hub. The session counts there until ``leave()``.
     init(_ tracks: [WatchedTrack], feed: (TrackHub) -> TrackFeed) {
         self.tracks = tracks.map { ($0, feed($0.hub)) }
         changeFeedCounts(by: 1)
     }
 
-    /// Whether the track of `feed` is one of them.
+    /// Whether the track of `feed` is one of the tracks.
     func contains(_ feed: TrackFeed) -> Bool { tracks.contains { $0.feed === feed } }
 
     /// Whether the peer watches the track of `feed`, but doesn't decode it in 4:4:4.
@@ -79,8 +79,7 @@ final class WatchedTracks: TrackViewer {
         guard senders.contains(where: { $0.takes(feed) }) else { return nil }
         if feed.layer == .source { return max(Self.minSourceRate, targetBitRate) }
         let rate = max(Self.minLowRate, targetBitRate)
-        // A queue that the source layer has left makes each frame late until it has drained: fewer of them let it
-        // drain.
+        // A queue that the source layer has left delays each frame until it has drained: at a lower rate, it drains.
         return path.plan.queueingDelay > Self.longQueue ? BitRate(bitsPerSecond: rate.bitsPerSecond / 4) : rate
     }
 
@@ -95,8 +94,8 @@ final class WatchedTracks: TrackViewer {
         senders.contains { $0.sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
     }
 
-    /// The bit rate for a source that lets a session come back whose path carries `target`; nil if no source is asked
-    /// for so little.
+    /// The bit rate for a source at which a session whose path carries `target` can return to it; nil if no source is
+    /// asked for so little.
     static func rateToReturn(of target: BitRate) -> BitRate? {
         let rate = BitRate(bitsPerSecond: target.bitsPerSecond * 3 / 4)
         return rate < minSourceRate ? nil : rate
@@ -104,7 +103,7 @@ final class WatchedTracks: TrackViewer {
 
     /// A source is asked for no less; the low layer is there for less than this.
     static let minSourceRate = BitRate(bitsPerSecond: 1_000_000)
-    /// Text is still readable at this rate; a lower one would help nobody.
+    /// Text is still readable at this rate; a lower one would be useless.
     static let minLowRate = BitRate(bitsPerSecond: 200_000)
 
     private func changeFeedCounts(by change: Int) {
@@ -164,7 +163,7 @@ final class WatchedTracks: TrackViewer {
             waiting: senders.reduce(0) { $0 + $1.waitingBytes },
             getsLess: senders.contains { $0.layerSelector.mayProbe(now: now) },
             usesItsRate: senders.contains { $0.layerSelector.layer == .source && $0.sourceFeed.usesItsRate }, now: now)
-        // Sound goes before pictures, which wait for it.
+        // Audio is sent before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
         deadline = min(deadline, sound?.deadline ?? .distantFuture)
         let playoutDelay = self.playoutDelay(now)
@@ -204,7 +203,7 @@ final class WatchedTracks: TrackViewer {
         }
     }
 
-    /// Whether sending waits for room in the socket. Set it to false to let sending go on.
+    /// Whether sending waits for room in the socket. Set it to false to continue sending.
     var isStalled: Bool {
         get { sound?.isStalled == true || senders.indices.contains { senders[$0].isStalled } }
         set {
@@ -220,7 +219,7 @@ final class WatchedTracks: TrackViewer {
         return BitRate(bitsPerSecond: max(0, whole.bitsPerSecond - taken.bitsPerSecond))
     }
 
-    /// What to log: changes of the layer since the last call, and once what is wrong with the peer's reports.
+    /// The lines to log: changes of the layer since the last call and, once, the fault of the peer's reports.
     func takeNews() -> [String] {
         let changes = senders.indices.compactMap { index in
             defer { senders[index].layerChange = nil }
@@ -231,7 +230,7 @@ final class WatchedTracks: TrackViewer {
         return changes + ["sends receiver reports that are ignored: \(fault)"]
     }
 
-    /// Adds what was sent, and what is known of the path, to `statistics`.
+    /// Adds the counts of sent media, and the state of the path, to `statistics`.
     func count(in statistics: inout PeerStatistics) {
         statistics.reportFault = path.reportFault
         if path.hasFeedback {

@@ -6,11 +6,11 @@ import STUN
 
 /// A TCP connection over which a peer sends and gets datagrams. Non-blocking.
 ///
-/// What the kernel doesn't take waits in a backlog, which is bounded; beyond it, whole datagrams are lost, as on any
-/// full queue on a path. Belongs to the media thread; closed on destruction.
+/// Bytes that the kernel doesn't accept wait in a backlog, which is bounded; beyond it, whole datagrams are lost, as on
+/// any full queue on a path. Belongs to the media thread; closed on destruction.
 final class StreamConnection {
     /// The maximum number of bytes that wait for the kernel. Pictures stop at the first packet that has to wait, so the
-    /// room is for reports and for what is sent again.
+    /// room is for reports and retransmissions.
     static let backlogLimit = 96 << 10
 
     let descriptor: Int32
@@ -19,13 +19,13 @@ final class StreamConnection {
     let openedAt: MonotonicTime
     /// The session whose peer has proved itself here, and which the connection is for; nil before that.
     var session: MediaSessionID?
-    /// The time at which something last came.
+    /// The time at which something last arrived.
     var heardAt: MonotonicTime
     var framing: StreamFraming
     private var backlog: [UInt8] = []
 
-    /// Takes ownership of an accepted connection, and tells its addresses from others by `number`. Nil if the peer has
-    /// gone already.
+    /// Takes ownership of an accepted connection, and distinguishes its addresses from others by `number`. Nil if the
+    /// peer has gone already.
     init?(owning descriptor: Int32, number: UInt32, maxLength: Int, now: MonotonicTime) {
         guard let peer = TransportAddress(peerOf: descriptor), let local = TransportAddress(localEndOf: descriptor)
         else {
@@ -46,8 +46,8 @@ final class StreamConnection {
     /// Whether datagrams wait for the kernel.
     var hasBacklog: Bool { !backlog.isEmpty }
 
-    /// Reads what has come, as far as it fits into `buffer`. Returns the number of bytes, 0 if there are none; nil if
-    /// the peer has closed the connection, or it has failed.
+    /// Reads the bytes that have arrived, as far as they fit into `buffer`. Returns the number of bytes, 0 if there are
+    /// none; nil if the peer has closed the connection, or it has failed.
     func read(into buffer: inout [UInt8]) -> Int? {
         let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
         if count < 0 { return errno == EAGAIN || errno == EINTR ? 0 : nil }

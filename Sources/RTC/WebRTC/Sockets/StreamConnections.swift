@@ -7,8 +7,8 @@ import Threading
 /// The TCP connections of peers (RFC 6544): accepted on the port of the same number as the UDP port, and each used for
 /// one session.
 ///
-/// A connection costs memory and a descriptor before anybody has proved anything, so their number is bounded, in all
-/// and for each address. Where there are too many, the oldest goes that has proved nothing. Belongs to the media
+/// A connection costs memory and a descriptor before its peer has proved anything, so the number of connections is
+/// bounded, in all and for each address. If there are too many, the oldest unproved one is closed. Belongs to the media
 /// thread.
 final class StreamConnections {
     /// The maximum number of connections.
@@ -17,8 +17,8 @@ final class StreamConnections {
     static let limitPerAddress = 64
     /// How long a connection may take to its first valid check. A browser sends that at once.
     static let proofTimeout = Interval.seconds(5)
-    /// A connection over which nothing comes for so long is closed. Browsers check even those that they hold in reserve
-    /// at least every 30 s.
+    /// A connection over which nothing arrives for so long is closed. Browsers check even reserve connections at least
+    /// every 30 s.
     static let silenceTimeout = Interval.seconds(60)
     /// How long to accept no more connections after there was no descriptor for one.
     private static let acceptPause = Interval.seconds(1)
@@ -52,7 +52,7 @@ final class StreamConnections {
         var network: Client { Client(high: (high >> 16) << 16, low: low) }
     }
 
-    /// Ready when a connection is; -1 if there are none, because nobody listens.
+    /// Ready when a connection is; -1 if there are none, because there is no listener.
     let descriptor: Int32
     /// The time of the next call of ``takeExpired(now:)``.
     private(set) var deadline = MonotonicTime.distantFuture

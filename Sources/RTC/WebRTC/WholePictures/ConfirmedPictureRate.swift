@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// Estimates what a viewer's path carries from the whole pictures that the viewer confirms, and limits how much is
-/// unconfirmed.
+/// Estimates the rate of a viewer's path from the whole pictures that the viewer confirms, and limits the unconfirmed
+/// bytes.
 ///
-/// The path is taken for a queue. A picture's bytes enter it when the picture is sent, and have left it when it was
-/// confirmed, less the shortest round trip. From the end of the picture before, or from its own sending if that was
-/// later, the path has worked on this picture alone. So idle times count for nothing, and neither does a source that
-/// sends little: only while a queue stands do the bytes that leave it show the path's end. Confirmations are late by
-/// what the viewer's timers and its processor add, which is ``noise``; shorter times are no evidence.
+/// The path is modelled as a queue. A picture's bytes enter the queue when the picture is sent, and have left it when
+/// the picture was confirmed, less the shortest round trip. From the end of the previous picture, or from its own
+/// sending if that was later, the path has worked only on this picture. So idle times count for nothing, and neither
+/// does a source that sends little: only while a queue stands do the bytes that leave it show the path's rate. The
+/// viewer's timers and its processor delay confirmations by ``noise``; shorter times are no evidence.
 ///
 /// Pure: no clock, no lock. The memory is bounded by ``maxPictures``.
 struct ConfirmedPictureRate {
@@ -15,11 +15,11 @@ struct ConfirmedPictureRate {
         let number: UInt32
         let byteCount: Int
         let sentAt: MonotonicTime
-        /// Whether everything before it was confirmed.
+        /// Whether all earlier pictures were confirmed.
         let wasAlone: Bool
     }
 
-    /// What a queue has delivered without ever being empty.
+    /// The bytes that a queue has delivered since `start` without ever being empty.
     private struct Run {
         var start: MonotonicTime
         var byteCount = 0
@@ -30,9 +30,9 @@ struct ConfirmedPictureRate {
     private static let lowest = 100_000
     /// An estimate from here on is no limit for a screen.
     private static let plenty = 20_000_000
-    /// How late a confirmation may be without telling anything of the path.
+    /// How late a confirmation may be without showing anything about the path.
     private static let noise = Interval.milliseconds(50)
-    /// What a run must have at least for its rate to count, and the queue at its end.
+    /// The least size and length of a run for its rate to count, and the least queue at its end.
     private static let evidence = (
         byteCount: 16_000, time: Interval.milliseconds(150), queue: Interval.milliseconds(100)
     )
@@ -40,13 +40,13 @@ struct ConfirmedPictureRate {
     private static let allowance = Interval.milliseconds(200)
     private static let maxBytes = 4 << 20
     private static let maxPictures = 256
-    /// The round trip, before anything is known of it.
+    /// The round trip before one is measured.
     private static let usualRoundTrip = Interval.milliseconds(100)
     private static let growthPeriod = Interval.seconds(1)
     /// After so long a queue, the path is left to drain.
     private static let longQueue = Interval.seconds(2)
 
-    /// What the path carries, as far as the pictures have shown.
+    /// The path's rate, as far as the pictures have shown it.
     private(set) var estimate = ConfirmedPictureRate.guess
     /// The number of bytes that were sent and not confirmed.
     private(set) var unconfirmedBytes = 0
@@ -61,13 +61,13 @@ struct ConfirmedPictureRate {
     /// When the last confirmed bytes left the queue.
     private var leftAt: MonotonicTime
     private var run: Run
-    /// Since when no picture was without a queue, and what those that were alone meanwhile have shown of the round
-    /// trip.
+    /// The time since which every picture has met a queue, and the least round trip and the number of the pictures that
+    /// were alone on the path meanwhile.
     private var standing: (since: MonotonicTime, least: Interval, count: Int)?
     private var growth: (byteCount: Int, queue: Interval, since: MonotonicTime)
 
     /// A path about which nothing is known, to a session that begins at `now`. The viewer's confirmation of number 0
-    /// tells the round trip.
+    /// shows the round trip.
     init(now: MonotonicTime) {
         progressAt = now
         leftAt = now
@@ -90,18 +90,18 @@ struct ConfirmedPictureRate {
             estimate: estimate, target: BitRate(bitsPerSecond: Int(Double(estimate.bitsPerSecond) * share)))
     }
 
-    /// Whether a picture of `byteCount` bytes may be sent now. One alone always may, however large it is.
+    /// Whether a picture of `byteCount` bytes may be sent now. A single picture always may, however large it is.
     func hasRoom(for byteCount: Int, now: MonotonicTime) -> Bool {
         guard unconfirmedBytes > 0, let oldest = sent.first(where: { $0.byteCount > 0 }) else { return true }
         guard sent.count < Self.maxPictures, !isDraining(now: now) else { return false }
         let time = (roundTripTime ?? Self.usualRoundTrip) + Self.allowance
-        // The estimate may be too high. If nothing comes back for so long, enough is under way.
+        // The estimate may be too high. If nothing is confirmed for so long, enough is under way.
         guard now - oldest.sentAt < time else { return false }
         let room = min(Double(estimate.bitsPerSecond) / 8 * time.seconds, Double(Self.maxBytes))
         return Double(unconfirmedBytes) + Double(byteCount) <= room
     }
 
-    /// How long the viewer has confirmed nothing of what it was sent.
+    /// How long the viewer has confirmed none of the pictures sent to it.
     func silence(now: MonotonicTime) -> Interval {
         guard let oldest = sent.first(where: { $0.byteCount > 0 }) else { return .zero }
         return now - max(progressAt, oldest.sentAt)
@@ -119,15 +119,15 @@ struct ConfirmedPictureRate {
         unconfirmedBytes += byteCount
     }
 
-    /// Forgets what is not confirmed: it may have been left out, and tells nothing.
+    /// Forgets the unconfirmed pictures: they may have been left out, and show nothing.
     mutating func forgetUnconfirmed(now: MonotonicTime) {
         sent = []
         unconfirmedBytes = 0
         (progressAt, leftAt, run) = (now, now, Run(start: now))
     }
 
-    /// Takes the viewer's confirmation of the picture `number` and of all before it. Returns false if that is nothing
-    /// new.
+    /// Processes the viewer's confirmation of the picture `number` and of all earlier ones. Returns false if it
+    /// confirms nothing new.
     mutating func confirm(through number: UInt32, now: MonotonicTime) -> Bool {
         guard let end = sent.lastIndex(where: { $0.number <= number }) else { return false }
         let (first, last) = (sent[0], sent[end])
@@ -181,7 +181,7 @@ struct ConfirmedPictureRate {
         standing = nil
     }
 
-    /// Whether the path is left to drain, to see the round trip: what seems to be a queue has stood for long.
+    /// Whether the path is left to drain, to see the round trip: an apparent queue has stood for long.
     private func isDraining(now: MonotonicTime) -> Bool {
         standing.map { now - $0.since >= Self.longQueue } ?? false
     }
@@ -208,7 +208,7 @@ struct ConfirmedPictureRate {
         growth = (0, .zero, leftAt)
     }
 
-    /// What was delivered without a queue can't be the path's end: it may be asked for half as much again.
+    /// A rate delivered without a queue can't be the path's limit: the estimate may exceed it by half.
     private mutating func grow(by byteCount: Int, now: MonotonicTime) {
         growth.byteCount += byteCount
         growth.queue = max(growth.queue, queue)
