@@ -7,8 +7,8 @@ import LinkTransport
 import MediaTypes
 public import Threading
 
-/// The capture of sound: records a desktop's sound, a microphone or both while somebody hears it, encodes it to Opus,
-/// and writes it to the host.
+/// The audio capture: records a desktop's sound, a microphone or both while there are listeners, encodes the sound to
+/// Opus, and writes it to the host.
 ///
 /// Everything runs on the thread that calls `run`, which sleeps in ppoll(2) on PulseAudio, the link and the signals.
 public final class AudioAgent {
@@ -22,26 +22,26 @@ public final class AudioAgent {
     private var gate = SilenceGate()
     private let encoder: OpusEncoder
     private let link: HostLink
-    /// How much earlier than the mixed samples those are that a decoder plays.
+    /// By how much the samples that a decoder plays are earlier than the mixed samples.
     private let lookahead: Interval
-    /// The descriptors that we wait for: the one that tells us to stop, and the link's.
+    /// The descriptors to wait for: the stop descriptor and the link's.
     private var watched: [pollfd]
-    /// Whether the host has said that somebody hears us. Nothing is recorded before that.
+    /// Whether the host has reported listeners. Nothing is recorded before.
     private var isHeard = false
     /// Whether the sharer has muted or paused.
     private var isMuted = false
     /// Whether the sharer has muted the microphone.
     private var isMicrophoneMuted = false
-    /// Packets that the host has had no room for since it took the last one.
+    /// The packets that the host has had no room for since it accepted the last one.
     private var dropped = 0
 
     /// All messages of sound belong to this stream of the link.
     static let stream: UInt8 = 1
-    /// The kernel keeps 13 to 21 packets in that, each of which takes 768 bytes of twice this size, or 1280 above about
-    /// 60 kbit/s: 260 to 420 ms. What is older would only be late.
+    /// The kernel doubles this size, and counts 768 bytes for each packet, or 1280 above about 60 kbit/s. It thus keeps
+    /// 13 to 21 packets: 260 to 420 ms. Older packets would only be late.
     private static let sendBuffer: Int32 = 8192
-    /// What a host hasn't taken after this long is left out. Until it is clear when the sound of a program that begins
-    /// was captured, some 0.5 s of it gather, which then come at once.
+    /// Sound that a host hasn't accepted after this long is left out. Until the capture time of a starting program's
+    /// sound is known, some 0.5 s of it gather, and are then sent at once.
     private static let maxDelay = Interval.milliseconds(750)
 
     /// Prepares everything; `run` connects to PulseAudio and to the host.
@@ -73,8 +73,8 @@ public final class AudioAgent {
         watched = [pollfd(stopDescriptor), pollfd(-1)]
     }
 
-    /// Captures until told to stop, or until the host is gone for good. The host has been told of any error that is
-    /// thrown.
+    /// Captures until `stopDescriptor` is readable, or until the host is gone for good. A thrown error has been
+    /// reported to the host.
     public func run() throws(AudioError) -> AudioEnd {
         defer {
             for source in sources { source.close() }
@@ -103,7 +103,7 @@ public final class AudioAgent {
         }
     }
 
-    /// Whether anybody hears what is captured.
+    /// Whether captured sound has listeners.
     private var isWanted: Bool { link.takesMessages && link.isConnected && isHeard && !isMuted }
 
     private func isWanted(_ source: AudioSource) -> Bool {
@@ -116,13 +116,13 @@ public final class AudioAgent {
         } catch {
             throw .link(error)
         }
-        // The host tells a new connection what holds now.
+        // The host reports the current state to each new connection.
         isHeard = false
         isMicrophoneMuted = false
         encoder.setBitRate(configuration.bitRate)
     }
 
-    /// Whether slots wait in their queues because the host hasn't taken the last packet.
+    /// Whether slots wait in their queues because the host hasn't accepted the last packet.
     private var isHeldBack: Bool { isWanted && !link.isReady }
 
     /// Sends the slots that are complete, unless they are silent.
@@ -169,13 +169,13 @@ public final class AudioAgent {
         if !isHeldBack { due = min(due, mixer.due) }
         for source in sources { due = min(due, source.deadline) }
         watched[1] = pollfd(link.descriptor, Int32(link.events))
-        // Another machine's clock is measured by when its answers come, so these must not wait.
+        // Another machine's clock is measured by the arrival of its answers, so these must not wait.
         try loop.wait(&watched, until: due, restingUntil: pulse.isLocal ? rhythm.restEnd : nil)
         if watched[0].isReady { return true }
         let now = MonotonicTime.now()
         let events = Int32(watched[1].revents)
         if events & POLLOUT != 0 { link.flush(now) }
-        // Also read after an error or a hang-up: the result of reading tells which of the two it was.
+        // Also read after an error or a hang-up: the result of reading shows which of the two it was.
         if events & ~POLLOUT != 0 { link.receive(now, introduction: introduction) { handle($0) } }
         return false
     }
@@ -230,7 +230,7 @@ public final class AudioAgent {
         }
     }
 
-    /// Drops what was captured and not sent. The sources follow by themselves.
+    /// Drops captured sound that was not sent. The sources follow by themselves.
     private func beginAnew() {
         for source in sources { source.close() }
         mixer.removeAll()
@@ -242,7 +242,7 @@ public final class AudioAgent {
 
 /// The reason for an orderly end of the capture of sound.
 public enum AudioEnd: Sendable, Equatable {
-    /// It was told to stop.
+    /// The capture was asked to stop.
     case stopped
     /// The host has ended the connection, which was an inherited descriptor, so there is no way to reach it again.
     case hostGone

@@ -9,7 +9,7 @@ public struct AudioDevices: Sendable, Equatable {
     public struct Device: Sendable, Equatable {
         /// PulseAudio's name.
         public var name: String
-        /// What it is, in words.
+        /// A description for people.
         public var description: String
         /// Whether it is the default.
         public var isDefault = false
@@ -26,7 +26,7 @@ public struct AudioDevices: Sendable, Equatable {
 
     /// Asks the server for its devices, and waits up to 5 s for the answer.
     ///
-    /// - Parameter server: The server, or nil for the one that the environment names.
+    /// - Parameter server: The server, or nil for the server that the environment names.
     /// - Throws: `noServer` if no server answers within that time, with libpulse's reason; `library` or `system` if a
     ///   call fails.
     public static func ofServer(_ server: String? = nil) throws(AudioError) -> AudioDevices {
@@ -82,7 +82,7 @@ private final class DeviceInquiry {
         return found
     }
 
-    /// Asks for everything at once. The answers come in the same order.
+    /// Sends all requests at once. The answers arrive in the order of the requests.
     private func ask() {
         hasAsked = true
         let me = Unmanaged.passUnretained(self).toOpaque()
@@ -130,7 +130,7 @@ private final class DeviceInquiry {
                 isMuted: info.mute != 0))
     }
 
-    /// The states of sinks and sources have the same numbers.
+    /// The states of sinks and sources have equal numbers.
     private static func text(_ state: Int32) -> String {
         switch state {
         case PA_SINK_RUNNING.rawValue: "running"

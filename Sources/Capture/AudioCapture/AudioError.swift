@@ -38,7 +38,7 @@ public enum AudioError: Error, CustomStringConvertible {
         }
     }
 
-    /// The reason that the host is told.
+    /// The reason that is reported to the host.
     var endReason: EndReason {
         switch self {
         case .coding: .encoderFailed

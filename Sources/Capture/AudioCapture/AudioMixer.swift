@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// Mixes the slots of all sources. What is louder than a sample can be is limited to -1 and 1.
+/// Mixes the slots of all sources. Sums beyond the range of samples are limited to -1 and 1.
 ///
-/// A source that delivers nothing is waited for until `timeout` after the slot has ended; then the others go on
-/// without it, and what it delivers later for that slot is dropped. A value without I/O; the time is an argument.
+/// A source that delivers nothing is waited for until `timeout` after the slot has ended; then the others go on without
+/// it, and its later samples for the slot are dropped. A value without I/O; the time is an argument.
 struct AudioMixer {
     /// The mixed samples of the slot that `mix` returned, interleaved.
     private(set) var mixed: [Float]
-    /// When `mix` has something to do although nothing has come.
+    /// When `mix` has something to do even if nothing has arrived.
     private(set) var due = MonotonicTime.distantFuture
 
     private let queues: [SlotQueue]
@@ -46,7 +46,7 @@ struct AudioMixer {
         return slot
     }
 
-    /// Drops what waits.
+    /// Drops all waiting slots.
     mutating func removeAll() {
         for queue in queues { queue.removeAll() }
         due = .distantFuture

@@ -5,12 +5,11 @@ import Threading
 
 /// A source of sound: has a stream from its device while it is wanted, and feeds the queue that is mixed.
 ///
-/// Where 2 s of digital silence have come and nothing can follow, because no program plays on the sink or the
-/// microphone is muted, a microphone's stream is closed until the server tells of a change. A sink's stays open: it
-/// costs nothing once the server has suspended the sink, as servers do after some seconds. Belongs to the capture
-/// thread.
+/// After 2 s of digital silence, while nothing can follow because no program plays on the sink or the microphone is
+/// muted, a microphone's stream is closed until the server reports a change. A sink's stream stays open: it costs
+/// nothing once the server has suspended the sink, as servers do after some seconds. Belongs to the capture thread.
 final class AudioSource {
-    /// What is mixed.
+    /// The slots to mix.
     let queue: SlotQueue
     let configuration: AudioConfiguration.Source
     private let feeder: SlotFeeder
@@ -19,7 +18,7 @@ final class AudioSource {
     /// Until when the stream is kept although nothing can be heard.
     private var keptUntil = MonotonicTime.zero
     private var mayBeHeard = false
-    /// Whether what comes is silence that nobody needs.
+    /// Whether the arriving samples are silence that isn't needed.
     private var isIdle = false
     /// The earliest time for another stream, after the server has ended one.
     private var retryTime = MonotonicTime.zero
@@ -37,7 +36,7 @@ final class AudioSource {
     /// The factor that is the gain.
     var gain: Float { Decibels.factor(configuration.gain) }
 
-    /// The time at which `advance` has something to do although nothing has come.
+    /// The time at which `advance` has something to do even if nothing has arrived.
     var deadline: MonotonicTime {
         guard let stream else { return retryTime == .zero ? .distantFuture : retryTime }
         if isIdle { return .distantFuture }
@@ -45,8 +44,8 @@ final class AudioSource {
         return feeder.isSettled || stream.isSuspended ? .distantFuture : stream.timingDue
     }
 
-    /// Opens or closes the stream, and takes what has come. Without a connection or where nobody hears the source,
-    /// `pulse` is nil.
+    /// Opens or closes the stream, and reads the samples that have arrived. `pulse` is nil without a connection, and if
+    /// the source has no listeners.
     func advance(_ now: MonotonicTime, _ pulse: PulseConnection?) {
         let device = pulse?.devices?.device(configuration.kind)
         if now >= retryTime { retryTime = .zero }
@@ -64,7 +63,7 @@ final class AudioSource {
         idle(now)
     }
 
-    /// Nobody minds that a sink is listened to, but a microphone that is in use is shown to the user.
+    /// A recorded sink disturbs no one, but a microphone that is in use is shown to the user.
     private var canStay: Bool { configuration.kind == .desktop }
 
     private func idle(_ now: MonotonicTime) {
@@ -74,7 +73,7 @@ final class AudioSource {
         if isIdle, !canStay { close() }
     }
 
-    /// Closes the stream. What has come stays in the queue.
+    /// Closes the stream. Samples that have arrived stay in the queue.
     func close() {
         guard stream != nil else { return }
         stream = nil

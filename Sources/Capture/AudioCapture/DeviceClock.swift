@@ -6,17 +6,17 @@ import MediaTypes
 /// It knows a drift of 200 ppm after a few seconds, and follows one that changes in about 10 s. A value without I/O;
 /// the time is an argument.
 struct DeviceClock {
-    /// What an observation has told.
+    /// The result of an observation.
     enum Outcome {
         /// The device goes on.
         case followed
-        /// It is so far away that samples may be missing; the next ones will tell.
+        /// The observation is so far away that samples may be missing; the next ones will show it.
         case far
-        /// This is the first observation, or samples are missing: what came before has nothing to do with what follows.
+        /// This is the first observation, or samples are missing: later samples don't continue earlier ones.
         case restarted
     }
 
-    /// How much longer a sample of the device takes than one at 48 kHz: 0.0002 if its clock is 200 ppm slow.
+    /// How much longer a sample of the device lasts than one at 48 kHz: 0.0002 if its clock is 200 ppm slow.
     private(set) var rate = 0.0
 
     /// Whether two observations in a row have agreed. Right after a device began to work, or to work in blocks of
@@ -54,8 +54,8 @@ struct DeviceClock {
     private static let gap = 0.05
     private static let gapCount = 3
     /// An observation that is so much too late, in seconds, isn't believed before so many samples have passed without
-    /// one that isn't. A monitor keeps back what its sink may still take back, up to a block, and doesn't count that.
-    /// So the samples that it has passed on seem to be late by as much, for seconds on end. None seems to be early.
+    /// one that is on time. A monitor holds back samples that its sink may still rewind, up to a block, without
+    /// counting them. Samples passed on thus seem late by as much for seconds, and never early.
     private static let lateness = (error: 1.5e-3, span: Int64(480_000))
     /// Two observations agree up to this distance, in seconds; where none do, the last of so many is believed.
     private static let agreement = 2e-3
@@ -72,13 +72,13 @@ struct DeviceClock {
             + Self.interval(offset + rate * (position - Double(lastPosition)) / Slot.sampleRate)
     }
 
-    /// Takes an observation: the sample at `position` seems to have been captured at `time`.
+    /// Adds an observation: the sample at `position` seems to have been captured at `time`.
     mutating func observe(_ position: Int64, at time: MonotonicTime) -> Outcome {
         guard isAnchored else {
             anchor(position, time)
             return .restarted
         }
-        // As long as nothing has come since, the server repeats itself.
+        // The server repeats its last answer until samples arrive.
         if !isSettled, position == lastPosition { return .restarted }
         predict(position)
         let error = (time - nominalTime(of: Double(position))).seconds - offset
@@ -100,7 +100,7 @@ struct DeviceClock {
         return .followed
     }
 
-    /// What is left of an error once it is clear whether it was late; nil if that isn't clear.
+    /// The rest of an error once it is clear whether the observation was late; nil if that isn't clear.
     private mutating func accepted(_ error: Double) -> Double? {
         guard error > Self.lateness.error else {
             late = nil

@@ -8,9 +8,9 @@ final class DriftCorrector {
     private let channelCount: Int
     private let output: UnsafeMutablePointer<Float>
 
-    /// The most frames that `convert` takes.
+    /// The most frames that `convert` accepts.
     static let frameLimit = Slot.frameCount
-    /// What comes out beyond that: what the filter had held back, and the compensation.
+    /// The additional frames in the output: frames that the filter had held back, and the compensation.
     private static let roomCount = frameLimit + 256
     /// The compensation is set for so many frames, long before whose end it is set again: 10 s. One frame of them is 2
     /// ppm.
@@ -33,24 +33,24 @@ final class DriftCorrector {
         output.deallocate()
     }
 
-    /// How many frames that were taken have not come out yet, to a fraction of one.
+    /// The number of input frames that are not in the output yet, to a fraction of one.
     var delay: Double { Double(swr_get_delay(handle, 48_000_000)) / 1000 }
 
-    /// Forgets what was held back. The next frame that comes out is the next one that is taken.
+    /// Forgets the frames that were held back. The next output frame is the next input frame.
     func reset() {
         // It has succeeded with the same settings before.
         _ = swr_init(handle)
     }
 
-    /// From now on, `share` more frames come out than are taken: 0.0002 for 200 ppm; less if negative.
+    /// Makes the output longer than the input by `share` from now on: 0.0002 for 200 ppm; shorter if negative.
     func adjust(_ share: Double) {
         let bounded = max(-Self.limit, min(share, Self.limit))
         _ = swr_set_compensation(handle, Int32((bounded * Double(Self.distance)).rounded()), Self.distance)
     }
 
-    /// Takes at most `frameLimit` frames.
+    /// Converts at most `frameLimit` frames.
     ///
-    /// - Returns: The frames that come out, which are valid until the next call.
+    /// - Returns: The output frames, which are valid until the next call.
     func convert(_ samples: UnsafeBufferPointer<Float>) -> UnsafeBufferPointer<Float> {
         let frames = min(samples.count / channelCount, Self.frameLimit)
         let count = shim_swr_convert(handle, output, Int32(Self.roomCount), samples.baseAddress, Int32(frames))

@@ -4,9 +4,9 @@ import Threading
 
 /// The connection to the PulseAudio server: it is made again after the server has gone, and knows the devices.
 ///
-/// libpulse tells of changes; nothing is asked for otherwise, so that an unchanging server wakes nobody. Belongs to the
-/// capture thread, which calls `advance` after each wait of the loop. Outlives every wait of the loop, because libpulse
-/// keeps a pointer to it.
+/// libpulse reports changes, and nothing is requested without one, so that an unchanging server causes no wake-ups.
+/// Belongs to the capture thread, which calls `advance` after each wait of the loop. Outlives every wait of the loop,
+/// because libpulse keeps a pointer to it.
 final class PulseConnection {
     private enum State {
         case waiting(until: MonotonicTime)
@@ -30,7 +30,7 @@ final class PulseConnection {
     private var hasToldWaiting = false
     /// Whether something has changed since the devices were asked for.
     private var isStale = false
-    /// The answers that have come; nil while nothing was asked.
+    /// The answers that have arrived; nil while there was no request.
     private var answers: PulseDevices?
 
     private static let minDelay = Interval.milliseconds(100)
@@ -49,8 +49,8 @@ final class PulseConnection {
         if case .waiting(let until) = state { until } else { .distantFuture }
     }
 
-    /// Connects if it is time to, and takes what the server has told. Streams must be closed before the connection
-    /// is: `willClose` is called for that.
+    /// Connects if an attempt is due, and adopts the server's answers. Streams must be closed before the connection is:
+    /// `willClose` is called to do so.
     func advance(_ now: MonotonicTime, willClose: () -> Void) {
         if case .waiting(let until) = state, now >= until { connect(now) }
         guard let context else { return }
@@ -69,7 +69,7 @@ final class PulseConnection {
     func close() {
         if let context {
             pa_context_set_subscribe_callback(context, nil, nil)
-            // This also cancels what was asked, so that nothing is answered any more.
+            // This also cancels all requests, so that no more answers arrive.
             pa_context_disconnect(context)
             pa_context_unref(context)
         }
@@ -130,7 +130,7 @@ final class PulseConnection {
     }
 }
 
-/// What is asked of the server. The answers come in the order of the questions.
+/// The requests to the server. The answers arrive in the order of the requests.
 extension PulseConnection {
     private func ask(_ context: OpaquePointer) {
         isStale = false
@@ -169,7 +169,7 @@ extension PulseConnection {
                     connection.answers?.playedOn.append(info.pointee.sink)
                 }
             }, me)
-        // Without a last question, no last answer comes.
+        // Without a last request, no last answer arrives.
         if last == nil { answers = nil }
         finish(last)
     }

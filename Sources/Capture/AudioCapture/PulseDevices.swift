@@ -1,8 +1,8 @@
-/// What is known of the devices that are captured, as of the last change.
+/// The state of the captured devices, as of the last change.
 struct PulseDevices {
     /// A device that can be recorded.
     struct Device {
-        /// The name of the source to record: that of the microphone, or of the sink's monitor.
+        /// The name of the source to record: the microphone, or the sink's monitor.
         var source: String
         /// Whether it may give anything but silence: a program plays on the sink, or the microphone isn't muted.
         var mayBeHeard: Bool
@@ -15,7 +15,7 @@ struct PulseDevices {
     /// The sinks on which a program plays, by index.
     var playedOn: [UInt32] = []
 
-    /// What there is of a source.
+    /// The device of a source; nil if there is none.
     func device(_ kind: AudioConfiguration.Source.Kind) -> Device? {
         switch kind {
         case .desktop: sink.map { Device(source: $0.monitor, mayBeHeard: playedOn.contains($0.index)) }

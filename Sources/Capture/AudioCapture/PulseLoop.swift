@@ -33,14 +33,14 @@ final class PulseLoop {
         pa_mainloop_free(loop)
     }
 
-    /// What contexts are made with.
+    /// The API that contexts are made with.
     var api: UnsafeMutablePointer<pa_mainloop_api>? { pa_mainloop_get_api(loop) }
 
-    /// Waits until something happens at libpulse's descriptors or at `watched`, or until `deadline`, and lets libpulse
-    /// handle what is its own. Sets the `revents` of `watched`.
+    /// Waits until something happens at libpulse's descriptors or at `watched`, or until `deadline`, and has libpulse
+    /// handle its own events. Sets the `revents` of `watched`.
     ///
-    /// - Parameter restEnd: before this, libpulse's descriptors wake nobody. Then all that has come there is handled,
-    ///   and the wait ends even if that is nothing. Nil if they wake at any time.
+    /// - Parameter restEnd: Before this time, libpulse's descriptors cause no wake-up. Then all their events are
+    ///   handled, and the wait ends even if there are none. Nil if they may cause a wake-up at any time.
     func wait(
         _ watched: inout [pollfd], until deadline: MonotonicTime, restingUntil restEnd: MonotonicTime? = nil
     ) throws(AudioError) {
@@ -57,7 +57,7 @@ final class PulseLoop {
         watched = own
     }
 
-    /// Lets libpulse handle what there is, without waiting. A block of samples may take it several turns.
+    /// Has libpulse handle all pending events, without waiting. A block of samples may need several turns.
     private func handleAll() throws(AudioError) {
         own = []
         for _ in 0..<Self.maxTurns {

@@ -5,22 +5,22 @@ import MediaTypes
 
 /// A stream of samples from one device of a PulseAudio server.
 ///
-/// A stream that was only corked would still ask for its timing every 1.5 s, and show the user a microphone in use. So
-/// that of a microphone is closed while nothing can be heard. That of a sink's monitor stays open, in short blocks:
-/// what a program plays replaces the silence in a device, but not the silence that the server has passed on ahead of
-/// time, so that much of the program's sound would be missed.
+/// A corked stream would still request its timing every 1.5 s, and show the user a microphone in use. A microphone's
+/// stream is therefore closed while nothing can be heard. A monitor's stream stays open, in short blocks: a program's
+/// sound replaces the silence in a device, but not the silence that the server has passed on ahead of time, so that
+/// much of the sound would be missed.
 final class RecordStream {
-    /// The name of the source that it was opened for.
+    /// The name of the recorded source.
     let device: String
     private let channelCount: Int
     private let stream: OpaquePointer
-    /// The stamp of the timing that was told last.
+    /// The stamp of the last timing received.
     private var lastStamp: Stamp?
     /// When `timing` asks the server again.
     private(set) var timingDue = MonotonicTime.zero
 
     private static let timingPeriod = Interval.milliseconds(250)
-    /// No honest server tells of more: 10 s.
+    /// No honest server reports more: 10 s.
     private static let limit = (frames: Int64(480_000), microseconds: Int64(10_000_000))
 
     /// The server's time of day.
@@ -42,16 +42,16 @@ final class RecordStream {
         var format = pa_sample_spec(
             format: shim_PA_SAMPLE_FLOAT32NE, rate: 48_000, channels: UInt8(clamping: channelCount))
         guard let stream = pa_stream_new(context, "shared sound", &format, nil) else { return nil }
-        // A reader that is late finds 1.5 s at most. The server has the device work in blocks of half a fragment, so
-        // that each is half a slot, unless who plays wants shorter ones. Two blocks of silence may have been passed on
-        // when a program begins to play.
+        // A reader that is late finds 1.5 s at most. The server has the device work in blocks of half a fragment, which
+        // is half a slot, unless the playing program wants shorter blocks. Two blocks of silence may have been passed
+        // on when a program begins to play.
         let slot = UInt32(clamping: Slot.frameCount * channelCount * MemoryLayout<Float>.size)
         var buffer = pa_buffer_attr(
             maxlength: slot * 75, tlength: .max, prebuf: .max, minreq: .max, fragsize: slot)
         // The server would move the stream of a default device to the next default, which may be a microphone where a
         // monitor was. Which device is recorded is for us to decide.
         var flags = PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue
-        // A sink on which nobody plays may sleep all the same. A microphone must not.
+        // A sink without a playing program may still sleep. A microphone must not.
         if isMonitor { flags |= PA_STREAM_DONT_INHIBIT_AUTO_SUSPEND.rawValue }
         guard pa_stream_connect_record(stream, device, &buffer, pa_stream_flags_t(rawValue: flags)) == 0 else {
             pa_stream_unref(stream)
@@ -76,17 +76,17 @@ final class RecordStream {
 
     private var isReady: Bool { pa_stream_get_state(stream) == PA_STREAM_READY }
 
-    /// Whether the device sleeps, so that nothing comes.
+    /// Whether the device sleeps, so that no samples arrive.
     var isSuspended: Bool { isReady && pa_stream_is_suspended(stream) > 0 }
 
-    /// When the sample was captured that comes so many frames behind the next one that is read. A sample of a monitor
-    /// has the time at which it is heard, which may be in the future.
+    /// The capture time of the sample so many frames after the next one to be read. For a monitor, it is the time at
+    /// which the sample is heard, which may be in the future.
     struct Timing {
         var framesAhead: Int64
         var time: MonotonicTime
     }
 
-    /// Asks the server for its timing now and then, and returns what it has told since the last call.
+    /// Requests the server's timing now and then, and returns the timing that has arrived since the last call.
     func timing() -> Timing? {
         guard isReady else { return nil }
         let (now, today) = (MonotonicTime.now(), Self.timeOfDay())
@@ -108,14 +108,14 @@ final class RecordStream {
         return Timing(framesAhead: frames, time: now - (today - day) - .microseconds(latency))
     }
 
-    /// Has the timing told again before anything is read, because the device sleeps: what the server told before says
-    /// nothing of what follows.
+    /// Requires a new timing before anything is read, because the device sleeps: earlier timing doesn't apply to later
+    /// samples.
     func sleep() {
         lastStamp = pa_stream_get_timing_info(stream).map { Stamp($0.pointee.timestamp) }
         timingDue = .zero
     }
 
-    /// Asks for the timing again soon.
+    /// Requests the timing again soon.
     func hurry() {
         timingDue = min(timingDue, .now() + .milliseconds(20))
     }
@@ -126,7 +126,7 @@ final class RecordStream {
         return .seconds(Int64(time.tv_sec)) + Interval(nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Passes what has come to `body`, until that returns false: what it got then comes again.
+    /// Passes the samples that have arrived to `body`, until it returns false; that call's samples are passed again.
     func read(_ body: (UnsafeBufferPointer<Float>) -> Bool) {
         guard isReady else { return }
         while pa_stream_readable_size(stream) > 0 {
@@ -150,7 +150,7 @@ final class RecordStream {
         var left = count
         while left > 0 {
             let piece = min(left, Slot.frameCount * channelCount)
-            // Nobody keeps silence for later.
+            // Silence isn't kept for later.
             _ = Self.silence.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0.prefix(piece))) }
             left -= piece
         }

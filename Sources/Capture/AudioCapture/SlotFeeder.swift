@@ -3,15 +3,15 @@ import MediaTypes
 /// Puts the samples of one device into the slots that they were captured in, and corrects the drift of its clock.
 ///
 /// A run begins at the beginning of a slot. From then on, the resampler is steered so that samples stay within 1 ms of
-/// their place, even if the device's clock differs by some hundred ppm from ours. It is left alone in between: each
-/// change of its ratio is a change of pitch, far too small to hear, but not to measure. Not thread-safe.
+/// their place, even if the device's clock differs by some hundred ppm from ours. In between, its ratio is constant:
+/// each change of the ratio is a change of pitch, far too small to hear, but not to measure. Not thread-safe.
 final class SlotFeeder {
     private let queue: SlotQueue
     private let corrector: DriftCorrector
     private var clock = DeviceClock()
-    /// Whether the samples that come go on from those before.
+    /// Whether the next samples continue the previous ones.
     private var hasRun = false
-    /// Frames of the device that were taken.
+    /// The frames received from the device.
     private var received: Int64 = 0
     /// Frames to leave out, because they belong to slots that are filled already.
     private var skipped = 0
@@ -25,7 +25,7 @@ final class SlotFeeder {
     private static let lookPeriod: Int64 = 48_000
     /// An error of the place beyond the larger one, in seconds, is corrected until it is below the smaller one.
     private static let tolerance = (begin: 0.5e-3, end: 0.1e-3)
-    /// How long that takes, in seconds: 0.5 ms are 17 ppm, which leave a tone 40 dB above what they do to it.
+    /// How long the correction takes, in seconds: 0.5 ms are 17 ppm, which leave a tone 40 dB above its distortion.
     private static let correctionTime = 30.0
     /// An error beyond this, in seconds, is seen on lips, and corrected faster.
     private static let urgent = (error: 5e-3, time: 4.0)
@@ -48,7 +48,7 @@ final class SlotFeeder {
         queue.endRun()
     }
 
-    /// The frame that comes so many behind the next one was captured at about `time`.
+    /// Notes that the frame so many frames after the next one was captured at about `time`.
     @discardableResult
     func observe(ahead: Int64, at time: MonotonicTime) -> DeviceClock.Outcome {
         let outcome = clock.observe(received + ahead, at: time)
@@ -56,7 +56,7 @@ final class SlotFeeder {
         return outcome
     }
 
-    /// Takes interleaved samples; `isSettled` must hold.
+    /// Adds interleaved samples; `isSettled` must be true.
     func add(_ samples: UnsafeBufferPointer<Float>) {
         if !hasRun { begin() }
         let channels = queue.channelCount
@@ -75,7 +75,7 @@ final class SlotFeeder {
         if produced >= nextLook { steer() }
     }
 
-    /// Leaves samples out, because they are silence that nobody needs. The clock goes on.
+    /// Leaves out samples of silence that isn't needed. The clock goes on.
     func skip(_ samples: UnsafeBufferPointer<Float>) {
         received += Int64(samples.count / queue.channelCount)
         if hasRun { queue.endRun() }
@@ -96,7 +96,7 @@ final class SlotFeeder {
         hasRun = true
     }
 
-    /// Compares when the next sample that comes out was captured with the place where it will stand.
+    /// Compares the capture time of the next output sample with the place where it will stand.
     private func steer() {
         let captured = clock.time(of: Double(received) - corrector.delay)
         let error = (captured - (start.time + ClockRate.audio.interval(of: produced))).seconds

@@ -1,32 +1,32 @@
 import MediaTypes
 
-/// Says until when the capture may sleep although samples come, because no slot can be complete before that.
+/// Decides until when the capture may sleep although samples arrive, because no slot can be complete before.
 ///
-/// PulseAudio passes samples on in blocks whose length depends on who plays. Where they are shorter than a slot, each
-/// slot would wake us several times. So after a slot, nothing is read until the next one should be complete. Earlier
-/// slots tell when that is: as long as each slot is there when we look, we look a little earlier for the next one;
-/// after one that isn't, we look later. A value without I/O; the time is an argument.
+/// PulseAudio passes samples on in blocks whose length depends on the playing program. If blocks are shorter than a
+/// slot, each slot would wake us several times. After a slot, therefore, nothing is read until the next one should be
+/// complete. That time is learned from earlier slots: as long as each slot is there when we look, we look a little
+/// earlier for the next one; after one that isn't, we look later. A value without I/O; the time is an argument.
 struct SlotRhythm {
     /// Until when nothing needs to be read; nil if every block is to wake us.
     private(set) var restEnd: MonotonicTime?
 
-    /// How long after its end a slot is looked for: less than zero where samples come before they are heard. Nil before
-    /// the first slot.
+    /// How long after its end a slot is looked for: negative if samples arrive before they are heard. Nil before the
+    /// first slot.
     private var lateness: Interval?
     /// Whether a block that completed no slot has woken us since the last slot.
     private var hasWokenInVain = false
-    /// Before how many slots in a row that has happened; kept while we rest.
+    /// The number of slots in a row before which such a block has woken us; kept while we rest.
     private var vainSlots = 0
     /// Whether the next slot wasn't there when the rest was over.
     private var hasMissed = false
     /// How many slots in a row weren't there.
     private var misses = 0
 
-    /// After a slot that wasn't there, we look for the next one this much later than that one came.
+    /// After a slot that wasn't there, we look for the next one this much later than the missed one arrived.
     private static let margin = Interval.milliseconds(1)
     /// How much earlier we look each time: about one slot in twenty then isn't there.
     private static let step = Interval.microseconds(50)
-    /// One slot that comes very late says little about those that follow.
+    /// A single slot that arrives very late says little about later slots.
     private static let maxDelay = Interval.milliseconds(2)
     /// We rest once this many slots in a row had such a block. Before a single slot, it may have been an answer of the
     /// server's that woke us.
@@ -34,7 +34,7 @@ struct SlotRhythm {
     /// After more misses than this, blocks may be longer than slots, and a rest would only be one more wake-up.
     private static let maxMisses = 4
 
-    /// Takes what a look at `now` has found: so many slots, the last of which is `slot`; nil if there was none.
+    /// Records the result of a look at `now`: the number of slots, and the last of them; nil if there was none.
     mutating func looked(_ slot: Slot?, count: Int, at now: MonotonicTime) {
         guard let slot else { return foundNothing(at: now) }
         let found = now - slot.end

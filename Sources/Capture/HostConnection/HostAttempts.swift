@@ -80,8 +80,8 @@ struct HostAttempts {
         state = .over
     }
 
-    /// Whether what the error says was right before: a name that could be resolved, so that the network is gone, and a
-    /// host that encrypts and had the token, in whose place there is another.
+    /// Whether an earlier connection contradicts the error: the name could be resolved, so the network is gone, or the
+    /// host encrypted and had the token, so another host has replaced it.
     private func isKnown(_ error: LinkTransportError) -> Bool {
         switch error {
         case .nameUnknown, .tokenRefused: hasBeenConnected

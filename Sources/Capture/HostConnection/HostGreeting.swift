@@ -2,7 +2,7 @@ import CaptureLink
 import LinkTransport
 import MediaTypes
 
-/// What the host of one connection has to say before anything else is sent to it: if there is a token, its hello and,
+/// The messages that a connection's host has to send before it is sent any other: if there is a token, its hello and,
 /// over TCP, the proof that it has the token too.
 struct HostGreeting {
     /// What to do with a message of the host.
@@ -14,7 +14,7 @@ struct HostGreeting {
         case nothing
     }
 
-    /// Whether the host has said hello. Until then, it may be one that takes every message for a unit of a picture.
+    /// Whether the host has sent its hello. Without one, it may read every message as a unit of a picture.
     private(set) var hasHello = false
     private let needsHello: Bool
     let since: MonotonicTime
@@ -42,7 +42,7 @@ struct HostGreeting {
     /// The time by which it has to be over; nil if it is.
     var deadline: MonotonicTime? { isOver ? nil : since + Self.timeout }
 
-    /// Takes the host's next message.
+    /// Handles the host's next message.
     mutating func take(_ message: LinkMessage) -> Step {
         guard let step = check?.take(message) else { return .handle(message) }
         switch step {

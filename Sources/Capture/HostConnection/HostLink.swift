@@ -13,7 +13,7 @@ public final class HostLink {
     private let configuration: HostLinkConfiguration
     /// The error that makes another attempt useless.
     private var refusal: LinkTransportError?
-    /// Encodes what is sent, under an epoch of its own.
+    /// Encodes the messages to send, under its own epoch.
     public let encoder: MessageEncoder
     private let log: EventLog
     private var attempts: HostAttempts
@@ -191,7 +191,7 @@ public final class HostLink {
 
     /// Sends a frame to a host that accepts frames, after its notice if the host understands that.
     ///
-    /// - Throws: What is wrong with the length of a unit.
+    /// - Throws: The fault in the length of a unit.
     public func send(_ frame: OutgoingFrame, notice: LinkMessage? = nil) throws(LinkError) {
         guard let connection, greeting.isOver else { return }
         do throws(SendingError) {
@@ -204,12 +204,12 @@ public final class HostLink {
         }
     }
 
-    /// Writes pending data, as far as the host takes it.
+    /// Writes pending data, as far as the host accepts it.
     public func flush(_ now: MonotonicTime) {
         writing { connection throws(LinkTransportError) in try outgoing.flush(connection, now) }
     }
 
-    /// Lets `body` write to the host; if that finds that the host is gone, the link is lost.
+    /// Runs `body`, which writes to the host; if it finds that the host is gone, the link is lost.
     private func writing(_ body: (LinkConnection) throws(LinkTransportError) -> Void) {
         guard let connection else { return }
         do throws(LinkTransportError) {
@@ -219,7 +219,7 @@ public final class HostLink {
         }
     }
 
-    /// The time at which to disconnect a host that takes nothing more, or one that hasn't proved that it has the token.
+    /// The time at which to disconnect a host that reads nothing, or that hasn't proved that it has the token.
     public var stallDeadline: MonotonicTime {
         guard let connection else { return .distantFuture }
         if let deadline = greeting.deadline { return deadline }
@@ -227,7 +227,7 @@ public final class HostLink {
         return idle + configuration.readTimeout
     }
 
-    /// Disconnects a host that has taken nothing for too long: it hangs, and a frame for it takes memory here.
+    /// Disconnects a host that has read nothing for too long: it hangs, and a frame for it occupies memory here.
     public func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
         if !greeting.isOver {
@@ -240,7 +240,7 @@ public final class HostLink {
         connectionLost(now, reason)
     }
 
-    /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
+    /// Sends the host the reason for the end, gives it a moment to read the message, and closes the connection.
     public func end(_ reason: EndReason, _ text: String) {
         outgoing.forgetWaiting()
         // Write this even after data that the host has not taken yet, because nothing else follows.

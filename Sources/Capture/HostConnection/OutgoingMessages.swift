@@ -7,10 +7,10 @@ import MediaTypes
 /// Writes messages to the host in few system calls, and keeps the latest control message of each kind while the host is
 /// still taking a frame.
 ///
-/// The connection keeps the rest of data that the host has taken only in part. The next frame is sent only when the
-/// connection has nothing pending (`hasPending`), so the rest is at most one frame and what came with it. Belongs to
-/// the capture thread, outlives connections, and never blocks. A method that throws has left a message unfinished, and
-/// the connection can't be used any more.
+/// The connection keeps the rest of partly written data. The next frame is sent only when the connection has nothing
+/// pending (`hasPending`), so the rest is at most one frame and the messages sent with it. Belongs to the capture
+/// thread, outlives connections, and never blocks. A method that throws has left a message unfinished, and the
+/// connection can't be used any more.
 struct OutgoingMessages {
     private let encoder: MessageEncoder
     private var writer = ByteWriter(capacity: OutgoingMessages.gathered)
@@ -30,8 +30,8 @@ struct OutgoingMessages {
 
     /// Sends a control message.
     ///
-    /// While the host hasn't taken what was written before, the message waits, and the next one of its kind replaces
-    /// it. So a host that sends requests but doesn't read can't make messages pile up here.
+    /// While earlier data is pending, the message waits, and the next one of its kind replaces it. So a host that sends
+    /// requests but doesn't read can't make messages pile up here.
     mutating func send(_ message: LinkMessage, on connection: LinkConnection) throws(LinkTransportError) {
         if connection.hasPending {
             waiting.removeAll { $0.kind == message.kind }
@@ -81,7 +81,7 @@ struct OutgoingMessages {
         }
     }
 
-    /// Writes what was gathered, followed by `payload`.
+    /// Writes the gathered bytes, followed by `payload`.
     private mutating func writeOut(
         followedBy payload: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         to connection: LinkConnection
@@ -109,7 +109,7 @@ struct OutgoingMessages {
         connection.hasPending ? lastTaken : nil
     }
 
-    /// Discards the control messages that wait, because their host is gone or is being told the end.
+    /// Discards the control messages that wait, because their host is gone or is being sent the end.
     mutating func forgetWaiting() {
         waiting.removeAll()
     }

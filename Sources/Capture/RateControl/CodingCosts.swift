@@ -1,8 +1,8 @@
-/// What a macroblock costs, for each class of pictures: learned from the pictures that were coded.
+/// The cost of a macroblock for each class of pictures, learned from the coded pictures.
 ///
-/// A cost is the bytes of a macroblock, the quantizer at which they were seen, and how much the picture differed from
-/// the one before. After each picture it becomes the geometric mean of the old cost and the one observed, which count
-/// by their macroblocks. It thus follows a change of scene by the factor 5 within three to five pictures, in both
+/// A cost is the bytes of a macroblock, the quantizer at which they were seen, and the picture's difference from the
+/// previous one. After each picture, the cost becomes the geometric mean of the old and the observed cost, weighted by
+/// their macroblocks. The cost thus follows a change of scene by the factor 5 within three to five pictures, in both
 /// directions, and nothing has to be recognised as a film, a scroll or a log.
 struct CodingCosts: Sendable {
     /// The classes of pictures; the raw values are indices.
@@ -12,25 +12,25 @@ struct CodingCosts: Sendable {
         case first
         /// A change that follows another one.
         case change
-        /// What is left to code of a picture that is mostly the previous one, moved.
+        /// The rest of a picture that is mostly the previous one, moved.
         case restOfMoved
         case refinement
     }
 
-    /// Bytes and differences are logarithms (base 2), and so is the slope: by what each coarser quantizer divides the
-    /// bytes.
+    /// Bytes, differences and the slope, the factor by which each coarser quantizer divides the bytes, are logarithms
+    /// (base 2).
     private struct Cost: Sendable {
         var qp = 28
         var bytes: Double
         var difference: Double?
-        /// How many macroblocks it was seen at, roughly.
+        /// Roughly the number of macroblocks that the cost was seen at.
         var macroblocks = 0.0
         var slope = CodingCosts.usualSlope
-        /// What the last picture had at `qp`.
+        /// The bytes of a macroblock in the last picture, at `qp`.
         var seen: Double?
 
-        /// By what the bytes are multiplied because the picture shows another scene, which it does if it differs far
-        /// more from the one before than usual; 0 if it doesn't.
+        /// The factor for the bytes if the picture shows another scene, that is, differs far more from the previous one
+        /// than usual; otherwise 0.
         func cut(_ difference: Double?) -> Double {
             guard let difference, let usual = self.difference else { return 0 }
             return difference - usual > CodingCosts.cut ? difference - usual : 0
@@ -38,7 +38,7 @@ struct CodingCosts: Sendable {
 
         func bytes(at qp: Int) -> Double { bytes - slope * Double(qp - self.qp) }
 
-        /// Becomes a sixteenth more like `estimate`, because a picture taught nothing about it.
+        /// Moves a sixteenth of the way to `estimate`, after a picture that revealed nothing about this cost.
         mutating func fade(to estimate: Cost) {
             bytes += (estimate.bytes(at: qp) - bytes) / (CodingCosts.caution * CodingCosts.caution)
         }
@@ -74,8 +74,8 @@ struct CodingCosts: Sendable {
 
     private var costs = Self.estimates.map { Cost(bytes: Self.logarithm($0)) }
 
-    /// The bytes that a picture of this class with so many macroblocks to code is expected to have; they differ from
-    /// the previous picture by `difference`.
+    /// The expected bytes of a picture of this class with so many macroblocks to code, which differ from the previous
+    /// picture by `difference`.
     func expected(_ kind: PictureClass, _ macroblocks: Int, _ difference: Double? = nil, at qp: Int) -> Double {
         let cost = costs[kind.rawValue]
         let each = cost.bytes(at: qp) + cost.cut(difference.map(Self.logarithm))
@@ -86,11 +86,12 @@ struct CodingCosts: Sendable {
     mutating func update(_ kind: PictureClass, _ macroblocks: Int, _ difference: Double?, at qp: Int, bytes: Double) {
         let macroblocks = Double(max(macroblocks, 1))
         let new = Self.logarithm(max(bytes, 1) / macroblocks)
-        // Refinement must not hold up a change: it is taken to cost at least what text does.
+        // Refinement must not hold up a change, so it is assumed to cost at least as much as text.
         let text = Cost(bytes: Self.logarithm(Self.estimates[kind.rawValue])).bytes(at: qp)
         costs[kind.rawValue].update(
             kind == .refinement ? max(new, text) : new, macroblocks, at: qp, difference.map(Self.logarithm))
-        // Meanwhile nothing shows what a change costs that isn't moved. A few dear ones would keep x264 from all later.
+        // The cost of a change that isn't moved is unseen meanwhile. A few expensive ones would keep
+        // x264 from all later ones.
         let change = PictureClass.change.rawValue
         if kind == .restOfMoved { costs[change].fade(to: Cost(bytes: Self.logarithm(Self.estimates[change]))) }
         // A page without prediction costs about as much as one after a rest.

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// The bytes that were coded but that the link has not carried yet, and how much of the link was used lately.
 ///
-/// The debt is kept in bytes: a change of the rate leaves them as they are and changes only the time that they need. It
-/// is never negative: what an idle link could have carried is lost, except for what `unused` gives back.
+/// The debt is kept in bytes: a change of the rate only changes the time that the bytes need. The debt is never
+/// negative: unused capacity of an idle link is lost, except for the part that `unused` gives back.
 struct LeakyBucket: Sendable {
     private var bytesPerSecond: Double
     private var bytes = 0.0
@@ -17,7 +17,7 @@ struct LeakyBucket: Sendable {
 
     init(_ bitRate: BitRate) { bytesPerSecond = Self.bytesPerSecond(bitRate) }
 
-    /// Subtracts what the link has carried until `now`.
+    /// Subtracts the bytes that the link has carried until `now`.
     mutating func drain(until now: MonotonicTime) {
         guard now > asOf else { return }
         let passed = (now - asOf).seconds

@@ -12,8 +12,8 @@ public enum PictureKind: String, Sendable {
 
 /// Decides when a picture may start, and how finely it is coded, so that a link of a given bit rate carries it.
 ///
-/// x264 codes each picture at the quantizer it is given. The number of bytes is known only afterwards, and whatever
-/// comes out has to be sent, because later pictures are predicted from it.
+/// x264 codes each picture at a given quantizer. The number of bytes is known only afterwards, and the picture has to
+/// be sent whatever its size, because later pictures are predicted from it.
 ///
 /// A picture starts when the link has carried the pictures before it (`start`). Its quantizer is decided when the work
 /// is known, that is, after the screen was grabbed, compared, and searched for motion (`decide`). It is the finest
@@ -44,9 +44,9 @@ public struct RateController: Sendable {
     private var bucket: LeakyBucket
     private var costs = CodingCosts()
     private var latest = MonotonicTime.zero
-    /// When the first change came that is in no picture yet. Time that a picture waits is thus no rest.
+    /// When the first change arrived that is in no picture yet. Time that a picture waits is thus no rest.
     private var changedSince: MonotonicTime?
-    /// When the picture that is being taken started, and when the last one of a change did.
+    /// When the picture in progress started, and when the last picture of a change started.
     private var started = MonotonicTime.zero
     private var lastChange: MonotonicTime?
     /// How far apart changes usually are in the motion that goes on; newer ones count more.
@@ -61,14 +61,14 @@ public struct RateController: Sendable {
     private static let page = Interval.milliseconds(40)
     /// In motion, text is readable up to this quantizer.
     public static let readable = 40
-    /// Each so many quantizers coarser, a page may take twice as long, and a picture of a motion that isn't readable.
+    /// So many steps coarser double the time that a page, or a picture of a motion that isn't readable, may take.
     private static let stepsToDouble = 4.0
-    /// The part of the link time that the last second left unused that a picture of a motion may take more.
+    /// A picture of a motion may also use one part in so many of the link time that the last second left unused.
     private static let partsOfUnused: Int64 = 8
-    /// No viewer tolerates fewer than ten pictures a second: the longest that a picture of a motion is meant to take.
+    /// The longest that a picture of a motion is meant to take: viewers tolerate no fewer than 10 fps.
     private static let maxPictureTime = Interval.milliseconds(100)
-    /// In motion, a quantizer finer than this gains nothing visible, and one that is finer than the last picture's by
-    /// more than so many steps costs more than can be foretold. Both are for pictures that fit several times over.
+    /// In motion, a quantizer finer than this gains nothing visible, and the cost of one that is finer than the last
+    /// picture's by more than so many steps can't be predicted. Only pictures that fit several times over get either.
     private static let minQPInMotion = 20
     private static let finerStep = 2
     /// How many others a picture may make late, in periods, before it is coded again.
@@ -89,7 +89,7 @@ public struct RateController: Sendable {
     }
 
     /// When a key frame or a change that is due at `now` may start: `now`, or the time at which to ask again. Changes
-    /// that come meanwhile are part of the same picture.
+    /// that arrive meanwhile become part of the picture.
     public mutating func start(_ kind: PictureKind, now: MonotonicTime) -> MonotonicTime {
         let now = advance(to: now)
         if constantQP != nil { return now }
@@ -102,10 +102,10 @@ public struct RateController: Sendable {
         return until
     }
 
-    /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code: neither
-    /// unchanged nor moved. `difference` is by how much their samples differ from the previous picture on average, if
-    /// that is known. `isMoved` tells whether all the others are taken from the previous picture by moving it, and
-    /// `isApart` whether they are only a small part of what has changed. `rest` has, for each quantizer, how many other
+    /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code, neither
+    /// unchanged nor moved. `difference` is the mean difference of their samples from the previous picture; nil if
+    /// unknown. `isMoved` means that all other macroblocks are taken from the previous picture by moving it, `isApart`
+    /// that the macroblocks to code are only a small part of the change. `rest` has, for each quantizer, how many other
     /// macroblocks would be coded as well, because they are coarser.
     public mutating func decide(
         _ kind: PictureKind, macroblocks: Int, difference: Double? = nil, rest: [Int] = [], isMoved: Bool = false,
@@ -159,9 +159,9 @@ public struct RateController: Sendable {
     /// Finer than this, a picture of a motion has to fit several times over.
     private var boldQP: Int { max(Self.minQPInMotion, (lastQP ?? 0) - Self.finerStep) }
 
-    /// How long a picture of a motion may occupy the link: until the next one usually comes, and a part of the time
+    /// How long a picture of a motion may occupy the link: the usual interval between changes, and a part of the time
     /// that the last second left unused. A single large change among small ones is thus sharp, and a film uses all of
-    /// the link. What is owed is paid back, but at most by half a period, so that no single picture has to pay it.
+    /// the link. Debt is paid back, but at most by half a period, so that no single picture has to pay all of it.
     private func budget(_ now: MonotonicTime) -> Interval {
         let time = max(usualInterval, period) + bucket.unused(at: now) / Self.partsOfUnused
         return max(min(time, Self.maxPictureTime) - bucket.time(at: now), pictureTime / 2)
@@ -174,19 +174,19 @@ public struct RateController: Sendable {
         let (time, steps) = budget == nil ? (Self.page, minQP) : (pictureTime, Self.readable)
         let beyond = max(0, qp - steps)
         let longer = Interval(seconds: time.seconds * CodingCosts.power(Double(beyond) / Self.stepsToDouble))
-        // What turns out twice as large as expected is still paid back.
+        // A picture that turns out twice as large as expected is still paid back.
         guard let budget else { return min(longer, LeakyBucket.maxTime / 2) }
         return beyond == 0 ? budget : max(budget, min(longer, maxStep ?? longer))
     }
 
-    /// The quantizer at which to code a picture again that had `byteCount` bytes; nil if it is to be sent. A picture of
-    /// a motion that makes two others late shows another scene.
+    /// The quantizer at which to re-encode a picture that had `byteCount` bytes; nil if the picture is to be sent. A
+    /// picture of a motion that makes two others late shows another scene.
     ///
-    /// Learns the size of the rejected picture if it returns a value: `coded` is told only of the picture that is sent.
+    /// Unless the result is nil, learns the rejected picture's size: `coded` is called only for pictures that are sent.
     public mutating func retryQP(for decision: Decision, byteCount: Int) -> Int? {
         guard let budget = decision.budget, decision.qp < QP.maximum else { return nil }
         let time = bucket.time(toCarry: Double(byteCount))
-        // What was expected to be so large is the best that the link allows.
+        // A picture that was expected to be so large is the best that the link allows.
         let planned = max(budget, bucket.time(toCarry: decision.expected ?? 0))
         guard time > planned + pictureTime * Self.maxLate else { return nil }
         update(decision, at: decision.qp, Double(byteCount))
@@ -236,8 +236,8 @@ public struct RateController: Sendable {
         bucket.time(toCarry: costs.expected(.refinement, macroblocks, at: minQP))
     }
 
-    /// How many bytes so many macroblocks of a change are expected to have at `qp`; `isMoved` tells whether they
-    /// are what moving the previous picture leaves.
+    /// The expected bytes of so many macroblocks of a change at `qp`; `isMoved` tells whether they are the rest after
+    /// moving the previous picture.
     public func expectedBytes(macroblocks: Int, qp: Int, isMoved: Bool) -> Double {
         costs.expected(isMoved ? .restOfMoved : .change, macroblocks, at: qp)
     }

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension RateController {
-    /// How a picture is to be coded, and what is expected of it.
+    /// How to code a picture, and its expected size.
     public struct Decision: Sendable {
         /// Whether the picture is a key frame, a change of the screen or a refinement.
         public let kind: PictureKind
@@ -10,15 +10,15 @@ extension RateController {
         /// The quantizer, 0...51.
         public internal(set) var qp: Int
         let pictureClass: CodingCosts.PictureClass
-        /// By how much the macroblocks differ from the previous picture, if that is known.
+        /// The mean difference of the macroblocks from the previous picture; nil if unknown.
         var difference: Double?
-        /// The expected size in bytes; nil if nothing is expected of it.
+        /// The expected size in bytes; nil if there is no estimate.
         var expected: Double?
         /// How long a picture of a motion may occupy the link; nil for any other.
         var budget: Interval?
-        /// Whether most of what has changed is in the next picture: nothing is learned from this one.
+        /// Whether most of the change is left to the next picture; nothing is learned from this one then.
         var isApart = false
-        /// What the link had not carried yet.
+        /// The link time of earlier bytes that the link had not carried yet.
         var debt = Interval.zero
     }
 

@@ -1,15 +1,15 @@
 import MediaTypes
 
-/// Chooses the bit rate of the pictures from what the user has set and what the host says of the viewers' paths.
+/// Chooses the bit rate of the pictures from the user's settings and the host's reports on the viewers' paths.
 ///
-/// A rate that the user has set is the rate, as far as the paths carry it; with a first rate, the pictures begin at
-/// that one, and rise to the other where the paths have carried more. Without either, they begin at `BitRate.usual`,
-/// and rise in the same way: paths of which nothing is known don't get more than most lines carry. Pure.
+/// A rate that the user has set applies as far as the paths carry it; with a first rate, the pictures begin at the
+/// first rate, and rise to the other where the paths have carried more. Without either, they begin at `BitRate.usual`,
+/// and rise in this way too: unknown paths don't get more than most lines carry. Pure.
 struct BitRateChoice {
     /// With so many, motion of the whole picture has quantizer 26 at 1280x720 and at 1920x1080; with two thirds of them
     /// 33, and with a third 42 (`screenrelay-capture --log rate` of `screenrelay-scene --scene full`).
     private static let bitsPerMacroblock = 50
-    /// No screen needs more: the pacing of packets ends there, and what a viewer's machine decodes.
+    /// No screen needs more: the pacing of packets ends there, and the speed of a viewer's decoder.
     private static let maxBitsPerSecond = 50_000_000
     /// The least that encoders are asked for.
     private static let minBitsPerSecond = 10_000
@@ -20,12 +20,12 @@ struct BitRateChoice {
     let first: BitRate?
     /// The host's limit; nil before it has set one.
     var limit: BitRate?
-    /// What the viewers' paths have carried, as far as the host says.
+    /// The rate that the viewers' paths have carried, as reported by the host.
     var carried = BitRate(bitsPerSecond: 0)
 
     init(given: BitRate?, first: BitRate? = nil) { (self.given, self.first) = (given, first) }
 
-    /// The rate before the host has told anything.
+    /// The rate before the host's first report.
     var beginning: BitRate { first ?? given ?? .usual }
 
     /// The rate for pictures of this size, `period` apart.

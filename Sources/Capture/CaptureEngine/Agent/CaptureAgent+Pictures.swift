@@ -151,7 +151,7 @@ extension CaptureAgent {
         try link.send(picture, notice)
         sequenceNumber &+= 1
         scheduledKeyFrames.sent(isKeyFrame: picture.encoded.isRandomAccess, at: picture.captureTime)
-        // The next scheduled picture is soon enough, because nobody waits for it.
+        // The next scheduled picture is soon enough, because no viewer waits for it.
         if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsKeyFrame = true }
         if link.recorder?.takeGap() == true { demandKeyFrame() }
     }
@@ -166,8 +166,8 @@ extension CaptureAgent {
         return new
     }
 
-    /// Sends statistics after a picture, at most once a second. A still screen wakes nobody up for figures: they come
-    /// with the picture that keeps the stream alive.
+    /// Sends statistics after a picture, at most once a second. A still screen causes no wake-up for figures: they
+    /// accompany the picture that keeps the stream alive.
     private func sendStatisticsIfDue(_ now: MonotonicTime) {
         if now < statisticsDue || !link.takesMessages { return }
         statisticsDue = now + .seconds(1)

@@ -9,8 +9,8 @@ import RateControl
 import RecordingFiles
 public import Threading
 
-/// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes
-/// them, and writes them to the host.
+/// The capture process: takes pictures of a ``ScreenSource`` while they are wanted and something changes, encodes them,
+/// and writes them to the host.
 ///
 /// Everything runs on the thread that calls `run`, which sleeps in ppoll(2) on the display, the link and the signals.
 public final class CaptureAgent {
@@ -34,9 +34,9 @@ public final class CaptureAgent {
     /// The end of sharpening, at the latest; nil if nothing is being sharpened.
     var sharpensUntil: MonotonicTime?
     var sequenceNumber: UInt64 = 0
-    /// Whether the host has said that nobody watches.
+    /// Whether the host has reported that there are no viewers.
     var isPausedByHost = false
-    /// Whether nobody watches and nothing is recorded.
+    /// Whether there are neither viewers nor a recording.
     var isPaused: Bool { isPausedByHost && !link.isRecording }
     /// How the host wants the pointer to reach viewers.
     var wantedPointerMode = PointerMode.drawn
@@ -106,8 +106,8 @@ public final class CaptureAgent {
         log.info(screen.description)
     }
 
-    /// Captures until told to stop, or until the host is gone for good. The host has been told of any error that is
-    /// thrown. If the disk doesn't take the end of a recording in time, that is the error, unless there is another.
+    /// Captures until asked to stop, or until the host is gone for good. A thrown error has been reported to the host.
+    /// If the disk doesn't accept the end of a recording in time, this is the error, unless there is another.
     public func run() throws(CaptureError) -> CaptureEnd {
         link.beginRecording(pictureSize)
         if link.isRecording { demandKeyFrame() }
@@ -178,8 +178,8 @@ public final class CaptureAgent {
 
     func slateText(_ state: SharingState) -> String { Slate.text(for: state, of: screen.target) }
 
-    /// Resets what the last host asked for. A new host knows nothing: it gets a key frame at once, and says if it
-    /// wants no more pictures, fewer, or a different kind.
+    /// Resets the requests of the last host. A new host knows nothing: it gets a key frame at once, and may ask for a
+    /// pause, fewer pictures, or a different kind.
     private func greetHost() {
         isPausedByHost = false
         bitRate = BitRateChoice(given: configuration.bitRate, first: configuration.firstBitRate)

@@ -45,7 +45,7 @@ public enum CaptureError: Error, CustomStringConvertible {
         }
     }
 
-    /// The reason that the host is told.
+    /// The reason that is reported to the host.
     var endReason: EndReason {
         switch self {
         case .screen(let error): error.endReason

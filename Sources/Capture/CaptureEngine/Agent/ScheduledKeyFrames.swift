@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Decides when a key frame is due that nobody has asked for. Any other key frame counts as well.
+/// Decides when an unrequested key frame is due. Any other key frame counts as well.
 struct ScheduledKeyFrames {
     private let interval: KeyFrameInterval?
     private var last = MonotonicTime.zero

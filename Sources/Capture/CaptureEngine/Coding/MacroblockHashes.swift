@@ -1,7 +1,7 @@
 import VideoEncoding
 
-/// Hashes of the macroblocks of a 4:2:0 picture, all 384 samples of each. Two macroblocks with the same hash are equal:
-/// the hash has 64 bits and depends on two random numbers, so that nobody can paint two with the same.
+/// Hashes of the macroblocks of a 4:2:0 picture, all 384 samples of each. Two macroblocks with equal hashes are equal:
+/// the hash has 64 bits and depends on two random numbers, so that no program can paint a collision.
 struct MacroblockHashes {
     private let columns: Int
     private let rows: Int

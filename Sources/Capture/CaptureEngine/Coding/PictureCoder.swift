@@ -4,8 +4,7 @@ import MediaTypes
 import RateControl
 import VideoEncoding
 
-/// Encodes what is on the canvas, as finely as the rate control allows, and refines what was coded coarsely when the
-/// screen has come to rest.
+/// Encodes the canvas, as finely as the rate control allows, and refines coarse parts when the screen has come to rest.
 final class PictureCoder {
     let encoder: any PictureEncoder
     var quality: QPMap
@@ -58,9 +57,8 @@ final class PictureCoder {
         case later(MonotonicTime)
     }
 
-    /// Leaves only what changes beside a video selected, of the macroblocks that `rectangles` touch, if that is little:
-    /// text that somebody types there is coded in a picture of its own, as finely as without the video. Returns whether
-    /// it did.
+    /// Of the macroblocks that `rectangles` touch, leaves only changes beside a video selected, if these are few: text
+    /// that is typed there is coded in its own picture, as finely as without the video. Returns whether it did.
     func separateFromVideo(_ rectangles: [PixelRectangle], at now: MonotonicTime) -> Bool {
         guard encoder.hasBands,
             quality.deselectVideo(above: Self.readableQP, leaving: Self.maxApart, now: now)
@@ -119,7 +117,7 @@ final class PictureCoder {
         motion.movedCount -= coarse.count
     }
 
-    /// Decides how finely to code what is selected, of which `motion` tells what is unchanged and what has moved.
+    /// Decides how finely to code the selected macroblocks; `motion` tells which of them are unchanged or have moved.
     func decide(
         _ kind: PictureKind, _ motion: GlobalMotion?, isApart: Bool = false, at now: MonotonicTime,
         _ rate: inout RateController
@@ -143,8 +141,8 @@ final class PictureCoder {
             kind, macroblocks: count, difference: difference, rest: rest, isApart: isApart, now: now)
     }
 
-    /// Has viewers keep the previous picture, and go on from an earlier one. Returns what differs from that; nil if
-    /// they go on from the previous picture.
+    /// Has viewers keep the previous picture, and go on from an earlier one. Returns the differences from the earlier
+    /// picture; nil if viewers go on from the previous one.
     func switchReference(
         _ change: PictureMemory.ReferenceSwitch, at now: MonotonicTime
     ) throws(CaptureError) -> GlobalMotion? {
@@ -163,7 +161,7 @@ final class PictureCoder {
     /// again than have changed.
     private func prefersBands(_ coarser: Int) -> Bool { coarser > quality.selectedCount }
 
-    /// Encodes the canvas as `decision` says. `motion` is what a comparison with the previous picture found; `isApart`
+    /// Encodes the canvas with `decision`. `motion` is the result of a comparison with the previous picture; `isApart`
     /// demands that only the selected macroblocks are coded.
     func encode(
         _ decision: RateController.Decision,
@@ -209,7 +207,7 @@ final class PictureCoder {
             time: time)
     }
 
-    /// What a picture codes, and whether that includes the rest: the unselected macroblocks that are coarser than the
+    /// The macroblocks that a picture codes, and whether these include the rest: unselected ones coarser than the
     /// picture. The rest is coded where bands can't leave it out, because the whole picture is coded then.
     private func codingMask(
         of decision: RateController.Decision, isApart: Bool

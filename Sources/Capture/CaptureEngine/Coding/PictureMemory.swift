@@ -4,9 +4,9 @@ import VideoEncoding
 /// The pictures that viewers' decoders keep, so that a return to a window, a page or a workspace that was visible a
 /// moment ago costs next to nothing.
 ///
-/// When much of the screen changes after a rest, the picture before is kept. When the screen then shows what is kept,
-/// the picture is predicted from that, and only what differs from it is coded. A macroblock counts as the same if all
-/// of its samples are, and if it doesn't become coarser than it is now: still content mustn't flicker.
+/// When much of the screen changes after a rest, the previous picture is kept. When the screen then shows a kept
+/// picture, the new one is predicted from it, and only the differences are coded. A macroblock counts as unchanged if
+/// all of its samples are, and if it doesn't become coarser than it is now: still content mustn't flicker.
 ///
 /// The value has no clock.
 struct PictureMemory {
@@ -17,12 +17,12 @@ struct PictureMemory {
         var lastUse: Int
     }
 
-    /// What to keep and what to recall before a picture is coded.
+    /// The pictures to keep and to recall before a picture is coded.
     struct ReferenceSwitch {
-        /// The place in which to keep the picture before, and the one to go on from.
+        /// The place in which to keep the previous picture, and the place of the picture to go on from.
         var kept: Int?
         var recalled: Int?
-        /// If a picture is recalled: how finely it was coded, and what differs from it.
+        /// If a picture is recalled: its quantizers, and the differences from it.
         var qps: [UInt8] = []
         var motion: GlobalMotion?
     }
@@ -35,7 +35,7 @@ struct PictureMemory {
     private var switches = 0
     private var lastLarge = MonotonicTime.zero
 
-    /// A picture that stood for less time is one of a motion, which nobody returns to.
+    /// A picture that stood for less time belongs to a motion, and the screen doesn't return to it.
     private static let rest = Interval.milliseconds(250)
     /// The macroblocks that are looked at before all are.
     private static let samples = 32

@@ -23,8 +23,8 @@ final class PicturePipeline {
     /// The number of pixels that had changed in the last picture that showed a change.
     private(set) var damagedPixels = 0
 
-    /// What the canvas holds. Everything is read after `nothing` and `slate`, otherwise only what is owed. Only a
-    /// picture after `sent` can be compared with the one before.
+    /// The content of the canvas. Everything is read after `nothing` and `slate`, otherwise only the owed area. Only a
+    /// picture after `sent` can be compared with the previous one.
     private enum CanvasContent {
         case nothing
         /// Words instead of the screen.
@@ -67,8 +67,8 @@ final class PicturePipeline {
     /// The time at which a part of the picture may be refined; nil if no part needs refinement.
     var refinementDue: MonotonicTime? { content == .slate ? nil : coder.refinementDue }
 
-    /// Reads what has changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime`
-    /// is the time now, at which the picture fell due; the schedule counts from it.
+    /// Reads and encodes the changes. `isForced` demands a picture even if nothing has changed. `captureTime` is the
+    /// time now, at which the picture fell due; the schedule counts from it.
     func takePicture(
         at captureTime: MonotonicTime, isForced: Bool, isKeyFrame: Bool, rate: inout RateController,
         statistics: inout CaptureStatistics
@@ -92,7 +92,7 @@ final class PicturePipeline {
         return try takeOwed(kind, at: captureTime, &rate, &statistics)
     }
 
-    /// Reads what is owed, compares it with the previous picture where that is worth it, and encodes it.
+    /// Reads the owed area, compares it with the previous picture where that is worth it, and encodes it.
     private func takeOwed(
         _ kind: PictureKind, at captureTime: MonotonicTime, _ rate: inout RateController,
         _ statistics: inout CaptureStatistics
@@ -122,8 +122,8 @@ final class PicturePipeline {
         if picture.encoded.isRandomAccess { memory.removeAll() }
     }
 
-    /// Takes a picture of what changed beside a video. The video is still owed, and its picture follows at once,
-    /// because the canvas doesn't hold what viewers were sent any more.
+    /// Takes a picture of the changes beside a video. The video is still owed, and its picture follows at once, because
+    /// the canvas no longer holds the picture that viewers have.
     private func takeBesideVideo(
         at captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Outcome {
@@ -141,8 +141,8 @@ final class PicturePipeline {
         return .picture(picture)
     }
 
-    /// Reads what is owed into the canvas, and with it what is painted meanwhile: without its other parts, the picture
-    /// would be torn. Returns false if the screen refused to hand out pixels.
+    /// Reads the owed area into the canvas, and all areas that are painted meanwhile: without them, the picture would
+    /// be torn. Returns false if the screen refused to hand out pixels.
     private func readOwed(
         isKeyFrame: Bool, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Bool {
@@ -152,7 +152,7 @@ final class PicturePipeline {
             if !screen.hasPendingDamage || look == Self.maxLooks { break }
             begin = .now()
             let more = reader.affected(by: try screen.fetchDamage())
-            // What was painted is not in the captured area.
+            // The painted area is outside the captured one.
             if more.isEmpty { break }
             owe(more)
             if !isKeyFrame { coder.quality.select(owed.rectangles) }
@@ -175,8 +175,8 @@ final class PicturePipeline {
         return true
     }
 
-    /// Compares what was read with the previous picture, or with an earlier one if the screen has returned to that; nil
-    /// if there is none.
+    /// Compares the area that was read with the previous picture, or with an earlier one if the screen has returned to
+    /// it; nil if there is none.
     private func findMotion(
         _ rate: RateController, at now: MonotonicTime, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> GlobalMotion? {
@@ -208,8 +208,8 @@ final class PicturePipeline {
         return try coder.encode(decision, now, &rate, &statistics)
     }
 
-    /// Shows `words` instead of the screen, in a key frame, so that no viewer who joins later sees what was there
-    /// before.
+    /// Shows `words` instead of the screen, in a key frame, so that viewers who join later don't see the earlier
+    /// screen.
     func takeSlate(
         _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Picture {

@@ -6,17 +6,17 @@ public import MediaTypes
 /// A screen, or a part of one, that a ``CaptureAgent`` takes pictures of: it reports what changes there, and hands out
 /// its pixels. Each display system has its own implementation; `ScreenCapture` of X11Capture is the one for X servers.
 ///
-/// All rectangles and positions are in pixels of what is captured. All methods are called on the agent's thread, which
+/// All rectangles and positions are in pixels of the captured area. All methods are called on the agent's thread, which
 /// polls `fileDescriptor` and `pointerDescriptor` for reading. Before each poll it calls `pollQueuedEvents`; after each
 /// poll, and at `nextCheck`, it calls `readEvents`. It calls `lookAtPointer` at `nextPointerLook`, and `fetchDamage` at
-/// `pollDue` even if no event has come. A method throws `CaptureError.screen`, with the reason, if no more pictures can
-/// be taken; capture then ends.
+/// `pollDue` even if no event has arrived. A method throws `CaptureError.screen`, with the reason, if no more pictures
+/// can be taken; capture then ends.
 public protocol ScreenSource: AnyObject, CustomStringConvertible {
-    /// One line for the log: what is captured, its size, and how.
+    /// One line for the log: the captured target, its size, and the method.
     var description: String { get }
-    /// What the user wants to be captured.
+    /// The target that the user wants to be captured.
     var target: CaptureTarget { get }
-    /// The size in pixels of what is captured; changes only in `readEvents`, which then returns true.
+    /// The size of the captured area in pixels; changes only in `readEvents`, which then returns true.
     var size: PictureSize { get }
     /// How a pixel is stored in memory; changes only together with `size`.
     var pixelFormat: ScreenToPlanes.PixelFormat { get }
@@ -32,17 +32,16 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     var pointerDescriptor: Int32 { get }
     /// The time at which `readEvents` has something to do even if the display sends nothing.
     var nextCheck: MonotonicTime { get }
-    /// Takes the events that came with replies since `readEvents`; returns true if there were any. `readEvents` must
-    /// then be called before the thread sleeps, because `fileDescriptor` isn't readable for them. Never waits.
+    /// Handles the events that arrived with replies since `readEvents`; returns true if there were any. `readEvents`
+    /// must then be called before the thread sleeps, because `fileDescriptor` isn't readable for them. Never waits.
     func pollQueuedEvents() -> Bool
     /// Reads what the display has sent; returns true if the size has changed since the last call.
     ///
     /// If `fileDescriptor` or `pointerDescriptor` isn't readable, false for `isReadable` or `isPointerReadable` saves a
-    /// system call; events that arrived with replies are read all the same. Throws if what was captured is gone for
-    /// good.
+    /// system call; events that arrived with replies are read all the same. Throws if the target is gone for good.
     func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool
 
-    /// Whether the display reports what changes; if not, every picture is compared with the one before.
+    /// Whether the display reports changes; if not, every picture is compared with the previous one.
     var reportsDamage: Bool { get }
     /// Whether everything that is reported as changed is visible in the pictures. It need not be if only a part of the
     /// screen is captured, or if something on it is hidden.
@@ -54,12 +53,12 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// The time at which to call `fetchDamage` if the display doesn't report changes: `period` after the last look, or
     /// later while nothing changes. `.distantFuture` if it does report changes.
     func pollDue(period: Interval) -> MonotonicTime
-    /// Returns what has changed since the last call and must be grabbed again: what was drawn, where the pointer was,
-    /// and where it is now. The area is empty if the display refused to tell, and while there is nothing to take
+    /// Returns the area that has changed since the last call and must be grabbed again: drawn parts, and the pointer's
+    /// old and new places. The area is empty if the display refused the request, and while there is nothing to take
     /// pictures of. Throws `CaptureError.screen`.
     func fetchDamage() throws(CaptureError) -> DamagedArea
-    /// Returns the whole area, or an empty one while there is nothing to take pictures of. Whatever was drawn up to now
-    /// no longer counts as a change. Throws `CaptureError.screen`.
+    /// Returns the whole area, or an empty one while there is nothing to take pictures of. Earlier drawing no longer
+    /// counts as a change. Throws `CaptureError.screen`.
     func fullDamage() throws(CaptureError) -> DamagedArea
     /// Hands out the pixels of `area` in pieces: one rectangle after the other, each from top to bottom, in whole rows
     /// that begin at even coordinates. If the pointer is drawn, it is where `fetchDamage` saw it. Unless
@@ -93,11 +92,11 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
 public protocol ScreenError: Error, CustomStringConvertible {
     /// What a program should do about it; `missing` means that the window doesn't exist, or no longer does.
     var kind: LinkTransportError.Kind { get }
-    /// What the host is told.
+    /// The reason that is reported to the host.
     var endReason: EndReason { get }
 }
 
-/// Pixels of a rectangle of what is captured, row by row; valid only during the call that hands them out. They may be
+/// Pixels of a rectangle of the captured area, row by row; valid only during the call that hands them out. They may be
 /// drawn into.
 public struct GrabbedPixels {
     /// The rectangle that the pixels show.

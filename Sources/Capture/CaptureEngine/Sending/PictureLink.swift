@@ -12,7 +12,7 @@ import VideoEncoding
 final class PictureLink {
     private let configuration: CaptureConfiguration
     private let host: HostLink
-    /// What is sent is also recorded here.
+    /// The recorder of all that is sent.
     let recorder: CaptureRecorder?
 
     /// Creates a link that is not connected yet.
@@ -33,9 +33,9 @@ final class PictureLink {
     /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
     /// recording.
     var isReady: Bool { host.acceptsFrames ? host.isReady : isRecording }
-    /// Whether anything takes what is sent: a host, or a recording.
+    /// Whether there is a receiver: a host, or a recording.
     var hasReader: Bool { host.isConnected || isRecording }
-    /// Whether what is sent is also recorded; a recording counts as a viewer.
+    /// Whether there is a recording, which counts as a viewer.
     var isRecording: Bool { recorder?.isRecording ?? false }
     /// Whether the host understands messages other than units of pictures.
     var takesMessages: Bool { host.takesMessages }
@@ -48,7 +48,7 @@ final class PictureLink {
     /// The bytes handed to connections, headers included.
     var bytesSent: UInt64 { host.bytesSent }
 
-    /// Begins the recording in the same way as a connection to a host. It goes on while hosts come and go.
+    /// Begins the recording like a connection to a host. The recording goes on while hosts connect and leave.
     func beginRecording(_ size: PictureSize) {
         recorder?.begin(host.encoder)
         for message in introduction(size) { recorder?.add(message) }
@@ -97,13 +97,13 @@ final class PictureLink {
         }
     }
 
-    /// Writes pending data, as far as the host takes it.
+    /// Writes pending data, as far as the host accepts it.
     func flush(_ now: MonotonicTime) { host.flush(now) }
 
-    /// Disconnects a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
+    /// Disconnects a host that has read nothing for too long: it hangs, and a picture for it occupies memory here.
     func leaveStalledHost(_ now: MonotonicTime) { host.leaveStalledHost(now) }
 
-    /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
+    /// Sends the host the reason for the end, gives it a moment to read the message, and closes the connection.
     func end(_ reason: EndReason, _ text: String) {
         recorder?.add(.end(EndNotice(reason: reason, text: text)))
         host.end(reason, text)

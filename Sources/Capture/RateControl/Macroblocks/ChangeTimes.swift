@@ -44,7 +44,7 @@ struct ChangeTimes: Sendable {
         busySince[index] = time
     }
 
-    /// Whether a macroblock has been left alone for long enough to be refined.
+    /// Whether a macroblock hasn't changed for long enough to be refined.
     func isSettled(_ index: Int, _ time: UInt32) -> Bool {
         time &- changes[index] >= UInt32(QPMap.settling.milliseconds)
     }

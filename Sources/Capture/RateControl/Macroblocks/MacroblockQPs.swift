@@ -23,7 +23,7 @@ struct MacroblockQPs: Sendable {
         counts[Int(qp)] += 1
     }
 
-    /// Makes all values those of `other`, which has the same grid, in this value's own memory.
+    /// Copies all values of `other`, which has an equal grid, into this value's own memory.
     mutating func copy(_ other: MacroblockQPs) {
         for index in values.indices { values[index] = other.values[index] }
         for level in counts.indices { counts[level] = other.counts[level] }

@@ -14,7 +14,7 @@ public struct QPMap: Sendable {
     /// How many macroblocks are selected.
     public var selectedCount: Int { selected.count }
 
-    /// How long a macroblock that has changed is left alone, because it may well change again.
+    /// How long a macroblock that has changed isn't refined, because it may well change again.
     public static let settling = Interval.milliseconds(200)
 
     private var selected: SelectedMacroblocks

@@ -79,13 +79,13 @@ final class DamageTracker: DamageSource {
     }
 }
 
-/// Tells what has been drawn on the screen, or on a part of it.
+/// Reports the area drawn on the screen, or on a part of it.
 protocol DamageSource: AnyObject {
     /// Whether something was drawn since the last `sendRequest`, as far as events say so.
     var isDamaged: Bool { get }
     /// Whether something was drawn since the last `sendRequest` and before this request was carried out.
     func wasDamaged(before request: UInt32) -> Bool
-    /// Requests what was drawn since the last call; whatever is drawn from now on counts for the next one.
+    /// Requests the area drawn since the last call; drawing from now on counts for the next call.
     func sendRequest() -> xcb_xfixes_fetch_region_cookie_t
     /// Adds the answer to `changes`, each rectangle moved by `offset`.
     func receiveReply(

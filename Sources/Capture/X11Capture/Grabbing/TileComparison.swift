@@ -2,8 +2,8 @@ import CaptureEngine
 import ColorConversion
 import MediaTypes
 
-/// Finds what has changed by comparing a hash of each tile, for servers without the Damage extension: of those in
-/// Debian 12 and 13, tightvncserver (Xtightvnc).
+/// Finds changes by comparing a hash of each tile, for servers without the Damage extension: in Debian 12 and 13, only
+/// tightvncserver (Xtightvnc).
 ///
 /// Each look costs a whole grab; the memory is 8 bytes for each tile.
 struct TileComparison {

@@ -125,7 +125,7 @@ final class ComposedWindow {
 
     /// Notes that a window no longer covers `area`, in this window's coordinates, since the event with this number.
     ///
-    /// The server then reports the area as damage, because it copies it to the screen, although nobody has drawn on
+    /// The server then reports the area as damage, because it copies it to the screen, although no program has drawn on
     /// it.
     func uncover(_ area: PixelRectangle, _ sequence: UInt32) {
         if !isDoubtful { return }
@@ -142,7 +142,7 @@ final class ComposedWindow {
         noteDamage(sequence)
     }
 
-    /// Requests what was drawn since the last call, into `part`; whatever is drawn from now on counts for the next one.
+    /// Requests the area drawn since the last call, into `part`; drawing from now on counts for the next call.
     func askDamage() {
         isDamaged = false
         connection.set(part, [])

@@ -9,7 +9,7 @@ import MediaTypes
 /// Only a window that has been queried and found harmless is ever drawn. Events arrive in the order in which things
 /// happened, and a window that an event hasn't announced yet is in no picture.
 final class HiddenWindows {
-    /// What puts the pictures together.
+    /// Composes the pictures.
     let composition: WindowComposition
     /// Areas that look different now: changes that aren't reported as damage.
     private(set) var changes: [PixelRectangle] = []
@@ -211,7 +211,7 @@ final class HiddenWindows {
         change(window)
     }
 
-    /// Adds to `changes`. The list is bounded, because it may be a long time before anybody takes it.
+    /// Adds to `changes`. The list is bounded, because it may be a long time before the next `fetchDamage`.
     func addChange(_ area: PixelRectangle) {
         if changes.last == area { return }
         if changes.count == 32 { changes = [changes.reduce(area) { $0.union($1) }] } else { changes.append(area) }

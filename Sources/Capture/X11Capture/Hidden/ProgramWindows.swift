@@ -1,6 +1,6 @@
 import CXCB
 
-/// What a window reveals about the program that it belongs to.
+/// The properties of a window that identify its program.
 struct WindowProgram: Equatable {
     /// The client connection that created the window: the part of the window's identifier that all windows of one
     /// connection share (X protocol, "Connection Setup": resource-id-base). 0 for windows of the server itself.
@@ -11,9 +11,9 @@ struct WindowProgram: Equatable {
     var process: UInt32 = 0
     /// WM_CLIENT_MACHINE, the machine that the process identifier belongs to; may be empty.
     var machine = ""
-    /// The windows that this window is transient for: the one that its WM_TRANSIENT_FOR names (ICCCM 4.1.2.6), the one
-    /// that the named window is transient for in turn, and so on. Each comes with the child of the root window that
-    /// contains it.
+    /// The windows that this window is transient for: the window that its WM_TRANSIENT_FOR names (ICCCM 4.1.2.6), the
+    /// window that the named one is transient for in turn, and so on. Each is accompanied by the child of the root
+    /// window that contains it.
     var mains: [xcb_window_t] = []
 }
 
@@ -37,7 +37,7 @@ struct ProgramWindows {
     /// The child of the root window that contains `window`; nil if `window` isn't known.
     func frame(of window: xcb_window_t) -> xcb_window_t? { known[window]?.frame }
 
-    /// Records what was found out about a window.
+    /// Records the properties of a window.
     mutating func note(_ window: FoundWindow, isPrivate: Bool) {
         let wasPrivate = known[window.identifier].map { $0.isPrivate && !$0.isGone } ?? false
         known[window.identifier] = Known(

@@ -66,7 +66,7 @@ extension ScreenCapture {
         return isComplete
     }
 
-    /// Hands out pixels, of which none is a hidden window's. Returns the request up to which they show what is painted.
+    /// Hands out pixels, none of a hidden window. Returns the request up to which they show the painted content.
     @discardableResult
     private func grab(
         _ rectangles: [PixelRectangle], _ place: CapturePlace, atOnce: Bool, _ body: (GrabbedPixels) -> Void
@@ -75,7 +75,7 @@ extension ScreenCapture {
         var drawing: UInt32?
         if let hidden {
             try drain()
-            // Nobody paints while the windows are drawn one after the other.
+            // No program paints while the windows are drawn one after the other.
             drawing = xcb_grab_server(connection.handle).sequence
             hidden.composition.draw(rectangles.map { $0.moved(x: place.area.x, y: place.area.y) })
             xcb_ungrab_server(connection.handle)

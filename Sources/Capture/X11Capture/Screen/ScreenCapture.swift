@@ -166,7 +166,7 @@ public final class ScreenCapture: ScreenSource {
             let needsPlace = drawsPointer && !pointer.isFollowed
             let cookie = isDamaged || needsPlace ? pointer.sendRequest(tracked.window) : nil
             let keepsAll = isDamaged && isDisturbed && grabber.makeRoom(whole, tracked.layout)
-            // Nobody paints between the two requests. They are sent in one piece.
+            // No program paints between the two requests. They are sent in one piece.
             if keepsAll { xcb_grab_server(connection.handle) }
             let asked = isDamaged ? damage?.sendRequest() : nil
             let all = keepsAll ? grabber.request(whole, of: place, tracked.layout) : nil
@@ -216,13 +216,13 @@ public final class ScreenCapture: ScreenSource {
 
     var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
 
-    /// Handles the events that came with replies.
+    /// Handles the events that arrived with replies.
     func drain() throws(X11CaptureError) {
         handleEvents(false)
         try hidden?.update()
     }
 
-    /// Handles the events that have come, or only those that came with replies; returns whether there were any.
+    /// Handles the events that have arrived, or only those that arrived with replies; returns whether there were any.
     @discardableResult
     func handleEvents(_ isReadable: Bool) -> Bool {
         events.read(isReadable: isReadable) { event in

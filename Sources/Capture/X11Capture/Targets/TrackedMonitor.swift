@@ -12,8 +12,7 @@ final class TrackedMonitor: TrackedTarget {
     private let name: String
     private var isStale = false
 
-    /// How often to look while the monitor is off or gone. It may be for as long as it likes: somebody may unplug a
-    /// cable for a night.
+    /// How often to look while the monitor is off or gone. This may last: a cable may be unplugged for a night.
     private static let waitingPeriod = Interval.milliseconds(500)
     /// A virtual monitor (RRSetMonitor) is moved and deleted without an event, so it has to be polled.
     private static let checkPeriod = Interval.seconds(1)

@@ -45,7 +45,7 @@ final class TrackedRegion: TrackedTarget {
         let area = region ?? PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
         let new = CapturePlace.screen(connection.root, area: area, screen: screen)
         if region != nil, new.available.isEmpty {
-            // Somebody has unplugged a monitor, and may plug it in again; an event reports that.
+            // A monitor was unplugged, and may be plugged in again; an event reports that.
             place = nil
             return false
         }
