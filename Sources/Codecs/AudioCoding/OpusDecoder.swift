@@ -39,7 +39,7 @@ public final class OpusDecoder {
     /// Decodes a packet. Nil stands for a lost one, as long as the one before it, and gives sound that hides the loss.
     ///
     /// - Returns: Interleaved samples, which are valid until the next call.
-    /// - Throws: What libopus says of a damaged packet; the next one can be decoded.
+    /// - Throws: libopus's error for a damaged packet; the next one can be decoded.
     public func decode(_ packet: ArraySlice<UInt8>?) throws(AudioCodingError) -> UnsafeBufferPointer<Float> {
         let count: Int32
         if let packet, !packet.isEmpty {

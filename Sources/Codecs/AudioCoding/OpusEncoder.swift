@@ -75,7 +75,7 @@ public final class OpusEncoder {
         _ = shim_opus_set_bit_rate(handle, Int32(clamping: bitRate.bitsPerSecond))
     }
 
-    /// Forgets what was encoded so far, because what follows doesn't go on from it.
+    /// Forgets earlier input, because later input doesn't continue it.
     public func reset() {
         _ = shim_opus_reset(handle)
     }

@@ -6,7 +6,7 @@ public struct SilenceGate {
     private var silentCount = SilenceGate.passedCount + 1
     private static let passedCount = 15
 
-    /// What is quieter, 90 dB below full scale, is silence.
+    /// Samples below this limit, 90 dB below full scale, are silence.
     static let threshold: Float = 3.16e-5
 
     /// A gate that has heard nothing yet.

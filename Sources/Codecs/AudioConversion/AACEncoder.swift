@@ -7,8 +7,8 @@ public import MediaTypes
 public struct AACFrame: Hashable, Sendable {
     /// The raw data block (ISO/IEC 14496-3), without an ADTS header.
     public let bytes: [UInt8]
-    /// Which of the encoder's samples the first one is that a decoder makes of the frame; negative for what a decoder
-    /// gives before the first sample, because a frame needs the one before it.
+    /// The number of the encoder's sample that a decoder outputs first for the frame; negative for output before the
+    /// first sample, because a frame needs the previous one.
     public let time: Int64
 }
 
@@ -19,7 +19,7 @@ public final class AACEncoder {
     /// The samples of each channel in a frame.
     public static let frameCount = 1024
 
-    /// The rate and the channels of what comes out, in which the frames' times count.
+    /// The rate and the channels of the output, in which the frames' times count.
     public let output: SampleLayout
 
     private let handle: UnsafeMutablePointer<shim_aac_encoder>
@@ -50,14 +50,14 @@ public final class AACEncoder {
         shim_aac_free(handle)
     }
 
-    /// AudioSpecificConfig (ISO/IEC 14496-3 section 1.6.2.1): what a decoder must know before the first frame.
+    /// AudioSpecificConfig (ISO/IEC 14496-3 section 1.6.2.1), which a decoder needs before the first frame.
     public var configuration: [UInt8] {
         var count: Int32 = 0
         let bytes = shim_aac_configuration(handle, &count)
         return Array(UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count)))
     }
 
-    /// Takes interleaved samples of the input, as many as there are.
+    /// Encodes any number of interleaved samples of the input.
     ///
     /// - Returns: The frames that are complete, each 1,024 to 2,048 samples after its last one was given.
     /// - Throws: `failed` with libavcodec's reason.

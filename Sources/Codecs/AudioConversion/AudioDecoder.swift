@@ -24,7 +24,7 @@ public final class AudioDecoder {
     /// The most samples of one channel in a frame: some seconds.
     private static let frameLimit = 192_000
 
-    /// The channels of what is decoded: 1 if the stream's description says that it is mono, else 2.
+    /// The channels of the decoded sound: 1 if the stream is described as mono, else 2.
     public let channelCount: Int
 
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -92,7 +92,7 @@ public final class AudioDecoder {
 
     /// Decodes a packet.
     ///
-    /// - Throws: What libavcodec says of a damaged packet; the next one can be decoded. `unusable` if the packet, its
+    /// - Throws: libavcodec's error for a damaged packet; the next one can be decoded. `unusable` if the packet, its
     ///   rate or its channels exceed a limit.
     public func decode(_ sound: AudioPacket) throws(AudioCodingError) -> [Piece] {
         LibAVMessage.clear()
@@ -115,7 +115,7 @@ public final class AudioDecoder {
         return pieces
     }
 
-    /// Forgets what was decoded so far: what follows doesn't go on from it.
+    /// Forgets earlier packets: later ones don't continue them.
     public func reset() {
         avcodec_flush_buffers(context)
         converter = nil

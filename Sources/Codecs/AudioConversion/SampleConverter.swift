@@ -28,7 +28,7 @@ public final class SampleConverter {
     private let handle: OpaquePointer
     private var room: UnsafeMutableBufferPointer<Float>
 
-    /// Nil without memory, or if libswresample doesn't take the layouts.
+    /// Nil without memory, or if libswresample doesn't support the layouts.
     public init?(from input: SampleLayout, to output: SampleLayout) {
         guard
             let handle = shim_swr_open(
@@ -39,7 +39,7 @@ public final class SampleConverter {
         room = .allocate(capacity: 0)
     }
 
-    /// A converter of what a decoder gives, stored as `format`, a number of libavutil's.
+    /// A converter of a decoder's output, stored as `format`, a number of libavutil's.
     init?(from input: SampleLayout, storedAs format: Int32, to output: SampleLayout) {
         guard
             let handle = shim_swr_open_stored(
@@ -55,18 +55,18 @@ public final class SampleConverter {
         room.deallocate()
     }
 
-    /// How many samples of each channel, at the input's rate, have been taken and not come out yet.
+    /// The input samples of each channel that are not in the output yet, at the input's rate.
     public var delay: Int { Int(swr_get_delay(handle, Int64(input.rate))) }
 
-    /// Forgets what was held back: what follows doesn't go on from it.
+    /// Forgets the samples that were held back: later samples don't continue them.
     public func reset() {
         // It has succeeded with the same settings before.
         _ = swr_init(handle)
     }
 
-    /// Takes samples.
+    /// Converts samples.
     ///
-    /// - Returns: What comes out, which is valid until the next call.
+    /// - Returns: The output, which is valid until the next call.
     public func convert(_ samples: UnsafeBufferPointer<Float>) -> UnsafeBufferPointer<Float> {
         guard let first = samples.baseAddress else { return UnsafeBufferPointer(start: nil, count: 0) }
         return convert(samples.count / input.channelCount) { out, room, count in

@@ -1,5 +1,5 @@
-/// What libavformat may use to read or write an address. By default it guesses the format from the first bytes, so
-/// the sender of a playlist could make it open local files and connect to other servers.
+/// The formats and protocols that libavformat may use to read or write an address. By default it guesses the format
+/// from the first bytes, so the sender of a playlist could make it open local files and connect to other servers.
 struct AllowedFormats {
     /// The only format; nil for a file, whose bytes tell which of `formats` it has.
     let format: String?
@@ -8,7 +8,7 @@ struct AllowedFormats {
     /// The protocols, as the option `protocol_whitelist` has them.
     let protocols: String
 
-    /// What files can be: none of these formats names other files.
+    /// The formats of files: none of them names other files.
     private static let files = "mov,matroska,mpegts,flv,live_flv,avi,wav,aiff,ogg,mp3,aac,flac,mpeg,h264,hevc,ivf"
 
     /// - Parameter address: a URL of a protocol, or `file:` and a path; nil for any other protocol.

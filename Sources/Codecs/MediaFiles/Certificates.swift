@@ -4,20 +4,20 @@ import LibAVMessages
 
 /// How libavformat is made to check the certificates of other machines.
 ///
-/// Its own RTSP passes none of this on: with `rtsps`, any certificate is taken.
+/// libavformat's own RTSP passes none of this on: with `rtsps`, any certificate is accepted.
 enum Certificates {
     /// Adds the options by which a certificate must be for the host's name, and come from an authority of the system's
     /// store or of the file that SSL_CERT_FILE names, as with OpenSSL.
     static func check(in options: inout OpaquePointer?) {
-        // By itself libavformat takes any certificate.
+        // By itself libavformat accepts any certificate.
         av_dict_set(&options, "tls_verify", "1", 0)
         if let file = getenv("SSL_CERT_FILE"), file.pointee != 0 { av_dict_set(&options, "ca_file", file, 0) }
     }
 }
 
 extension MediaFileError {
-    /// The error of an attempt to connect, before which this thread's message was cleared: libavformat says only there
-    /// what was wrong with a certificate, and what an RTMP server has said.
+    /// The error of an attempt to connect, before which this thread's message was cleared: only that message has the
+    /// fault of a certificate, and the answer of an RTMP server.
     init(connecting code: Int32) {
         if LibAVMessage.tells(of: "certificate failed verification")
             || LibAVMessage.tells(of: "Unable to verify peer certificate")
@@ -28,7 +28,7 @@ extension MediaFileError {
         } else if LibAVMessage.tells(of: "Error while reading file") {
             self = .rejected(reason: "the file that SSL_CERT_FILE names can't be read")
         } else if LibAVMessage.tells(of: "Server error: Already publishing") {
-            // What nginx's module for RTMP says.
+            // The answer of nginx's module for RTMP.
             self = .nameInUse
         } else {
             self.init(code)

@@ -1,17 +1,17 @@
 import ByteCoding
 import MediaTypes
 
-/// The playlist of a live HLS stream (RFC 8216): its last segments, and what has left the list but stays on disk.
+/// The playlist of a live HLS stream (RFC 8216): its last segments, and unlisted segments that stay on disk.
 ///
 /// A segment's number is its media sequence number and part of its file's name, so that no name is used twice. A pure
-/// value: who uses it writes and removes the files.
+/// value: its owner writes and removes the files.
 struct HLSPlaylist: Equatable, Sendable {
     struct Segment: Equatable, Sendable {
         var number: Int
         var duration: Interval
-        /// The number of its initialization segment: that of the first segment which needs it.
+        /// The number of its initialization segment, which is the number of the first segment that needs it.
         var initialization: Int
-        /// Whether what was before it may have had another format, or other times.
+        /// Whether earlier segments may have had another format, or other times.
         var isDiscontinuous: Bool
     }
 
@@ -21,7 +21,7 @@ struct HLSPlaylist: Equatable, Sendable {
     /// lasts (RFC 8216, section 6.2.2).
     static let kept = 7
 
-    /// What names begin with: that of the playlist's file without its end.
+    /// The prefix of names: the name of the playlist's file without its end.
     let base: String
     private(set) var segments: [Segment] = []
     private(set) var retired: [Segment] = []
@@ -38,7 +38,7 @@ struct HLSPlaylist: Equatable, Sendable {
     /// The number of the segment after the last listed one; nil without any.
     var next: Int? { segments.last.map { $0.number + 1 } }
 
-    /// Adds a segment that ends at `end`. Returns the names of the files that nobody reads any more.
+    /// Adds a segment that ends at `end`. Returns the names of the files that players no longer read.
     mutating func append(_ segment: Segment, end: Interval) -> [String] {
         segments.append(segment)
         self.end = end
@@ -82,7 +82,7 @@ struct HLSPlaylist: Equatable, Sendable {
             "#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:\(targetSeconds)",
             "#EXT-X-MEDIA-SEQUENCE:\(segments.first?.number ?? 0)",
             "#EXT-X-DISCONTINUITY-SEQUENCE:\(discontinuitySequence)", "#EXT-X-INDEPENDENT-SEGMENTS",
-            // A comment for players; who continues the list also continues its time.
+            // A comment for players; a writer that continues the list also continues its time.
             Self.endTag + DecimalText.seconds(end, digits: 9),
         ]
         var initialization: Int?
@@ -144,7 +144,7 @@ struct HLSPlaylist: Equatable, Sendable {
     }
 
     /// A file's name as a relative URI (RFC 3986), in which a colon would end a scheme. Letters that URIs don't have
-    /// stay: the list is UTF-8, and players that read files take names as they are.
+    /// stay: the list is UTF-8, and players that read files use names as they are.
     private static func encoded(_ name: String) -> String {
         name.unicodeScalars.map { scalar in
             let isPlain = scalar.value > 0x20 && !"%?#:\"\\".unicodeScalars.contains(scalar)

@@ -10,7 +10,7 @@ public import MediaTypes
 public final class HLSWriter: MediaWriter {
     /// The shortest segment.
     private static let minSegment = Interval.seconds(2)
-    /// The first one may be shorter, so that players can begin soon.
+    /// The shortest first segment, so that players can begin soon.
     private static let minFirstSegment = Interval.milliseconds(500)
     /// How long after the last change of a playlist its players may still be there.
     private static let timeout = 60
@@ -27,11 +27,11 @@ public final class HLSWriter: MediaWriter {
     private var isDiscontinuous: Bool
     /// Whether a segment of this stream is listed.
     private var hasSegment = false
-    /// What is added to all times: a list that goes on has times that go on, for players that don't look for more.
+    /// The offset of all times: a continued list has continued times, for players that don't look for more.
     private let offset: Interval
-    /// When the segment that is being written begins; nil before anything has come.
+    /// When the segment that is being written begins; nil before the first packet.
     private var start: Interval?
-    /// The last picture, whose duration the next one tells.
+    /// The last picture, whose duration the next one determines.
     private var held: MediaPacket?
     private var lastStep = Interval.milliseconds(33)
     private var soundEnd = Interval.zero
@@ -57,7 +57,7 @@ public final class HLSWriter: MediaWriter {
         (self.path, self.track, self.sound) = (path, track, sound)
         fragments = try MediaFileWriter(address: "", container: .hls, track: track, sound: sound)
         let bytes = try fragments.takePiece(isHeader: true)
-        // Players that can't take another one in the middle go on with the same.
+        // Some players can't accept another one in the middle, so an equal one is kept.
         if former == nil || bytes != Self.read(folder + playlist.initializationName(initialization))?.bytes {
             initialization = number
             try replace(playlist.initializationName(number), with: bytes)
@@ -106,7 +106,7 @@ public final class HLSWriter: MediaWriter {
         }
     }
 
-    /// Lists what has come since the last segment's end.
+    /// Lists the packets since the last segment's end.
     private func endSegment(at time: Interval, isEnd: Bool = false) throws(MediaFileError) {
         try replace(playlist.name(number), with: try fragments.takePiece())
         let unused = playlist.append(
@@ -185,7 +185,7 @@ public final class HLSWriter: MediaWriter {
         return names
     }
 
-    /// Removes what streams before this one have left.
+    /// Removes files that earlier streams have left.
     private func removeLeftovers() {
         let known = playlist.names.union([playlist.initializationName(initialization)])
         for name in Self.names(in: folder) {

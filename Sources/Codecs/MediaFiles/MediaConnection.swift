@@ -13,7 +13,7 @@ public final class MediaConnection: Sendable {
 
     private let clock: @Sendable () -> MonotonicTime
 
-    /// A connection that may take any time.
+    /// A connection without a time limit.
     public init() { clock = { MonotonicTime.now() } }
 
     /// A connection with another clock than CLOCK_MONOTONIC, which a test sets.
@@ -22,12 +22,12 @@ public final class MediaConnection: Sendable {
     /// The time on the connection's clock.
     var now: MonotonicTime { clock() }
 
-    /// Sets the time by which what is being done must be over.
+    /// Sets the time by which the current operation must be over.
     public func allow(until time: MonotonicTime) {
         deadline.store(time.nanoseconds, ordering: .relaxed)
     }
 
-    /// Ends what is being done, and all that follows, with an error.
+    /// Ends the current operation, and all later ones, with an error.
     public func abandon() {
         isEnded.store(true, ordering: .relaxed)
     }
@@ -41,13 +41,13 @@ public final class MediaConnection: Sendable {
     /// Keeps the socket of a connection over SRT.
     func connected(by socket: SRTSocket?) { self.socket.store(socket?.number ?? -1, ordering: .relaxed) }
 
-    /// What libsrt has counted, if it is connected over SRT. May be called on any thread.
+    /// libsrt's counters, if the connection is over SRT. May be called on any thread.
     public var counters: SRTCounters? {
         let number = socket.load(ordering: .relaxed)
         return number < 0 ? nil : SRTSocket(number: number).counters
     }
 
-    /// What libavformat asks while it waits, about ten times a second.
+    /// The callback that libavformat calls while it waits, about ten times per second.
     var callback: AVIOInterruptCB {
         AVIOInterruptCB(
             callback: { connection in

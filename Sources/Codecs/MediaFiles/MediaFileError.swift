@@ -7,14 +7,14 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case diskFull
     /// The system denies access to the file.
     case permissionDenied
-    /// Somebody else publishes under this name at the server.
+    /// Another client publishes under this name at the server.
     case nameInUse
     /// The system has no memory left.
     case outOfMemory
     /// The track, the times or another input was rejected, or the system gave another reason.
     case rejected(reason: String)
 
-    /// An error of libavformat. Those of the system are negated `errno` values (AVERROR).
+    /// An error of libavformat. System errors are negated `errno` values (AVERROR).
     init(_ code: Int32) {
         switch -code {
         case ENOSPC, EDQUOT: self = .diskFull

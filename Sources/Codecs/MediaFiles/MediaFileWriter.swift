@@ -12,20 +12,20 @@ public import MediaTypes
 /// It writes to another machine in the same way, by a protocol of libavformat; each call then blocks for as long as its
 /// ``MediaConnection`` allows.
 public final class MediaFileWriter: MediaWriter {
-    /// The bytes that the system may take of what another machine hasn't: by itself, Linux takes megabytes over TCP,
-    /// which on a slow path are minutes. These allow 10 Mbit/s over 100 ms.
+    /// The bytes that the system may buffer for another machine: by itself, Linux buffers megabytes over TCP, which on
+    /// a slow path are minutes. This size allows 10 Mbit/s over 100 ms.
     private static let usualSendBuffer: Int64 = 128 << 10
 
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let steps: ClosedRange<Int64>
     private let lastDuration: Interval
-    /// That of the pictures; nil without pictures.
+    /// The codec of the pictures; nil without pictures.
     private let codec: TrackFormat.Codec?
     /// Which of the file's tracks is the sound; nil without sound.
     private let soundIndex: Int32?
     private let connection: MediaConnection?
-    /// Whether ``takePiece(isHeader:)`` gives what is written.
+    /// Whether ``takePiece(isHeader:)`` returns the written bytes.
     private let isInPieces: Bool
     private var isOpen = false
     private var lastDecodingTime: Int64?
@@ -73,7 +73,7 @@ public final class MediaFileWriter: MediaWriter {
         try check(container.prepare(made, for: pictures))
         if let connection {
             made.pointee.interrupt_callback = connection.callback
-            // What is written goes out at once.
+            // Written packets go out at once.
             made.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
         }
         if container == .hls {
@@ -107,10 +107,10 @@ public final class MediaFileWriter: MediaWriter {
         var descriptor: Int32 = -1
         defer { if descriptor >= 0 { close(descriptor) } }
         if address.hasPrefix("file:") {
-            // Readable only by this user, as recordings are: it shows the same. A link isn't followed.
+            // Readable only by this user, as recordings are, because it has their content. A link isn't followed.
             descriptor = Glibc.open(
                 String(address.dropFirst(5)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            // Only what the user has named by a path may be there already, and is then overwritten.
+            // Only a file that the user has named by a path may be there already, and is then overwritten.
             if descriptor < 0, connection != nil { throw MediaFileError(-errno) }
             if descriptor >= 0 { place = "file:/proc/self/fd/\(descriptor)" }
         }
@@ -121,7 +121,7 @@ public final class MediaFileWriter: MediaWriter {
         if let connection, address.hasPrefix("srt:") { connection.connected(by: SRTSocket(sendBuffer: sendBuffer)) }
     }
 
-    /// Returns what has been written since the last piece: what comes before the first frame, or a fragment.
+    /// Returns the bytes written since the last piece: the header before the first frame, or a fragment.
     func takePiece(isHeader: Bool = false) throws(MediaFileError) -> [UInt8] {
         guard isOpen, isInPieces else { throw .rejected(reason: "it isn't written in pieces") }
         if !isHeader { try check(av_write_frame(context, nil)) }
@@ -167,7 +167,7 @@ public final class MediaFileWriter: MediaWriter {
         packet.pointee.stream_index = 0
         packet.pointee.dts = decodingTime
         packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + steps.upperBound)
-        // Only the last packet's duration matters: libavformat takes the latest end time as the end of the track.
+        // Only the last packet's duration matters: libavformat uses the latest end time as the end of the track.
         packet.pointee.duration = min(max(0, Self.ticks(unit.duration ?? lastDuration, in: base)), steps.upperBound)
         packet.pointee.flags = unit.frame.isRandomAccess ? AV_PKT_FLAG_KEY : 0
         // In pieces, its track has its headers already.
@@ -213,7 +213,7 @@ public final class MediaFileWriter: MediaWriter {
         try check(lateError)
     }
 
-    /// What has gone wrong with bytes that were taken before.
+    /// The error of bytes that were accepted before; 0 if there is none.
     private var lateError: Int32 { context.pointee.pb?.pointee.error ?? 0 }
 
     /// Writes the end of the file, and closes it. Throws ``MediaFileError``, also for earlier bytes that the system

@@ -12,7 +12,7 @@ public import VideoDecoding
 public final class MediaReader {
     /// One picture, or one packet of sound.
     public struct Piece: Sendable {
-        /// What a piece holds: a frame of video, or a packet of video or sound.
+        /// The content of a piece: a frame of video, or a packet of video or sound.
         public enum Content: Sendable {
             /// A picture in H.264, as a track takes it.
             case frame(CodedFrame)
@@ -30,13 +30,13 @@ public final class MediaReader {
         public let due: Interval?
     }
 
-    /// The longest that connecting may take, and then finding out what the source sends.
+    /// The longest times for connecting, for finding out the source's streams, and for reading.
     public struct Timeouts: Sendable {
         /// The longest time until the source is connected.
         public var connecting = Interval.seconds(3)
         /// The longest time from then on until the source's streams are known.
         public var analysing = Interval.seconds(10)
-        /// The longest until the next piece comes.
+        /// The longest time until the next piece arrives.
         public var reading = Interval.seconds(60)
 
         public init() {}
@@ -65,7 +65,7 @@ public final class MediaReader {
 
     private var media: OpenedMedia
     private var parts = PicturesInParts<Piece>()
-    /// What has been read already, and is next.
+    /// Pieces that have been read already, and are next.
     private var ready: ArraySlice<Piece> = []
     private let packet: UnsafeMutablePointer<AVPacket>
     private let connection: MediaConnection
@@ -73,8 +73,8 @@ public final class MediaReader {
 
     /// Opens `address`, a URL of a protocol that libavformat knows, or `file:` and a path.
     ///
-    /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown. Otherwise
-    ///   what the source says of that counts.
+    /// - Parameter reorders: whether frames of H.264 are known to arrive in another order than they are shown.
+    ///   Otherwise the source's own description counts.
     /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     public init(
         address: String, connection: MediaConnection, timeouts: Timeouts = Timeouts(), reorders: Bool = false
@@ -96,7 +96,7 @@ public final class MediaReader {
         av_packet_free(&packet)
         var filter = media.pictures?.filter
         av_bsf_free(&filter)
-        // A server is told, which must not take long.
+        // A server is notified, which must not take long.
         connection.allow(until: connection.now + .seconds(1))
         var context: UnsafeMutablePointer<AVFormatContext>? = media.context
         avformat_close_input(&context)
@@ -105,7 +105,7 @@ public final class MediaReader {
     /// The next picture or packet of sound; nil at the end. It may be the first one of pictures or sound that the
     /// source did not have when it was opened.
     ///
-    /// - Throws: `rejected` if nothing comes in time (`Timeouts.reading`), or if the headers of a stream change that
+    /// - Throws: `rejected` if nothing arrives in time (`Timeouts.reading`), or if the headers of a stream change that
     ///   needs another decoder; other cases of ``MediaFileError`` as libavformat reports them. A picture that is not
     ///   one access unit is counted in `brokenPictures` instead.
     public func next() throws(MediaFileError) -> Piece? {
@@ -119,7 +119,7 @@ public final class MediaReader {
                     continue
                 }
                 if code == shim_AVERROR_INVALIDDATA {
-                    // The filter has dropped it, and takes the next one.
+                    // The filter has dropped the packet, and accepts the next one.
                     brokenPictures += 1
                     continue
                 }
@@ -191,7 +191,7 @@ public final class MediaReader {
                 due: time(packet.pointee.dts, packet.pointee.pts, base))
         }
         guard var frame = try? CodedFrame(annexB: bytes) else { return nil }
-        // A server may send the parameter sets in its description alone.
+        // A server may send the parameter sets only in its description.
         let hasSequence = frame.units.contains { frame.bytes[$0.lowerBound] & 0x1F == 7 }
         if frame.isRandomAccess, !hasSequence,
             let complete = try? CodedFrame(annexB: headers(of: pictures.filter) + bytes)

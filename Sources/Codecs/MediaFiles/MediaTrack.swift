@@ -12,9 +12,9 @@ public enum MediaContainer: Sendable {
     case flash
     /// An MPEG-2 transport stream (ITU-T H.222.0), which SRT carries.
     case transportStream
-    /// MP4 in fragments of a second: what is written can be played, whatever happens to the writer.
+    /// MP4 in fragments of a second: the written part can be played, whatever happens to the writer.
     case fragmentedMP4
-    /// Matroska in clusters of a second, for the same reason.
+    /// Matroska in clusters of a second, so that the written part can be played too.
     case clusteredMatroska
     /// The fragments of MP4 that ``HLSWriter`` makes files of.
     case hls
@@ -53,16 +53,15 @@ public struct MediaTrack: Sendable {
 public struct MediaPacket: Sendable {
     /// The coded frame.
     public var frame: CodedFrame
-    /// The decoding time. It must not be before that of the previous packet, and may be negative.
+    /// The decoding time: not before the previous packet's; may be negative.
     public var decodingTime: Interval
     /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
-    /// The headers that apply from this frame on; empty if they are the same as before. Only Flash Video and HLS need
-    /// them.
+    /// The headers that apply from this frame on; empty if they haven't changed. Only Flash Video and HLS need them.
     public var newHeaders: [[UInt8]] = []
-    /// The format from this frame on; nil if it is the same as before.
+    /// The format from this frame on; nil if it hasn't changed.
     public var newFormat: FrameFacts.FileFormat?
-    /// How long it is shown, if that is known and the next frame isn't to tell it.
+    /// How long the frame is shown; nil if that is unknown or follows from the next frame.
     public var duration: Interval?
 
     /// Creates a packet from a frame and its times.
@@ -99,7 +98,7 @@ extension MediaContainer {
         }
     }
 
-    /// Sets what differs between the formats, before the header is written.
+    /// Sets the options that differ between the formats, before the header is written.
     func prepare(
         _ context: UnsafeMutablePointer<AVFormatContext>,
         for pictures: (track: MediaTrack, parameters: UnsafeMutablePointer<AVCodecParameters>)?
@@ -128,7 +127,7 @@ extension MediaContainer {
             return Self.set(
                 ["movflags": "frag_custom+empty_moov+default_base_moof+frag_discont+skip_trailer"], in: context)
         case .transportStream:
-            // By itself it collects 2,930 bytes or 120 ms of sound, which then come up to 180 ms behind their pictures.
+            // By itself libavformat collects 2,930 bytes or 120 ms of sound, up to 180 ms behind their pictures.
             return av_opt_set_int(context.pointee.priv_data, "pes_payload_size", 0, 0)
         case .rtsp: return av_opt_set(context.pointee.priv_data, "rtsp_transport", "tcp", 0)
         }
@@ -139,7 +138,7 @@ extension MediaContainer {
         if let entry = track.format.codec.sampleEntry(track) { parameters.pointee.codec_tag = tag(entry) }
     }
 
-    /// Sets options of the format; returns libavformat's code for the first that it doesn't take.
+    /// Sets options of the format; returns libavformat's code for the first rejected one.
     private static func set(
         _ options: [String: String], in context: UnsafeMutablePointer<AVFormatContext>
     ) -> Int32 {

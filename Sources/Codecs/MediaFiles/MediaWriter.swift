@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// What a stream of frames and sound is written by. May be used from one thread at a time.
+/// Writes a stream of frames and sound. May be used from one thread at a time.
 public protocol MediaWriter: AnyObject {
     /// Writes one frame. Frames must be in decoding order.
     ///

@@ -9,7 +9,7 @@ struct OpenedMedia {
     /// The stream of pictures.
     struct Pictures {
         let stream: UnsafeMutablePointer<AVStream>
-        /// What its packets go through.
+        /// The filter of its packets.
         let filter: UnsafeMutablePointer<AVBSFContext>
         /// Nil for H.264 that can pass as it is, for which no decoder has to be made.
         let otherCodec: StreamDescription?
@@ -48,12 +48,12 @@ struct OpenedMedia {
 
     /// Whether the source is read over RTSP.
     var isRTSP: Bool { context.pointee.iformat?.pointee.name.map { String(cString: $0) } == "rtsp" }
-    /// Whether the format shows its streams by their packets alone, so that more may come later, as over RTMP.
+    /// Whether the format shows its streams only by their packets, so that more may follow, for example over RTMP.
     var mayHaveMore: Bool { context.pointee.ctx_flags & AVFMTCTX_NOHEADER != 0 }
 
     /// Opens `address`. The caller closes the context and frees the filter.
     ///
-    /// - Parameter reorders: whether frames of H.264 are known to come in another order than they are shown.
+    /// - Parameter reorders: whether frames of H.264 are known to arrive in another order than they are shown.
     /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     static func open(
         _ address: String, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts, reorders: Bool
@@ -88,7 +88,7 @@ struct OpenedMedia {
             parameters.codec_id != AV_CODEC_ID_NONE
         else { return }
         if parameters.codec_type == AVMEDIA_TYPE_VIDEO, pictures == nil {
-            // A byte stream has its headers in itself; else they come before the first picture.
+            // A byte stream contains its headers; other streams have them before the first picture.
             let data = UnsafeBufferPointer(start: packet.pointee.data, count: max(0, Int(packet.pointee.size)))
             let isByteStream = data.starts(with: [0, 0, 1]) || data.starts(with: [0, 0, 0, 1])
             guard parameters.codec_id != AV_CODEC_ID_H264 || parameters.extradata_size > 0 || isByteStream else {
@@ -112,7 +112,7 @@ struct OpenedMedia {
         let watch = OpeningWatch(connection, address, made)
         made.pointee.interrupt_callback = watch.callback
         made.pointee.max_analyze_duration = 1_000_000
-        // By itself libavformat waits for twenty pictures, to know how many there are in a second.
+        // By itself libavformat waits for twenty pictures, to find the frame rate.
         made.pointee.fps_probe_size = 0
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
@@ -154,7 +154,7 @@ struct OpenedMedia {
         return place < 0 ? nil : context.pointee.streams[Int(place)]
     }
 
-    /// Whether the source has said all that is needed of its pictures, and of sound whose codec is known.
+    /// Whether the source has described its pictures, and sound whose codec is known, completely.
     private static func isDescribed(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
         guard let pictures = bestStream(AVMEDIA_TYPE_VIDEO, in: context)?.pointee.codecpar?.pointee else {
             return false
@@ -230,7 +230,7 @@ struct OpenedMedia {
         return parameters.extradata.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
     }
 
-    /// What a decoder must know of a stream.
+    /// The description of a stream for its decoder.
     private static func describe(
         _ stream: UnsafeMutablePointer<AVStream>, _ parameters: AVCodecParameters, _ turns: Int, _ traits: [String]
     ) throws(MediaFileError) -> StreamDescription {
@@ -254,15 +254,15 @@ struct OpenedMedia {
         return (4 - Int(degrees / 90)) % 4
     }
 
-    /// The pictures in a second, rounded up, as far as the source says.
+    /// The frame rate, rounded up, if the source states it.
     private static func rate(of stream: UnsafeMutablePointer<AVStream>) -> Int? {
         let rate = stream.pointee.avg_frame_rate
         guard rate.num > 0, rate.den > 0 else { return nil }
         return Int(min(240, max(1, av_q2d(rate).rounded(.up))))
     }
 
-    /// Makes a filter. That for H.264 makes a byte stream of what files keep with lengths, with the parameter sets
-    /// before each IDR picture; `null` leaves everything as it is.
+    /// Makes a filter. The filter for H.264 makes a byte stream of units that files keep with lengths, with the
+    /// parameter sets before each IDR picture; `null` leaves everything as it is.
     private static func makeFilter(
         _ name: String, for stream: UnsafeMutablePointer<AVStream>
     ) throws(MediaFileError) -> UnsafeMutablePointer<AVBSFContext> {
@@ -291,7 +291,7 @@ struct OpenedMedia {
     }
 }
 
-/// Throws the error that `code` says, if it says one.
+/// Throws the error for `code`, unless it means success.
 func check(_ code: Int32) throws(MediaFileError) {
     if code < 0 { throw MediaFileError(code) }
 }

@@ -2,11 +2,11 @@ import CLibAV
 public import MediaTypes
 import Synchronization
 
-/// What libsrt has counted of a connection since its beginning.
+/// libsrt's counters of a connection since its beginning.
 public struct SRTCounters: Hashable, Sendable {
-    /// The packets that were sent, including those that were sent again.
+    /// The packets sent, including retransmissions.
     public var sentPackets: Int64
-    /// The packets that the receiver has reported as lost, and those that were too late to be sent.
+    /// The packets that the receiver has reported as lost, and packets that were too late to be sent.
     public var lostPackets: Int64
     /// How long packets wait for their acknowledgement.
     public var waiting: Interval

@@ -1,7 +1,7 @@
 import CLibAV
 public import MediaTypes
 
-/// What a decoder has to know of a stream before its first packet.
+/// The description of a stream that a decoder needs before the first packet.
 public struct StreamDescription: Sendable {
     /// libavcodec's number of the codec.
     public let codec: UInt32
@@ -9,11 +9,11 @@ public struct StreamDescription: Sendable {
     public let name: String
     /// The file format's four letters for the codec; 0 if it has none.
     public let tag: UInt32
-    /// The size of the pictures, if the stream's description tells it.
+    /// The size of the pictures, if the stream's description has it.
     public let size: PictureSize?
-    /// The pictures in a second, if the source tells it.
+    /// The frame rate, if the source states it.
     public let picturesPerSecond: Int?
-    /// What comes before the first packet, in the codec's own form; empty if the packets have it.
+    /// The headers before the first packet, in the codec's own form; empty if the packets have them.
     public let headers: [UInt8]
     /// By how many quarters of a turn the pictures have to be turned clockwise to be upright, 0 to 3. The decoder
     /// doesn't do that.

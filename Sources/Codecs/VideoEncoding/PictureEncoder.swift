@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// Encodes the pictures of a screen in one codec. Unchanged parts of it should cost almost nothing.
+/// Encodes the pictures of a screen in one codec. Unchanged parts should cost almost nothing.
 ///
 /// The caller says which macroblocks of 16 by 16 luma samples changed or moved, and gives quantizers on H.264's scale
 /// of 0...51, where 6 more double the step size (ITU-T H.264 section 8.5.9). An encoder with other blocks or another
@@ -20,7 +20,7 @@ public protocol PictureEncoder: AnyObject {
 
     /// Whether pictures can be encoded in bands: parts that leave all else as it is.
     var hasBands: Bool { get }
-    /// Whether a picture with this mask is encoded in bands. If not, what is coarser than the quantizer must be
+    /// Whether a picture with this mask is encoded in bands. If not, macroblocks coarser than the quantizer must be
     /// selected as well.
     func usesBands(_ mask: borrowing CodingMask) -> Bool
 
@@ -29,8 +29,8 @@ public protocol PictureEncoder: AnyObject {
     /// Switches the reference of the next picture, which isn't a key frame nor encoded by moving.
     ///
     /// Viewers keep the previous picture in place `kept` of `keptPictures`, until another one is kept there or a key
-    /// frame clears all places. The picture is predicted from the one in place `recalled`, which may be the same place,
-    /// instead of from the previous picture: what isn't selected shows what was there.
+    /// frame clears all places. The picture is predicted from the one in place `recalled`, which may be `kept`, instead
+    /// of from the previous picture: unselected macroblocks show the recalled content.
     ///
     /// - Throws: ``VideoEncodingError`` if no picture precedes it, or if nothing is kept in place `recalled`.
     func switchReference(keeping kept: Int?, recalling recalled: Int?) throws(VideoEncodingError)
@@ -50,7 +50,7 @@ public protocol PictureEncoder: AnyObject {
 
 /// The macroblocks to encode.
 public struct CodingMask {
-    /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
+    /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep theirs.
     public var isSelected: [UInt8]
     /// The number of macroblocks to encode.
     public var count: Int

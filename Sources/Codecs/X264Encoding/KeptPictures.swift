@@ -6,8 +6,8 @@ import VideoEncoding
 /// The pictures besides the previous one that viewers keep, as they see them. An earlier picture of the screen, such as
 /// another window or page, thus can be returned to.
 ///
-/// A picture is kept, or predicted from a kept one, by what its slice headers say (`ReferenceMarking`). x264 knows
-/// nothing of it: it refers to one picture, whose samples are replaced by those of the kept one.
+/// A picture is kept, or predicted from a kept one, through its slice headers (`ReferenceMarking`). x264 isn't aware of
+/// this: it refers to one picture, whose samples are replaced by the samples of the kept one.
 ///
 /// For 4:2:0 only. Not thread-safe.
 final class KeptPictures {
@@ -73,7 +73,7 @@ final class KeptPictures {
         reference.extendMargins(width: width, height: height)
     }
 
-    /// What the slices of the next P picture have to say; the places are those of `switchReference`, if it was called.
+    /// The content of the next P picture's slice headers; the places are those of `switchReference`, if it was called.
     func next(keeping kept: Int?, recalling recalled: Int?) -> SliceReferences {
         marking.append(keeping: kept, recalling: recalled)
     }
