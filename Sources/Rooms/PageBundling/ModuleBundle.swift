@@ -110,7 +110,7 @@ struct ModuleBundle {
         return parts.joined(separator: "/")
     }
 
-    /// The name of the constant that has what a module exports.
+    /// The name of the constant that has a module's exports.
     private static func constant(of path: String) -> String {
         "$" + path.split(separator: "/").suffix(1).joined().prefix { $0 != "." }
     }

@@ -99,7 +99,7 @@ public struct PageBundle {
 extension Substring {
     var withoutIndent: Substring { drop { $0 == " " } }
 
-    /// What stands between `prefix`, with which the text must begin, and `suffix`, with which it must end.
+    /// The text between `prefix`, with which the text must begin, and `suffix`, with which it must end.
     func between(_ prefix: String, _ suffix: String) -> Substring? {
         guard hasPrefix(prefix), hasSuffix(suffix), count >= prefix.count + suffix.count else { return nil }
         return dropFirst(prefix.count).dropLast(suffix.count)

@@ -1,16 +1,16 @@
-/// The access rules of a room: which tokens and password grant what, and until when.
+/// The access rules of a room: the access that tokens and password grant, and until when.
 ///
 /// A pure core: time is an argument, and the shell supplies the password check and so chooses the hash.
 public struct AccessPolicy: Sendable {
-    /// Returns whether a password is the room's password. It is fast, and takes the same time for every password.
+    /// Returns whether a password is the room's password. It is fast, and its time doesn't depend on the password.
     public typealias PasswordCheck = @Sendable (String) -> Bool
 
     /// The longest password that is checked, in bytes of UTF-8. Longer ones are rejected without being compared.
     public static let passwordLimit = 256
 
-    /// The token that lets a viewer in; nil lets in everybody.
+    /// The token that admits a viewer; nil admits any client.
     public let viewing: AccessToken?
-    /// The token that lets a member present and view; nil lets nobody present.
+    /// The token that allows a member to present and view; nil allows no presenting.
     public let presenting: AccessToken?
     /// When the tokens expire, in seconds of the clock that ``grant(token:password:now:)`` is called with; nil means
     /// never.
@@ -39,10 +39,10 @@ public struct AccessPolicy: Sendable {
         expiry.map { now >= $0 } ?? false
     }
 
-    /// Returns what `token` and `password` grant at `now`, in seconds.
+    /// Returns the access that `token` and `password` grant at `now`, in seconds.
     ///
-    /// The password is checked only if the token is right. Without the right token, nobody can learn anything about the
-    /// password, not even from the time that the answer takes.
+    /// The password is checked only if the token is right. Without the right token, a client can learn nothing about
+    /// the password, not even from the response time.
     public func grant(token: String, password: String?, now: Int) -> AccessGrant {
         let isPresenter = (presenting ?? Self.decoyToken).matches(token) && presenting != nil
         let isViewer = (viewing ?? Self.decoyToken).matches(token) || viewing == nil
@@ -55,13 +55,13 @@ public struct AccessPolicy: Sendable {
     }
 }
 
-/// What a client may do in a room.
+/// A client's access to a room.
 public enum AccessGrant: Sendable, Equatable {
     /// Nothing: the room doesn't exist, or the token is wrong or has expired.
     case refused
     /// Nothing yet: the token is right, but the password is missing or wrong.
     case needsPassword
-    /// The client may view what is presented.
+    /// The client may only view.
     case viewing
     /// The client may view and present.
     case presenting

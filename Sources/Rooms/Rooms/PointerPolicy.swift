@@ -1,4 +1,4 @@
-/// Decides how the pointer of a room is drawn: into the pictures for everybody, or by each page itself.
+/// Decides how the pointer of a room is drawn: into the pictures for all viewers, or by each page itself.
 ///
 /// A pure core: the audience and the time go in, and a decision comes out. It has no thread, no clock and no I/O.
 public struct PointerPolicy: Sendable {

@@ -30,7 +30,7 @@ public struct MemberID: Hashable, Sendable, CustomStringConvertible {
 public enum MemberRole: Sendable, Equatable {
     /// A plain SkyRTC client. It sees the room's other plain clients, and they see it.
     case peer
-    /// Our page. It sees the host, and nobody sees it.
+    /// Our page. It sees the host, and no other member sees it.
     case viewer
 }
 

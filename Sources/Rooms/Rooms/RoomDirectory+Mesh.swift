@@ -22,7 +22,7 @@ extension RoomDirectory {
         return leaveMesh(member) + [.send(.notMeeting(reason: nil), to: member)]
     }
 
-    /// Removes the member from its room's mesh, if it is there, and tells those who stay.
+    /// Removes the member from its room's mesh, if it is there, and notifies the remaining members.
     mutating func leaveMesh(_ member: MemberID) -> [RoomAction] {
         guard let membership = memberships[member], membership.isMeeting else { return [] }
         memberships[member]?.isMeeting = false

@@ -33,7 +33,7 @@ public struct RoomDirectory: Sendable {
         let number: UInt64
         /// Whether the member is in its room's mesh.
         var isMeeting: Bool
-        /// The tracks with an open media session: the shell was told to open one, and it hasn't ended.
+        /// The tracks with an open media session: the shell was asked to open one, and it hasn't ended.
         var sessions: Set<TrackName> = []
     }
 
@@ -84,8 +84,8 @@ public struct RoomDirectory: Sendable {
         }
     }
 
-    /// Returns what `key` grants, and the room that it opens, if any. The caller can't tell whether the room or the
-    /// token was wrong, not even from the time this takes.
+    /// Returns the access that `key` grants, and the room that it opens, if any. The caller can't tell whether the room
+    /// or the token was wrong, not even from the time this takes.
     public func grant(to key: RoomKey) -> (grant: AccessGrant, room: RoomDefinition?) {
         let (grant, index) = lookUp(key)
         return (grant, index.map { rooms[$0].definition })
@@ -127,8 +127,8 @@ extension RoomDirectory {
             rooms[index].mesh.append(member)
         case .viewer: rooms[index].viewers.insert(member)
         }
-        // The existing members are told of the newcomer before it is told of them, and the newcomer offers. The host
-        // comes last because SkyRTC's iOS client calls only the last of the list.
+        // The existing members are notified of the newcomer before it is notified of them, and the newcomer offers. The
+        // host is last because SkyRTC's iOS client calls only the last of the list.
         actions += others.map { .send(.newPeer(member, name: name), to: $0) }
         actions.append(
             .send(.peers(connections: others + [definition.host], you: member, host: definition.host), to: member))

@@ -4,7 +4,7 @@ public struct TrackName: Hashable, Sendable, CustomStringConvertible {
     public let text: String
     public var description: String { text }
 
-    /// The name of a room's only track if nobody has given it another.
+    /// The name of a room's only track if it was given no other.
     public static let screen = TrackName(known: "screen")
 
     /// Creates a name, or nil if `text` is not a valid one.

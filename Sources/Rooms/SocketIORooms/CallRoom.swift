@@ -3,7 +3,7 @@ public import Rooms
 /// A room for two clients, neither of whom is the host. The first is told when the second comes, and offers. A third is
 /// refused.
 ///
-/// A pure core: what a client does goes in, and the actions to perform come out, in order.
+/// A pure core: its input is a client's events, its output the actions to perform, in order.
 public struct CallRoom: Sendable {
     /// In the order in which they came; at most two.
     private var members: [(id: MemberID, state: PairState)] = []

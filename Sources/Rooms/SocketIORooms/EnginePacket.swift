@@ -28,7 +28,7 @@ public struct EnginePacket: Sendable, Equatable {
 
     /// The packet's type.
     public let kind: Kind
-    /// What follows the type; empty if nothing does.
+    /// The data after the type; may be empty.
     public let text: String
 
     /// Creates a packet of the type `kind` with `text` after it.

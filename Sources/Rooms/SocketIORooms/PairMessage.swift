@@ -11,7 +11,7 @@ public enum PairMessage: Sendable, Equatable {
     case answer(sdp: String)
     /// The STUN and TURN servers for the call: a list of `RTCIceServer`, as JSON in ASCII.
     case iceServers(json: String)
-    /// What the other client has sent: JSON, in ASCII.
+    /// The other client's message: JSON, in ASCII.
     case relayed(json: String)
 
     /// Encodes the message as socket.io packets for a client that calls the room `room`. There is one packet, or two if

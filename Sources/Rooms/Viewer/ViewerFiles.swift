@@ -14,7 +14,7 @@ public struct ViewerFile: Sendable {
         self.bytes = bytes
         self.compressed = compressed
         self.contentType = contentType
-        // FNV-1a suffices: different builds of the page must differ, but nobody gains from making two equal on purpose.
+        // FNV-1a suffices: different builds of the page must differ, but an attacker gains nothing by making two equal.
         let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         entityTag = "W/\"" + String(hash, radix: 16) + "\""
     }
@@ -43,8 +43,8 @@ enum PagePiece {
 
 /// The page that shows a shared screen: one document, with its style and its script in it, embedded in the program.
 ///
-/// It loads its icon, and later what the first picture doesn't need: the meeting and, when they are needed, the
-/// controls for sound, the charts, and what plays pictures over the WebSocket, each in one piece.
+/// It loads its icon, and later the parts that the first picture doesn't need: the meeting and, when they are needed,
+/// the controls for sound, the charts, and the player of pictures over the WebSocket, each in one piece.
 /// `contentSecurityPolicy` allows the scripts and the style by their hashes, and no others. The files that the page is
 /// made of are there as well, each by itself. The plugin EmbedPage makes `EmbeddedPage` of the folder `page`.
 public enum ViewerFiles {
@@ -59,7 +59,8 @@ public enum ViewerFiles {
             + "style-src 'self'\(styles.joined())"
     }()
 
-    /// The value of Permissions-Policy for every file: what the page may ask its user for, and what it must never use.
+    /// The value of Permissions-Policy for every file: the permissions that the page may request from its user, and the
+    /// features that it must never use.
     public static let permissionsPolicy =
         "camera=(self), microphone=(self), fullscreen=(self), picture-in-picture=(self), screen-wake-lock=(self), "
         + "display-capture=(), geolocation=(), midi=(), payment=(), usb=(), serial=(), hid=()"
@@ -80,7 +81,7 @@ public enum ViewerFiles {
         return ViewerFile(bytes, "text/html; charset=utf-8", compressed: Compression.gzip(bytes))
     }()
 
-    /// By path. What the page loads later takes the place of the module that it is made of.
+    /// By path. A part that the page loads later replaces the module that it is made of.
     private static let files: [Substring: ViewerFile] = {
         var files: [Substring: ViewerFile] = [:]
         for (path, text) in EmbeddedPage.files {

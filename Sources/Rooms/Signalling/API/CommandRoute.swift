@@ -64,7 +64,7 @@ public final class CommandAnswers: Sendable {
 
     public init() {}
 
-    /// Makes `answer` answer from now on; with nil, nobody answers. It is called on the signalling thread and must not
+    /// Makes `answer` answer from now on; nil answers no commands. It is called on the signalling thread and must not
     /// block.
     public func use(_ answer: (@Sendable (ControlCommand) -> ControlAnswer)?) {
         answers.withLock { $0 = answer }

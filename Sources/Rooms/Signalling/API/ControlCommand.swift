@@ -4,11 +4,11 @@ public enum ControlCommand: Hashable, Sendable {
     case pause
     /// Show the screen again.
     case resume
-    /// Let viewers hear nothing until `unmute`.
+    /// Mute the sound for viewers until `unmute`.
     case mute
-    /// Let them hear again what there is to hear.
+    /// Unmute the sound.
     case unmute
-    /// Leave the microphone out of the sound, or let it be heard again.
+    /// Leave the microphone out of the sound, or include it again.
     case muteMicrophone
     case unmuteMicrophone
     /// Shut down in an orderly way.
@@ -17,7 +17,7 @@ public enum ControlCommand: Hashable, Sendable {
     case status
     /// Describe the host's state for programs, as one JSON object.
     case statusJSON
-    /// Encode what stands still with higher quality than usual.
+    /// Encode static parts of the screen with higher quality than usual.
     case sharpen
     /// Limit the frame rate and the bit rate.
     case rate(RateChange)
@@ -30,7 +30,7 @@ public enum ControlCommand: Hashable, Sendable {
     /// Do something with the pushes.
     case push(PushOrder)
 
-    /// What to do with pushes.
+    /// An operation on pushes.
     public enum PushOrder: Hashable, Sendable {
         /// List them for programs, as one JSON object.
         case list

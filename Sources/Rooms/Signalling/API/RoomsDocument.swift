@@ -17,7 +17,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var links: [String]?
         /// The room's tracks.
         public var tracks: [Track]
-        /// Everybody in the room, by whatever protocol, in order of arrival.
+        /// All participants of the room, over any protocol, in order of arrival.
         public var members: [Member]
     }
 
@@ -25,7 +25,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     public struct Track: Codable, Sendable, Equatable {
         /// The track's name.
         public var name: String
-        /// `waiting`, `live`, `paused` or `gone`, as viewers are told.
+        /// `waiting`, `live`, `paused` or `gone`, as announced to viewers.
         public var state: String
         /// An explanation of the state for people; may be empty.
         public var message: String
@@ -63,16 +63,16 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var track: String
         /// The IP address that the pictures go to; nil before there is one.
         public var address: String?
-        /// What carries the pictures there, `udp` or `tcp`; nil like `address`.
+        /// The transport of the pictures to that address, `udp` or `tcp`; nil like `address`.
         public var transport: String?
         /// Which encoding of the track is sent: `full`, or `narrow` with fewer pictures, for a slow path.
         public var rung: String
-        /// What the path carries, in bits per second; nil if the member's program sends no feedback that tells it.
+        /// The estimated bit rate of the path, in bits per second; nil if the member's program sends no feedback for an
+        /// estimate.
         public var estimateBitsPerSecond: Int?
         /// How long packets wait on the path at present, in nanoseconds; nil like `estimateBitsPerSecond`.
         public var queueNanoseconds: Int64?
-        /// What is wrong with the receiver reports of the member's program, so that they are ignored; nil if nothing
-        /// is.
+        /// The fault for which the receiver reports of the member's program are ignored; nil if there is none.
         public var reportFault: String?
         /// The last measured round trip, in nanoseconds; nil before the first one.
         public var roundTripNanoseconds: Int64?
@@ -82,7 +82,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var packets: Int
         /// RTP packets sent again over RTX.
         public var retransmittedPackets: Int
-        /// Packets that the member has missed, whether they came later or not; nil before its first report.
+        /// Packets that the member has missed, whether or not they arrived later; nil before its first report.
         public var lostPackets: Int?
 
         init(_ statistics: PeerStatistics, track: String) {

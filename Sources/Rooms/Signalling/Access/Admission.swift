@@ -15,15 +15,15 @@ final class Admission {
         case refused(HTTPResponse)
     }
 
-    /// What a request wants to do in a room.
+    /// The purpose of a request for a room.
     enum Purpose {
         case viewing, presenting
     }
 
     private let configuration: SignallingConfiguration
-    /// Returns what a key grants, and the room that it opens.
+    /// Returns the access that a key grants, and the room that it opens.
     private let grant: (RoomKey) -> (grant: AccessGrant, room: RoomDefinition?)
-    /// The token for `/api`; nil if nobody may use it.
+    /// The token for `/api`; nil if `/api` can't be used.
     private let administrationToken: AccessToken?
     private let allowedOrigins: Set<String>
     private var hostNames: HostNames
@@ -31,7 +31,7 @@ final class Admission {
     private var attempts = FailedAttempts()
     /// Attempts with a right token and a wrong password.
     private var passwords = FailedAttempts()
-    /// The rate of requests without a token, and that of requests with a right one. Loopback isn't counted, because all
+    /// The rates of requests without a token, and of requests with a right token. Loopback isn't counted, because all
     /// clients behind a reverse proxy on this machine have that address.
     private var requests: AddressRateLimiter
     private var requestsWithToken: AddressRateLimiter
@@ -83,7 +83,8 @@ extension Admission {
     /// Checks the token, password and origin of a request about `room`. A page of another origin is admitted only if
     /// its origin is allowed, or if the request carries a secret, which no other page can make the browser send.
     ///
-    /// The token is checked first, and only wrong tokens are counted, so nobody can cause a right token to be refused.
+    /// The token is checked first, and only wrong tokens are counted, so an attacker can't cause a right token to be
+    /// refused.
     func admit(_ exchange: HTTPExchange, to room: String, for purpose: Purpose = .viewing) -> Verdict {
         let address = exchange.clientAddress
         let given = exchange.key(to: room)
@@ -119,8 +120,8 @@ extension Admission {
         return .admitted(definition, headers: headers)
     }
 
-    /// Whether `admit` lets in a request that is answered in any case, a preflight. One that shows no secret doesn't
-    /// count as one with a wrong secret.
+    /// Whether `admit` lets in a request that is answered in any case, a preflight. A request without a secret doesn't
+    /// count as a request with a wrong secret.
     func isLetIn(_ exchange: HTTPExchange, to room: String, for purpose: Purpose) -> Bool {
         let showsSecret = exchange.header("Authorization") != nil || exchange.header("X-Room-Password") != nil
         guard showsSecret || grant(exchange.key(to: room)).room != nil else { return false }
@@ -154,7 +155,7 @@ extension Admission {
         attempts.note(address, now: configuration.attemptClock())
     }
 
-    /// Counts a wrong password that came with a right token.
+    /// Counts a wrong password in a request with a right token.
     func noteWrongPassword(from address: String) {
         passwords.note(address, now: configuration.attemptClock())
     }
@@ -226,9 +227,9 @@ extension Admission {
         return path.isEmpty || path == ["ws"] || path == ["socket.io"]
     }
 
-    /// Checks a request to `/metrics`. A program on this machine needs no token, because it learns no more than how
-    /// much is shared. Anybody else needs what `/api` needs, and so does a request that came through a proxy: who has
-    /// made it isn't known for sure. Returns a refusal, or nil.
+    /// Checks a request to `/metrics`. A program on this machine needs no token, because it learns only how much is
+    /// shared. Other clients need the token of `/api`, and so do requests through a proxy, whose origin isn't known for
+    /// sure. Returns a refusal, or nil.
     func checkMetrics(_ exchange: HTTPExchange) -> HTTPResponse? {
         let isForwarded =
             exchange.connection?.isOfProxy != false

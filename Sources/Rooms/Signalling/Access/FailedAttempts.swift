@@ -2,13 +2,13 @@ import Threading
 
 /// Limits how often each address may send a wrong token or password.
 ///
-/// An address may fail 20 times at once, and once a second after that; all addresses with the same first 48 bits of
-/// IPv6 together 8 times as often. Successful attempts are not counted. At most 1,024 addresses are remembered. Time is
-/// an argument, in seconds.
+/// An address may fail 20 times at once, and once per second after that; all addresses of one IPv6 /48 prefix together
+/// 8 times as often. Successful attempts are not counted. At most 1,024 addresses are remembered. Time is an argument,
+/// in seconds.
 public struct FailedAttempts {
     static let burst: Int = 20
     static let capacity = 1024
-    /// What a second pays for.
+    /// The units that a second pays off.
     private static let price = 8
 
     /// For each address, and each network, the time at which its failures are paid off, in eighths of a second.
@@ -19,7 +19,7 @@ public struct FailedAttempts {
     /// The number of addresses that are remembered.
     var count: Int { owedUntil.count }
 
-    /// What a failure of `address` costs whom.
+    /// The prices of a failure of `address`, for the address and its network.
     private static func prices(_ address: String) -> [(key: String, price: Int)] {
         let own = [(key: ClientAddress.key(address), price: price)]
         return own + (ClientAddress.networkKey(address).map { [(key: $0, price: 1)] } ?? [])

@@ -15,7 +15,7 @@ public struct ICEServer: Sendable, Equatable {
         case udp, tcp
     }
 
-    /// What a client shows to a TURN server.
+    /// The credentials of a client for a TURN server.
     public enum Credentials: Sendable, Equatable {
         case none
         /// One user name and password for all clients: printable ASCII.
@@ -33,7 +33,7 @@ public struct ICEServer: Sendable, Equatable {
     public let port: UInt16
     /// nil means UDP, or TCP for `turns`.
     public let transport: Transport?
-    /// What clients show to the server; `none` for a STUN server.
+    /// The clients' credentials for the server; `none` for a STUN server.
     public var credentials: Credentials
 
     /// Parses `stun:HOST[:PORT]` or `turn:[USER:PASSWORD@]HOST[:PORT][?transport=udp|tcp]`, also `turns:`. The part
@@ -79,7 +79,7 @@ public struct ICEServer: Sendable, Equatable {
         }
     }
 
-    /// The server's URL as clients take it, without credentials.
+    /// The server's URL in the clients' form, without credentials.
     public var url: String {
         "\(scheme.rawValue):\(host):\(port)" + (transport.map { "?transport=\($0.rawValue)" } ?? "")
     }
@@ -92,7 +92,7 @@ public struct ICEServer: Sendable, Equatable {
     /// Whether clients can use the server: browsers refuse a TURN server without credentials.
     public var isComplete: Bool { scheme == .stun || credentials != .none }
 
-    /// What a client shows to the server, or nil if it needs to show nothing. Made from a secret, it is good until
+    /// A client's credentials for the server, or nil if it needs none. Credentials made from a secret are valid until
     /// `time`, in seconds since 1970.
     package func credentials(until time: Int) -> (user: String, password: String)? {
         switch credentials {
@@ -152,12 +152,12 @@ struct ClientICEServer: Encodable, Equatable {
 }
 
 extension [ICEServer] {
-    /// What one client that has been let in is given, with credentials of its own.
+    /// The servers for one admitted client, with its own credentials.
     func forClient() -> [ClientICEServer] {
         let now = Int(g_get_real_time() / 1_000_000)
         return filter(\.isComplete).map { ClientICEServer($0, now: now) }
     }
 
-    /// What one client is given, as headers of an answer.
+    /// The servers for one client, as headers of an answer.
     func links() -> HTTPHeaders { forClient().map { ("Link", $0.link) } }
 }

@@ -26,7 +26,7 @@ struct ClientHandshake {
 
     /// The request, to be sent as it is.
     let request: [UInt8]
-    /// What the server has to prove that it has read the request by.
+    /// The value by which the server has to prove that it has read the request.
     private let proof: String
     private let subprotocol: String?
     private var head: [UInt8] = []
@@ -95,7 +95,7 @@ struct ClientHandshake {
 package enum WebSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no connection, or its TLS isn't to be trusted.
     case unreachable(String)
-    /// There is no connection because nobody listens at the address.
+    /// There is no connection because no server listens at the address.
     case nobodyListens(String)
     /// The server answered the handshake with another status than 101.
     case refused(status: Int)

@@ -1,15 +1,15 @@
 import CGLib
 import MediaTypes
 
-/// A WebSocket to somebody's server: GLib connects and does TLS, with the certificates that `ServerTrust` accepts, and
-/// the frames are read as those of our own clients are, so that a server can't make us keep more than `limit` bytes.
+/// A WebSocket to an external server: GLib connects and does TLS, with the certificates that `ServerTrust` accepts, and
+/// frames are decoded like our own clients' frames, so that a server can't make us keep more than `limit` bytes.
 ///
-/// It uses no proxy and follows no redirect: what is said on it may be secret, and is meant for that server alone. It
-/// belongs to the thread of its context.
+/// It uses no proxy and follows no redirect: its messages may be secret, and are meant only for that server. It belongs
+/// to the thread of its context.
 package final class ClientWebSocket {
     package enum Event: Sendable, Equatable {
         case opened
-        /// A message, whether it came as text or as binary data.
+        /// A message, text or binary.
         case message(String)
         /// It is over; the last event.
         case ended(WebSocketError)
@@ -50,7 +50,7 @@ package final class ClientWebSocket {
     ///
     /// - Parameters:
     ///   - limit: the largest message that the server may send, in bytes, whether whole or in fragments.
-    ///   - context: the one of the calling thread, which uses it now.
+    ///   - context: the calling thread's context, which is in use now.
     ///   - onEvent: called on the thread, at most until `close`.
     package init(
         to address: WebSocketAddress, limit: Int, on context: MainContext, onEvent: @escaping (Event) -> Void
@@ -116,7 +116,8 @@ package final class ClientWebSocket {
         queue(WebSocketFrame.text(text))
     }
 
-    /// Ends it without another event: sends what waits, if the server takes it at once, and a close frame.
+    /// Ends the connection without another event: sends queued data, if the server accepts it at once, and a close
+    /// frame.
     package func close() {
         guard phase != .ended else { return }
         if phase == .open { queue(WebSocketFrame.close(1000)) }
@@ -143,7 +144,7 @@ package final class ClientWebSocket {
         write(handshake.request)
     }
 
-    /// Why there is no connection. Of certificates, the error says only that they are unacceptable.
+    /// Why there is no connection. Of certificates, the error reports only that they are unacceptable.
     private func reason(_ error: UnsafeMutablePointer<GError>?) -> String {
         guard let error else { return "no connection" }
         let isCertificate = g_error_matches(error, g_tls_error_quark(), gint(G_TLS_ERROR_BAD_CERTIFICATE.rawValue)) != 0
@@ -189,8 +190,8 @@ package final class ClientWebSocket {
 // MARK: - Reading
 
 extension ClientWebSocket {
-    /// Reads what is available, up to a limit so that others on the thread get their turn. Returns false once it is
-    /// over.
+    /// Reads available data, up to a limit so that other connections on the thread get their turn. Returns false once
+    /// this connection is over.
     private func readAll() -> Bool {
         guard let stream, let input = g_io_stream_get_input_stream(stream) else { return false }
         var chunk = [UInt8](repeating: 0, count: 16 * 1024)
@@ -263,7 +264,7 @@ extension ClientWebSocket {
         if writing == nil { writeAll() }
     }
 
-    /// Writes what is queued, and waits for space if there is more. Returns false if there is nothing to wait for.
+    /// Writes queued data, and waits for space if there is more. Returns false if there is nothing to wait for.
     @discardableResult
     private func writeAll() -> Bool {
         guard let stream, let output = g_io_stream_get_output_stream(stream) else { return false }

@@ -26,7 +26,7 @@ package final class ServerTrust {
         if let database { g_object_unref(UnsafeMutableRawPointer(database)) }
     }
 
-    /// Makes the session's connections accept these certificates alone.
+    /// Makes the session's connections accept only these certificates.
     package func check(_ session: UnsafeMutablePointer<SoupSession>) {
         if let database { soup_session_set_tls_database(session, database) }
     }
@@ -36,10 +36,10 @@ package final class ServerTrust {
         if let database { g_tls_connection_set_database(connection, database) }
     }
 
-    /// What is wrong with a certificate that wasn't accepted, in words.
+    /// A description of the fault of a certificate that wasn't accepted.
     package static func fault(_ errors: GTlsCertificateFlags) -> String {
         func has(_ flag: GTlsCertificateFlags) -> Bool { errors.rawValue & flag.rawValue != 0 }
-        // What it says of itself is worth nothing if nobody known vouches for it.
+        // The certificate's own statements are worthless if no known authority vouches for it.
         if !has(G_TLS_CERTIFICATE_UNKNOWN_CA) {
             if has(G_TLS_CERTIFICATE_BAD_IDENTITY) { return "its certificate is for another name" }
             if has(G_TLS_CERTIFICATE_EXPIRED) { return "its certificate has expired" }

@@ -12,7 +12,7 @@ final class Endpoint {
     enum Service {
         /// WHEP.
         case playing
-        /// WHIP; nil if nobody may publish.
+        /// WHIP; nil if publishing isn't allowed.
         case publishing((any TrackPublishing)?)
     }
 
@@ -117,8 +117,8 @@ final class Endpoint {
         }
     }
 
-    /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so everybody gets the same
-    /// response, apart from the `links` of a client that has been let in.
+    /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so the response doesn't depend
+    /// on the client, apart from the `links` of an admitted client.
     private func options(
         _ exchange: HTTPExchange, _ allowed: String, accept: (String, String), _ links: HTTPHeaders = []
     ) {

@@ -2,8 +2,8 @@ public import MediaSessions
 
 /// What signalling needs to accept publishers, who send a room's pictures.
 public protocol TrackPublishing: Sendable {
-    /// Answers a publisher's offer with a session whose pictures become those of `track`. The track is created if the
-    /// room has none of that name. Returns quickly and never blocks. Called on the signalling thread.
+    /// Answers a publisher's offer with a session whose pictures become the pictures of `track`. The track is created
+    /// if the room has none of that name. Returns quickly and never blocks. Called on the signalling thread.
     ///
     /// - Parameter onEnd: called at most once, on any thread, when the session ends on its own, with the reason as
     ///   text. It is not called after `close`.
@@ -25,7 +25,7 @@ public protocol TrackPublishing: Sendable {
 
 /// Why a publisher is refused. The text is for its user.
 public enum PublishingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The offer is rejected. The HTTP status is that of the refusal.
+    /// The offer is rejected. The HTTP status is the refusal's status.
     case offer(MediaSessionError)
     /// The track already has a source. HTTP 409.
     case taken(String)

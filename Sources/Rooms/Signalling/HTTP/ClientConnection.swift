@@ -20,7 +20,7 @@ final class ClientConnection {
     var isAnswered = false
     /// Whether another request may follow the present one.
     var isKept = false
-    /// The connection while it waits for another request, and nobody else has it; nil at any other time.
+    /// The connection while it waits for another request and has no other owner; nil at any other time.
     private var idle: IdleStream?
     /// The number of requests so far.
     private var requestCount = 0
@@ -40,7 +40,7 @@ final class ClientConnection {
     /// Set once `onGone` is never called again: the site's thread may then have ended.
     private let isForgotten = Flag()
 
-    /// Keeps references to all three, so the pointer to `remote` identifies this connection alone.
+    /// Keeps references to all three, so the pointer to `remote` identifies only this connection.
     init(
         socket: UnsafeMutablePointer<GSocket>, local: UnsafeMutablePointer<GSocketAddress>,
         remote: UnsafeMutablePointer<GSocketAddress>, number: UInt64, proxies: TrustedProxies, on context: OpaquePointer
@@ -181,8 +181,8 @@ final class ClientConnection {
         return idle
     }
 
-    /// Whether no request may follow the present one. What a client sends before its last request has been answered is
-    /// kept in a stream for each such request.
+    /// Whether no request may follow the present one. Data that a client sends before its last request has been
+    /// answered is kept in a stream for each such request.
     var reachedRequestLimit: Bool { requestCount >= 100 }
 
     /// Whether the client hasn't confirmed all that was sent to it.
@@ -232,7 +232,7 @@ final class ClientConnection {
 /// The stream of a connection between two requests. Released without being passed on, it is closed.
 final class IdleStream {
     let stream: UnsafeMutablePointer<GIOStream>
-    /// What notices that the client sends something, or closes the connection.
+    /// Watches for data from the client, or for the end of the connection.
     var waiting: EventSource?
 
     /// Keeps a reference to `stream`.

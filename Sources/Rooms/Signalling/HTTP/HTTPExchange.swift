@@ -11,7 +11,7 @@ final class HTTPExchange {
     let clientAddress: String
     /// The fault in a trusted proxy's headers, if any. The connection's own address is then used.
     let proxyFault: TrustedProxies.ForwardingError?
-    /// The connection that the request came over, while it exists.
+    /// The connection of the request, while it exists.
     private(set) weak var connection: ClientConnection?
 
     init(message: OpaquePointer, on connection: ClientConnection, proxies: TrustedProxies) {
@@ -74,7 +74,7 @@ final class HTTPExchange {
         soup_message_headers_get_list(requestHeaders, name).map { String(cString: $0) }
     }
 
-    /// Whether the client takes a response in this content coding (RFC 9110 section 12.5.3).
+    /// Whether the client accepts a response in this content coding (RFC 9110 section 12.5.3).
     func accepts(encoding: String) -> Bool {
         (header("Accept-Encoding") ?? "").lowercased().split(separator: ",").contains { item in
             let parts = item.split(separator: ";").map(\.trimmed)
@@ -108,7 +108,7 @@ final class HTTPExchange {
     /// The request's body as text, or nil if it isn't UTF-8.
     var bodyText: String? { String(validating: body, as: UTF8.self) }
 
-    /// Whether the client has made its request with TLS, to us or, as that says, to a trusted proxy.
+    /// Whether the client has made its request with TLS, to us or, as the proxy reports, to a trusted proxy.
     var isSecured: Bool {
         guard let connection else { return false }
         return connection.isSecured || connection.isOfProxy && header("X-Forwarded-Proto")?.lowercased() == "https"

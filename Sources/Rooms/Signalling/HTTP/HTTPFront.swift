@@ -6,7 +6,7 @@ import Glibc
 ///
 /// It belongs to the site's thread.
 final class HTTPFront {
-    /// Decides on a request from its header alone. A non-nil response ends the request before its body is read.
+    /// Decides on a request only from its header. A non-nil response ends the request before its body is read.
     var admit: (HTTPExchange) -> HTTPResponse? = { _ in nil }
     /// Answers a request that has been read completely, or pauses it.
     var handle: (HTTPExchange) -> Void = { _ in }
@@ -122,7 +122,7 @@ extension HTTPFront {
         }
         defer { g_object_unref(socket) }
         g_socket_set_keepalive(socket, 1)
-        // The messages are small and somebody waits for them.
+        // The messages are small and the peer waits for them.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_NODELAY, 1, nil)
         guard let local = g_socket_get_local_address(socket, nil) else { return true }
         defer { g_object_unref(local) }

@@ -25,12 +25,12 @@ struct TrustedProxies: Sendable {
     /// Whether the proxy at that address is trusted.
     func contains(_ address: String) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// Returns the address of the client that makes its request through `peer`, or that of `peer` itself if it isn't a
-    /// trusted proxy or reports nothing.
+    /// Returns the address of the client that makes its request through `peer`, or the address of `peer` itself if it
+    /// isn't a trusted proxy or reports nothing.
     ///
     /// Each proxy appends the address that its request came from. So the headers are read from the end to the first
     /// address that isn't a trusted proxy; the client may have written everything before it. A proxy on another machine
-    /// can't vouch for a client on this one: its loopback is another, as that of a tunnel's end.
+    /// can't vouch for a client on this one: its loopback is another, for example the loopback of a tunnel's end.
     func client(of peer: String, forwarded: String?, forwardedFor: String?) throws(ForwardingError) -> String {
         guard contains(peer) else { return peer }
         let first = try forwarded.map { (header) throws(ForwardingError) in

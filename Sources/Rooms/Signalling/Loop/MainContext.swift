@@ -2,7 +2,8 @@ import CGLib
 import Clocks
 package import MediaTypes
 
-/// A main context of GLib's for one thread, which runs what comes there, and what GLib has begun there for us.
+/// A GLib main context for one thread, which runs the events that arrive there, and the operations that GLib has begun
+/// there for us.
 ///
 /// It belongs to the thread that uses it; others only wake it or post work.
 ///
@@ -25,9 +26,9 @@ package final class MainContext: @unchecked Sendable {
 
     deinit { g_main_context_unref(pointer) }
 
-    /// Makes it the calling thread's for `body`, and afterwards waits until GLib has finished what it has begun, which
-    /// should have been cancelled by then. Otherwise whatever waits for such a call would never be freed, nor would the
-    /// context.
+    /// Makes the context the calling thread's for `body`, and afterwards waits until GLib has finished its operations,
+    /// which should have been cancelled by then. Otherwise objects that wait for an operation would never be freed, nor
+    /// would the context.
     package func use(_ body: () -> Void) {
         g_main_context_push_thread_default(pointer)
         body()
@@ -37,7 +38,7 @@ package final class MainContext: @unchecked Sendable {
         g_main_context_pop_thread_default(pointer)
     }
 
-    /// Waits until something comes, and runs it. Returns without it at `deadline`, or when it is woken.
+    /// Waits for an event, and runs it. Returns without an event at `deadline`, or when woken.
     package func iterate(until deadline: MonotonicTime = .distantFuture) {
         guard deadline != .distantFuture else {
             g_main_context_iteration(pointer, 1)
@@ -69,7 +70,7 @@ package final class MainContext: @unchecked Sendable {
         g_source_unref(source)
     }
 
-    /// Lets `iterate` return. Any thread.
+    /// Makes `iterate` return. Any thread.
     package func wake() { g_main_context_wakeup(pointer) }
 
     /// Notes that GLib will call us on the thread.

@@ -21,7 +21,7 @@ private struct RoomPointer {
     /// Whether pages must be told the position: while the pictures don't contain the pointer, or soon won't. Drawing
     /// the pointer into the pictures saves these messages.
     var isApart: Bool { !policy.isDrawn || arePicturesDrawn == false }
-    /// What a member knows once it has been told everything.
+    /// The state of a member that has been sent all updates.
     var told: PointerToldSoFar { PointerToldSoFar(shape: shape?.number ?? 0, place: place?.number ?? 0) }
 
     mutating func note(_ value: CursorImage) {
@@ -32,7 +32,7 @@ private struct RoomPointer {
         place = (value, WebSocketFrame.text(PointerEvent.place(value, track: label)), (place?.number ?? 0) + 1)
     }
 
-    /// Makes events name the track, including those that are already encoded.
+    /// Makes events name the track, including events that are already encoded.
     mutating func name(_ track: TrackName) {
         guard label == nil else { return }
         label = track
@@ -50,7 +50,7 @@ private struct PointerToldSoFar: Equatable {
 /// The pointer: each page is sent the latest shape and position, at most 60 times per second, and never more while it
 /// has unread data.
 ///
-/// In a room that has had several tracks, a page is told only about the pointers of the tracks that it watches.
+/// In a room that has had several tracks, a page receives only the pointers of the tracks that it watches.
 final class Pointers {
     /// The time between two updates in milliseconds, which gives 58 a second.
     private static let period: UInt32 = 17
@@ -64,7 +64,7 @@ final class Pointers {
     private var decisions: [TrackAddress: EventSource] = [:]
     /// The tracks that players and callers watch, who can't draw a pointer, by the participant's identifier.
     private var plainReaders: [String: TrackAddress] = [:]
-    /// What each member has been told of the pointers in its room.
+    /// The last updates of each pointer that each member has been sent.
     private var told: [MemberID: [TrackName: PointerToldSoFar]] = [:]
     /// Runs while there are updates to send.
     private var timer: EventSource?
@@ -154,13 +154,13 @@ extension Pointers {
 // MARK: - Telling the pages
 
 extension Pointers {
-    /// Forgets what a member has been told, because it has joined a room or left.
+    /// Forgets which updates a member has been sent, because it has joined a room or left.
     func forget(_ member: MemberID) {
         told[member] = nil
     }
 
-    /// Tells a page everything about the pointer: when it joins or, in a room that has had several tracks, starts to
-    /// watch.
+    /// Sends a page the whole state of the pointer: when the page joins or, in a room that has had several tracks,
+    /// starts to watch.
     func tell(of address: TrackAddress, to member: RoomMember) {
         guard let pointer = pointers[address] else { return }
         told[member.id, default: [:]][address.track] = pointer.told
@@ -171,7 +171,7 @@ extension Pointers {
         }
     }
 
-    /// Tells a page from which picture of its session on the pointer is drawn, or no longer drawn.
+    /// Notifies a page from which picture of its session on the pointer is drawn, or no longer drawn.
     func watch(_ session: ClientSession, of address: TrackAddress, for id: MemberID) {
         guard rooms.directory.viewers(in: address.room).contains(id) else { return }
         session.side.watchPointer(session.id) { [post, key = session.key] change in
@@ -183,7 +183,7 @@ extension Pointers {
         }
     }
 
-    /// Sends what is new to the pages now. If there was anything, checks again after a period.
+    /// Sends new updates to the pages now. If there were any, checks again after a period.
     private func show() {
         guard timer == nil, tellAll() else { return }
         timer = EventSource.timer(every: Self.period, on: context, of: self) { pointers in

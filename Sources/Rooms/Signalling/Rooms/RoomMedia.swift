@@ -32,8 +32,8 @@ public protocol RoomMedia: Sendable {
     ) throws(MediaSessionError) -> MediaSessionID
 
     /// Encodes the last picture as a file; wakes a paused source. `completion` is called once, on any thread. If
-    /// `isWanted` returns false, nobody waits any longer and no file needs to be made. As long as a file is kept, the
-    /// same picture in the same format is the same file.
+    /// `isWanted` returns false, no request waits any longer and no file needs to be made. As long as a file is kept,
+    /// it is returned again for an unchanged picture and format.
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void)

@@ -28,7 +28,8 @@ final class RoomMember {
         (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
     }
 
-    /// Continues over the WebSocket of `other`, whose callbacks the caller sets. Ends the one so far without a call.
+    /// Continues over the WebSocket of `other`, whose callbacks the caller sets. Ends the former WebSocket without a
+    /// call.
     func resume(by other: RoomMember) {
         socket.onMessage = { _ in }
         socket.onEnd = {}

@@ -1,6 +1,6 @@
-/// The event that somebody has joined or left a room.
+/// The event that a participant has joined or left a room.
 public struct RoomNews: Sendable, Equatable {
-    /// What somebody did.
+    /// The kind of event.
     public enum Change: String, Sendable {
         case came
         case left
@@ -14,7 +14,7 @@ public struct RoomNews: Sendable, Equatable {
     public var who: Participant
 }
 
-/// Somebody who is in a room, by whatever protocol.
+/// A participant of a room, over any protocol.
 public struct Participant: Sendable, Equatable {
     /// The protocol or program that the participant uses.
     public enum Kind: String, Sendable {

@@ -32,7 +32,7 @@ struct PointerPlace: Sendable {
 
 /// The place where other threads leave updates of each track's pointer.
 final class PointerBoard: Sendable {
-    /// Identifies a pointer: that of a track, or of the room's first track.
+    /// Identifies a track's pointer; without a track, the pointer of the room's first track.
     struct Key: Hashable {
         let room: String
         let track: TrackName?

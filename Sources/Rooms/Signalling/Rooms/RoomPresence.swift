@@ -4,10 +4,10 @@ import MediaTypes
 import Rooms
 import Threading
 
-/// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers who is
-/// there.
+/// The participants of all rooms, over any protocol: counts them, and reports them to the host's programs and the
+/// viewers.
 final class RoomPresence {
-    /// Somebody who is in a room.
+    /// A participant of a room.
     private struct Presence {
         var who: Participant
         let room: String
@@ -75,7 +75,7 @@ final class RoomPresence {
         }
     }
 
-    /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
+    /// Records that a participant has entered a room. The caller must call ``left(_:)`` later.
     func came(
         _ who: Participant, to room: String, track: TrackName? = nil,
         sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, remove: @escaping () -> Void
@@ -110,8 +110,8 @@ final class RoomPresence {
         present[id]?.who.address = address
     }
 
-    /// Counts the audience of `room` again. Must be called whenever it may have changed for another reason than that
-    /// somebody came or left.
+    /// Counts the audience of `room` again. Must be called whenever the audience may have changed, except by a
+    /// participant's arrival or departure.
     func changed(in room: String) {
         audience.set(room, members: rooms.directory.memberCount(in: room), players: playerCount(in: room))
         pointers.decide(in: room)
@@ -190,7 +190,7 @@ extension RoomPresence {
     /// How long a change waits for others that can be sent with it, in microseconds.
     private static let rosterDelay = 100_000
 
-    /// Sends a new member the last list that was sent to all. Later changes come with the next list.
+    /// Sends a new member the last list that was sent to all. Later changes follow with the next list.
     func tellRoster(of room: String, to member: RoomMember) {
         if let text = participantLists[room]?.text, !text.isEmpty { member.socket.send(text) }
     }

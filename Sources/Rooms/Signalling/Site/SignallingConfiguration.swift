@@ -13,16 +13,16 @@ public struct SignallingConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// Whether the server accepts any literal address and the machine's name in a Host header, not only loopback's.
     public var lan = false
-    /// More names to accept in a Host header, without a port: those that a reverse proxy or a DNS entry gives this
+    /// More names to accept in a Host header, without a port: the names that a reverse proxy or a DNS entry gives this
     /// machine.
     public var hostNames: [String] = []
     /// Proxies that are trusted to report the client's address in `Forwarded` or `X-Forwarded-For`.
     public var trustedProxies: [AddressRange] = []
-    /// Whether socket.io clients are sent `other_joined` in addition to `otherjoin`, which means the same.
+    /// Whether socket.io clients are sent `other_joined` in addition to its synonym `otherjoin`.
     public var alsoOtherJoined = false
     /// Whether socket.io clients may call each other in rooms that aren't the host's.
     public var pairRooms = false
-    /// The STUN and TURN servers that clients are told of once they are let in.
+    /// The STUN and TURN servers that clients receive after admission.
     public var iceServers: [ICEServer] = []
     /// The limits for clients.
     public var limits = SignallingLimits()
@@ -35,22 +35,22 @@ public struct SignallingConfiguration: Sendable {
     /// The clock of the pictures' capture times, in microseconds since 1970, for pages that measure the delay. It is
     /// never stepped. Called on the signalling thread.
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
-    /// Accepts publishers (WHIP); nil if nobody may publish.
+    /// Accepts publishers (WHIP); nil if publishing isn't allowed.
     public var publishing: (any TrackPublishing)?
-    /// Takes one line for the log, on the signalling thread. No line contains the part of a room's name after its
+    /// Receives one line for the log, on the signalling thread. No line contains the part of a room's name after its
     /// comma.
     public var log: @Sendable (String) -> Void = { _ in }
     /// Receives one line that the host's operator should know, on the signalling thread.
     public var warn: @Sendable (String) -> Void = { _ in }
-    /// Called when somebody has joined or left a room, on the signalling thread. It must not block.
+    /// Called when a participant has joined or left a room, on the signalling thread. It must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
     /// Called once with the name of a room whose links have expired, on the signalling thread. It must not block.
     public var onExpiry: @Sendable (String) -> Void = { _ in }
     /// Answers the commands of `/api`.
     public var commands = CommandAnswers()
-    /// Writes what `/metrics` shows.
+    /// Writes the text of `/metrics`.
     public var metrics = MetricsText()
-    /// Who may use `/api`; nil for nobody.
+    /// The access to `/api`; nil allows no access.
     public var administration: Administration?
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
@@ -97,8 +97,7 @@ public struct RoomConfiguration: Sendable {
         self.access = access
     }
 
-    /// Creates a room that a client with `token` may view, or everybody if it is nil (`--open`). Nobody may present in
-    /// it.
+    /// Creates a room without presenters, which a client with `token` may view, or any client if it is nil (`--open`).
     public init(name: String, token: String?) {
         self.init(name: name, access: RoomAccess(viewing: token))
     }
@@ -106,14 +105,14 @@ public struct RoomConfiguration: Sendable {
 
 /// The access rules of a room.
 public struct RoomAccess: Sendable {
-    /// The token that lets a viewer in; nil lets in everybody.
+    /// The token that admits a viewer; nil admits any client.
     public var viewing: String?
-    /// The token that lets a member present and view; nil lets nobody present.
+    /// The token that allows a member to present and view; nil allows no presenting.
     public var presenting: String?
     /// When both tokens expire, in seconds of ``SignallingConfiguration/lifetimeClock``; nil means never.
     public var expiry: Int?
-    /// Returns whether a password is the one that each token requires; nil if there is none. Called on the signalling
-    /// thread. It is fast, and takes the same time for every password.
+    /// Checks the password that each token requires; nil if there is none. Called on the signalling thread. It is fast,
+    /// and its time doesn't depend on the password.
     public var isPassword: (@Sendable (String) -> Bool)?
 
     public init(
@@ -174,8 +173,8 @@ public struct SignallingLimits: Sendable {
     public var messagesBeforeJoining = 4
     /// The time from opening a WebSocket to its first `__join`.
     public var joinTime: Duration = .seconds(10)
-    /// How long a viewer whose WebSocket broke off may take to go on by another one. A page tries again after half a
-    /// second, and its pictures go on meanwhile.
+    /// How long a viewer whose WebSocket broke off may take to continue over another WebSocket. A page tries again
+    /// after half a second, and its pictures continue meanwhile.
     public var returnTime: Duration = .seconds(10)
     /// The time between pings, and for each pong.
     public var pingTime: Duration = .seconds(20)
@@ -197,7 +196,7 @@ public struct SignallingLimits: Sendable {
     public var eventReaders = 16
     /// Simultaneous requests that wait for a snapshot.
     public var snapshots = 256
-    /// Snapshots that are made at the same time, for any number of requests.
+    /// The number of snapshots made concurrently, for any number of requests.
     public var snapshotsUnderWay = 2
     /// Snapshot data that clients haven't read yet, before no more snapshots are made.
     public var snapshotBytes = 32 << 20

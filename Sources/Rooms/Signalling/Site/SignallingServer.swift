@@ -75,7 +75,7 @@ public final class SignallingServer: Sendable {
 
     /// Adds a track to a room of the configuration. Its name has 1 to 64 letters, digits, `-`, `_` and `.`. If the room
     /// already has 16 tracks or one of that name, the failure is logged. Like the methods below, does nothing once the
-    /// server has stopped. What is told before the start holds from the start on.
+    /// server has stopped. Calls before the start take effect at the start.
     public func addTrack(_ name: String, media: any RoomMedia, room: String) {
         guard let track = TrackName(name) else { return configuration.log("room \(room): no track can be called that") }
         post { $0.addTrack(track, media: media, to: room) }
@@ -87,30 +87,30 @@ public final class SignallingServer: Sendable {
         post { $0.removeTrack(track, from: room) }
     }
 
-    /// Tells the viewers of `room`, and those who join later, the state of a track's source. A state that hasn't
-    /// changed for viewers isn't sent again. Without `track`, the room's first track is meant.
+    /// Announces the state of a track's source to present and later viewers of `room`. A state that hasn't changed for
+    /// viewers isn't sent again. Without `track`, the room's first track is meant.
     public func announce(_ state: SourceState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }
         guard name?.text == track else { return }
         post { $0.skyRTC.announce(state, in: room, track: name) }
     }
 
-    /// Tells the viewers of `room`, and those who join later, the tag of a track.
+    /// Announces the tag of a track to present and later viewers of `room`.
     public func announce(_ tag: TrackTag, room: String, track: String) {
         guard let name = TrackName(track) else { return }
         post { $0.skyRTC.announce(tag, in: room, track: name) }
     }
 
-    /// Tells the viewers of `room`, and those who join later, whether a track can be heard. What hasn't changed isn't
-    /// sent again. Without `track`, the room's first track is meant.
+    /// Announces to present and later viewers of `room` whether a track can be heard. An unchanged state isn't sent
+    /// again. Without `track`, the room's first track is meant.
     public func announceSound(_ sound: AudioState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }
         guard name?.text == track else { return }
         post { $0.skyRTC.announceSound(sound, in: room, track: name) }
     }
 
-    /// Takes a report about the pointer of a track; without `track`, of the room's first. Returns quickly. Only the
-    /// latest report of each kind is kept, so the memory is bounded.
+    /// Stores a report about the pointer of a track; without `track`, of the room's first track. Returns quickly. Only
+    /// the latest report of each kind is kept, so the memory is bounded.
     public func updatePointer(_ report: PointerReport, room: String, track: String? = nil) {
         changePointer(of: track, in: room) { $0.note(report) }
     }
@@ -136,13 +136,13 @@ public final class SignallingServer: Sendable {
     }
 
     /// Removes a participant that `describe` or `onEvent` reported. Calls `completion` on the signalling thread with
-    /// whether there was one. A participant with the link can come back.
+    /// whether there was one. A participant with the link can join again.
     public func removeParticipant(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
         running.thread.post { completion($0.presence.removeParticipant(id)) }
     }
 
-    /// Sends an event to everybody who reads the events of `/api`. `event` is one JSON object.
+    /// Sends an event to all readers of the events of `/api`. `event` is one JSON object.
     public func tell(event: String) {
         post { $0.administration.tell(event) }
     }

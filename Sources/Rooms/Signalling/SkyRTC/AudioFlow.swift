@@ -2,7 +2,7 @@
 /// the path or the client is slower, packets are left out, so that the buffers in between don't fill with old sound.
 ///
 /// The round trip is the shortest one seen. One that has grown looks like a slow path. If sound has been left out for
-/// ``timeout``, none is sent until all is confirmed: the next packet, which no other holds up, then tells the round
+/// ``timeout``, none is sent until all is confirmed: the next packet, which no other holds up, then measures the round
 /// trip again.
 ///
 /// Pure; times are in microseconds of one clock.
@@ -14,11 +14,11 @@ struct AudioFlow {
 
     /// The number of the last packet sent; 0 before the first.
     private(set) var last: UInt32 = 0
-    /// The shortest time in which one was confirmed.
+    /// The shortest time in which a packet was confirmed.
     private var roundTrip: Int?
-    /// When those that aren't confirmed were sent, in order. It ends with `last`.
+    /// When the unconfirmed packets were sent, in order. It ends with `last`.
     private var unconfirmed: [Int] = []
-    /// When sound was first left out, since when each confirmation has come late; nil if none was.
+    /// When sound was first left out, since when each confirmation has arrived late; nil if none was.
     private var crowdedSince: Int?
     private let maxWait: Int
 
@@ -41,8 +41,8 @@ struct AudioFlow {
         return last
     }
 
-    /// Takes the client's confirmation of the packet `number` and of all before it. Returns false if that is nothing
-    /// new.
+    /// Records the client's confirmation of the packet `number` and of all before it. Returns false if nothing new is
+    /// confirmed.
     mutating func confirm(through number: UInt32, at now: Int) -> Bool {
         let rest = Int(last &- number)
         guard rest < unconfirmed.count else { return false }

@@ -2,7 +2,7 @@ import MediaSessions
 import MediaTypes
 import Rooms
 
-/// What a member says of the pictures that it gets on its WebSocket.
+/// A member's reply about the pictures on its WebSocket.
 enum FrameReply {
     /// `__frames_seen`: its decoder has all pictures up to this number.
     case seen(UInt32)
@@ -16,7 +16,7 @@ enum FrameReply {
     case stop
 }
 
-/// The pictures, and the sound if it wants that, that a member gets on its WebSocket.
+/// The pictures on a member's WebSocket, and the sound if the member wants sound.
 struct FrameStream {
     let track: TrackName
     /// Identifies the stream among all of the site's.
@@ -55,7 +55,7 @@ final class FrameStreams {
         member.frames = FrameStream(track: track, key: key)
         member.socket.beginSound()
         member.socket.send(SkyRTCReply(frames: track).text)
-        // The answer tells the round trip, in front of the first picture, which may take long.
+        // The answer measures the round trip before the first picture, which may take long.
         let side = media.sessions
         member.socket.ping { side.confirmPictures(of: session, through: 0) }
     }
@@ -70,12 +70,12 @@ final class FrameStreams {
         member.socket.send(sound)
     }
 
-    /// Takes a member's reply. Returns the track whose stream is to end, if the member says so.
+    /// Handles a member's reply. Returns the track whose stream is to end, if the member requests it.
     func take(_ reply: FrameReply, from member: RoomMember) -> TrackName? {
         guard let stream = member.frames, let session = member.sessions[stream.track] else { return nil }
         switch reply {
         case .seen(let number):
-            // Nobody has what still waits here: more would come, and wait too.
+            // The member can't have pictures that still wait here: more would be sent, and wait too.
             guard number > stream.seen, number <= member.socket.begunPicture else { return nil }
             member.frames?.seen = number
             member.socket.refundMessage()
@@ -101,14 +101,14 @@ final class FrameStreams {
 }
 
 extension WholePicture {
-    /// What stands in front of the picture in its message.
+    /// The header before the picture in its message.
     var header: [UInt8] {
         frameHeader(flags: (isKeyPicture ? 1 : 0) | (isPointerDrawn ? 2 : 0), number, captureTime)
     }
 }
 
 extension WholeAudio {
-    /// What stands in front of the packet in its message.
+    /// The header before the packet in its message.
     func header(number: UInt32) -> [UInt8] { frameHeader(flags: 4, number, captureTime) }
 }
 

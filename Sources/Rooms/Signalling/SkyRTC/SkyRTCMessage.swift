@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import Rooms
 
-/// Parses SkyRTC's JSON from a client into room events, and from somebody else's server into news of its room.
+/// Parses SkyRTC's JSON from a client into room events, and from an external server into news of its room.
 ///
 /// `{"eventName": "__join", "data": {...}}`. Clients differ in details: a key with a value of the wrong type counts as
 /// missing, numbers may be written as text, and names may have one underscore or two.
@@ -53,7 +53,7 @@ package struct SkyRTCMessage: Decodable {
         }
     }
 
-    /// What the message tells a member of a room; nil for anything else.
+    /// The message's news for a member of a room; nil for any other message.
     package var news: SkyRTCNews? {
         let name = eventName.drop { $0 == "_" }
         guard eventName.hasPrefix("_"), eventName.utf8.count - name.utf8.count <= 2 else { return nil }
@@ -82,7 +82,7 @@ package struct SkyRTCMessage: Decodable {
     /// The secret of a `__join` with which the member goes on that it was before; nil if there is none.
     var resumption: String? { data?.resumption }
 
-    /// What the message says of the pictures on this WebSocket; nil for any other message.
+    /// The message's reply about the pictures on this WebSocket; nil for any other message.
     var frameReply: FrameReply? {
         guard eventName.hasPrefix("_") else { return nil }
         return switch eventName.drop(while: { $0 == "_" }) {
@@ -161,11 +161,11 @@ package struct SkyRTCMessage: Decodable {
     }
 }
 
-/// What a SkyRTC server tells a member of one of its rooms.
+/// A SkyRTC server's notification to a member of one of its rooms.
 package enum SkyRTCNews: Sendable, Equatable {
     /// `_peers`: the members that were there first, to whom this one offers, and its own identifier.
     case peers([String], you: String?)
-    /// `_new_peer`: somebody has joined, and will offer.
+    /// `_new_peer`: a peer has joined, and will offer.
     case newPeer(String)
     case removePeer(String)
     case offer(from: String, sdp: String)

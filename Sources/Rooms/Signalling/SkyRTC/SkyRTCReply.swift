@@ -65,10 +65,10 @@ struct SkyRTCReply: Encodable {
         }
     }
 
-    /// Creates a message of a room. The other values are for `_peers`: `tracks` are those that a newcomer can watch,
-    /// `page` is the version of our page, `iceServers` are the servers by which it may reach the others, `resumption`
-    /// is the secret of a viewer who breaks off, and `watching` are the tracks of which one who has gone on still has a
-    /// session.
+    /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
+    /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
+    /// `resumption` is the secret of a viewer who breaks off, and `watching` are the tracks of which one who has gone
+    /// on still has a session.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
         resumption: String? = nil, watching: [TrackName]? = nil
@@ -185,7 +185,7 @@ struct SkyRTCReply: Encodable {
 struct TrackSummary: Encodable {
     let name: String
     let source: String
-    /// Its tag; what is nil is left out.
+    /// Its tag; nil values are left out.
     let text: String?
     let data: JSONValue?
 }

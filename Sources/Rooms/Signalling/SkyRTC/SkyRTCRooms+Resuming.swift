@@ -3,10 +3,10 @@ import Rooms
 import Threading
 import Viewer
 
-/// Viewers whose WebSocket breaks off, or is dead because their address has changed, go on by another one. Their media
-/// sessions, which have a path of their own, continue.
+/// Viewers whose WebSocket breaks off, or is dead because their address has changed, continue over another WebSocket.
+/// Their media sessions, which have their own path, aren't interrupted.
 extension SkyRTCRooms {
-    /// Takes what comes by `socket` as the member's.
+    /// Treats messages on `socket` as the member's messages.
     func listen(to socket: WebSocketConnection, of id: MemberID) {
         socket.onMessage = { [unowned self] text in received(text, from: id) }
         socket.onEnd = { [unowned self] in ended(id) }
@@ -28,8 +28,8 @@ extension SkyRTCRooms {
         if let room = member.room { log(of: member.address).info("room \(room): a viewer left") }
     }
 
-    /// Whether `member`, whose WebSocket has just ended, may still go on by another one: a viewer with media sessions
-    /// whose client hasn't said that it leaves.
+    /// Whether `member`, whose WebSocket has just ended, may still continue over another WebSocket: a viewer with media
+    /// sessions whose client hasn't said that it leaves.
     func awaits(_ member: RoomMember) -> Bool {
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         guard member.socket.brokeOff, !member.sessions.isEmpty, rooms.directory.greetingAgain(member.id) != nil else {
@@ -42,8 +42,8 @@ extension SkyRTCRooms {
     /// Lets the viewer with the secret `resumption` continue over the WebSocket of `newcomer`, if `key` still opens its
     /// room. Returns whether there is such a viewer.
     ///
-    /// A member of the meeting can't go on, because it has missed what the others told it; it leaves, and joins again.
-    /// One who was removed while its WebSocket was dead hears of it now.
+    /// A member of the meeting can't continue, because it has missed the other members' messages; it leaves, and joins
+    /// again. A viewer who was removed while its WebSocket was dead is notified now.
     func resume(_ resumption: String, with key: RoomKey, by newcomer: RoomMember) -> Bool {
         guard newcomer.room == nil, let room = rooms.directory.grant(to: key).room?.name,
             let member = rooms.members.values.first(where: { $0.resumption == resumption }), member !== newcomer
@@ -57,7 +57,7 @@ extension SkyRTCRooms {
             member.socket.abort()
             return false
         }
-        // Pictures that came by the former WebSocket don't go on.
+        // Pictures over the former WebSocket don't continue.
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
         member.resume(by: newcomer)
@@ -81,7 +81,7 @@ extension SkyRTCRooms {
             watching: watching)
     }
 
-    /// Tells a viewer all that it has to know of its room, and of the tracks that it watches.
+    /// Sends a viewer the whole state of its room, and of the tracks that it watches.
     func tellAll(to member: RoomMember, in room: String) {
         tellStates(to: member, in: room)
         if !rooms.directory.namesTracks(in: room) {

@@ -45,7 +45,7 @@ extension SkyRTCRooms {
         }
     }
 
-    /// Takes what a member says of the pictures on its WebSocket.
+    /// Handles a member's reply about the pictures on its WebSocket.
     func take(_ reply: FrameReply, from member: RoomMember) {
         guard let track = frames.take(reply, from: member) else { return }
         handle(.unwatch(member.id, track))

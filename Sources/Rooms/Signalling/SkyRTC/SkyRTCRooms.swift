@@ -6,7 +6,7 @@ import Threading
 import Viewer
 
 /// The rooms over WebSockets: translates SkyRTC's JSON for `RoomDirectory`, performs the actions that it returns, and
-/// tells viewers of tracks.
+/// announces tracks to viewers.
 final class SkyRTCRooms {
     let configuration: SignallingConfiguration
     let rooms: HostRooms
@@ -37,14 +37,14 @@ final class SkyRTCRooms {
         socket.start()
     }
 
-    /// Closes connections whose clients haven't joined in time, and removes everybody from expired rooms.
+    /// Closes connections whose clients haven't joined in time, and removes all participants from expired rooms.
     func tick() {
         for action in rooms.advance(to: configuration.lifetimeClock()) { carryOut(action) }
         for room in rooms.directory.roomNames
         where rooms.directory.hasExpired(room) && expiredRooms.insert(room).inserted {
             log.own.info("room \(room): its invite links have expired")
             configuration.onExpiry(room)
-            // Members have been told already. These are players, publishers and the like.
+            // Members have been notified already. These are players, publishers and the like.
             presence.removeAll(from: room)
             presence.changed(in: room)
         }
@@ -92,7 +92,7 @@ final class SkyRTCRooms {
 // MARK: - Tracks
 
 extension SkyRTCRooms {
-    /// Adds a track to an existing room, and tells its viewers. Returns false if there can't be such a track.
+    /// Adds a track to an existing room, and notifies its viewers. Returns false if there can't be such a track.
     func add(_ media: any RoomMedia, as address: TrackAddress) -> Bool {
         let (room, track) = (address.room, address.track)
         guard rooms[address] == nil else {
@@ -104,12 +104,12 @@ extension SkyRTCRooms {
         return rooms[address] != nil
     }
 
-    /// Removes a track, ends the members' sessions for it, and tells its viewers.
+    /// Removes a track, ends the members' sessions for it, and notifies its viewers.
     func remove(_ address: TrackAddress) {
         for action in rooms.remove(address) { carryOut(action) }
     }
 
-    /// Tells the viewers of `room` the state of a track's source.
+    /// Announces the state of a track's source to the viewers of `room`.
     func announce(_ state: SourceState, in room: String, track: TrackName?) {
         guard let address = rooms.address(of: track, in: room), rooms.set(state, of: address) else { return }
         let whose = rooms.label(of: address).map { "the source of \($0)" } ?? "the source"
@@ -118,13 +118,13 @@ extension SkyRTCRooms {
         if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
     }
 
-    /// Tells the viewers of `room` another tag of a track.
+    /// Announces a track's new tag to the viewers of `room`.
     func announce(_ tag: TrackTag, in room: String, track: TrackName) {
         guard rooms.set(tag, of: TrackAddress(room: room, track: track)) else { return }
         rooms.tellViewers(of: room, SkyRTCReply(tracks: rooms.summaries(of: room)).text)
     }
 
-    /// Tells the viewers of `room` whether a track can be heard.
+    /// Announces to the viewers of `room` whether a track can be heard.
     func announceSound(_ sound: AudioState, in room: String, track: TrackName?) {
         guard let address = rooms.address(of: track, in: room), rooms.set(sound, of: address) else { return }
         let whose = rooms.label(of: address).map { "the sound of \($0)" } ?? "the sound"
@@ -140,14 +140,14 @@ extension SkyRTCRooms {
         }
     }
 
-    /// Tells a new member the states of the sources of its room's tracks, and which tracks have sound.
+    /// Sends a new member the states of the sources of its room's tracks, and which tracks have sound.
     func tellStates(to member: RoomMember, in room: String) {
         var replies = rooms.addresses(in: room).compactMap { stateReply(of: $0) }
         if replies.isEmpty {
             replies = [SkyRTCReply(.waiting, microseconds: g_get_monotonic_time() - startTime)]
         }
         for address in rooms.addresses(in: room) {
-            // A track that was never said to have sound has none.
+            // A track whose sound was never announced has none.
             guard let sound = rooms[address]?.sound, sound != AudioState.none else { continue }
             replies.append(SkyRTCReply(sound, track: rooms.label(of: address)))
         }
@@ -162,7 +162,7 @@ extension SkyRTCRooms {
     func handle(_ event: RoomEvent) {
         let before = event.member.flatMap { rooms.directory.place(of: $0) }
         let actions = rooms.handle(event)
-        // Done before anybody is told, so that a client that asks in response gets the new numbers.
+        // Done before clients are notified, so that a client that asks in response gets the new numbers.
         if let id = event.member { moved(id, from: before, to: rooms.directory.place(of: id)) }
         for action in actions { carryOut(action) }
     }
@@ -214,7 +214,7 @@ extension SkyRTCRooms {
             case .answer(_, let sender, _): rooms[sender] != nil
             default: false
             }
-        // A client that reads slowly misses what other members say, rather than being disconnected because of it.
+        // A client that reads slowly misses other members' messages, rather than being disconnected.
         if isRelayed, member.socket.unsentCount + text.utf8.count > Self.maxRelayed { return }
         member.socket.send(text)
     }

@@ -19,7 +19,7 @@ final class EngineSession {
 
     enum State {
         case open
-        /// Nothing more will be sent; a polling client has until the deadline to fetch what is left.
+        /// Nothing more will be sent; a polling client has until the deadline to fetch the rest.
         case closing(deadline: Int)
         case ended
     }
@@ -52,7 +52,7 @@ final class EngineSession {
     weak var posting: ClientConnection?
     /// Whether the client is in a room.
     private(set) var isAdmitted = false
-    /// What a polling client may still send until then.
+    /// The messages and bytes that a polling client may still send until it is in a room.
     var messagesLeft: Int
     var bytesLeft: Int
     var unsent: [EnginePacket] = []
@@ -65,7 +65,7 @@ final class EngineSession {
 
     /// The burst that a polling client may send after a quiet time, in microseconds of the allowed rate.
     static let burstTime = 2_000_000
-    /// How long a polling client has to fetch what is left.
+    /// How long a polling client has to fetch the rest.
     private static let farewellMicroseconds = 5_000_000
 
     /// Creates a session over `socket`, which isn't started yet, or over polling.
@@ -113,7 +113,7 @@ final class EngineSession {
         if case .webSocket(let socket) = transport { socket.admit() }
     }
 
-    /// Lets a client that isn't in a room try again.
+    /// Allows a client that isn't in a room another try.
     func allowAnotherTry() {
         messagesLeft = limits.messagesBeforeJoining
         bytesLeft = limits.bytesBeforeJoining
@@ -161,7 +161,7 @@ final class EngineSession {
         if isPolling { end() } else { close() }
     }
 
-    /// Ends the session because the host is ending. A WebSocket's client is told by the close code.
+    /// Ends the session because the host is ending. A WebSocket client learns the reason from the close code.
     func endWithHost() {
         guard case .webSocket(let socket) = transport else { return end() }
         state = .closing(deadline: .max)

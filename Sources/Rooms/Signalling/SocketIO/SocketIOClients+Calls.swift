@@ -2,10 +2,10 @@ import Rooms
 import SocketIORooms
 import Threading
 
-/// Calls: rooms for two clients, which aren't the host's (`--pair-rooms`). What one of them says is passed on to the
-/// other.
+/// Calls: rooms for two clients, separate from the host's rooms (`--pair-rooms`). Each client's messages are relayed to
+/// the other client.
 extension SocketIOClients {
-    /// How many bytes may wait for a client before what the other says is dropped.
+    /// How many bytes may wait for a client before the other client's messages are dropped.
     private static let maxRelayed = 128 * 1024
 
     /// Whether a key is for a room of clients, not for one of the host's.
@@ -13,7 +13,7 @@ extension SocketIOClients {
         configuration.pairRooms && !key.room.isEmpty && !rooms.directory.roomNames.contains(key.room)
     }
 
-    /// Whether a client may enter a room of clients: with what lets it into the host's first room.
+    /// Whether a client may enter a room of clients: with the token and password of the host's first room.
     func mayCall(_ key: RoomKey, from address: String) -> Bool {
         let first = RoomKey(room: "", token: key.token, password: key.password)
         return admission.room(openedBy: first, from: address) != nil
@@ -37,7 +37,7 @@ extension SocketIOClients {
         }
     }
 
-    /// Sends the clients away when the token that let them in has expired.
+    /// Removes the clients when the token that admitted them has expired.
     func endExpiredCalls() {
         guard !calls.isEmpty, let first = rooms.directory.roomNames.first, rooms.directory.hasExpired(first) else {
             return
@@ -47,7 +47,7 @@ extension SocketIOClients {
         }
     }
 
-    /// Changes a room, and carries out what follows.
+    /// Changes a room, and performs the resulting actions.
     func change(_ name: String, _ change: (inout CallRoom) -> [PairAction]) {
         var room = calls[name] ?? CallRoom()
         let actions = change(&room)
@@ -59,7 +59,7 @@ extension SocketIOClients {
         switch action {
         case .send(let message, let member):
             guard let client = clients[member] else { return }
-            // A client that reads slowly misses what the other says, rather than being disconnected because of it.
+            // A client that reads slowly misses the other client's messages, rather than being disconnected.
             if case .relayed(let json) = message,
                 client.session.unreadCount + json.utf8.count > Self.maxRelayed
             {

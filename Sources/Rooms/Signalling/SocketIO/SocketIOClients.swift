@@ -5,8 +5,8 @@ import Rooms
 import SocketIORooms
 import Threading
 
-/// The clients of socket.io, which speaks events and empty acknowledgements in one namespace over Engine.IO. What a
-/// client sends goes to the `PairRoom` that it is in, and what that room decides is carried out here.
+/// The clients of socket.io, which speaks events and empty acknowledgements in one namespace over Engine.IO. A client's
+/// events are passed to its `PairRoom`, and the actions that the room returns are performed here.
 final class SocketIOClients {
     /// The longest name of a room with its token, in bytes.
     private static let maxName = 512
@@ -61,7 +61,7 @@ final class SocketIOClients {
         endExpiredCalls()
     }
 
-    /// Tells all clients that the host is ending.
+    /// Notifies all clients that the host is ending.
     func stop() {
         for name in Array(pairs.keys) { handle(.hostGone, in: name) }
     }
@@ -134,7 +134,7 @@ final class SocketIOClients {
             return enter(definition, client)
         }
         log(of: client.address).info("a client from \(client.address) was not admitted")
-        // Clients know no message for this. They all take this one as the end of the call, and it reveals nothing.
+        // Clients know no message for this. They all treat this message as the end of the call, and it reveals nothing.
         dismiss(client)
     }
 
@@ -155,13 +155,13 @@ final class SocketIOClients {
         return text.utf8.count <= Self.maxName ? RoomKey(text) : nil
     }
 
-    /// Takes a client out of its room as if its connection were gone.
+    /// Removes a client from its room as if its connection were gone.
     private func leaveSilently(_ client: PairClient) {
         if let room = client.room { handle(.lost(client.member), in: room) }
         if let call = client.call { change(call) { $0.lost(client.member) } }
     }
 
-    /// Tells a client that it has left, and disconnects it as socket.io does: otherwise it would reconnect at once.
+    /// Notifies a client that it has left, and disconnects it as socket.io does: otherwise it would reconnect at once.
     private func dismiss(_ client: PairClient) {
         client.room = nil
         send(.notice(.left, about: client.member), to: client)

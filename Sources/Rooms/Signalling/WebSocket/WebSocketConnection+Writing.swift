@@ -1,17 +1,17 @@
 import CGLib
 import MediaSessions
 
-/// What is written to the client.
+/// Writing to the client.
 extension WebSocketConnection {
-    /// Queues a picture as a binary message. Messages of text and sound go first. There is no limit here: no more
-    /// pictures come than the client confirms. One that may no longer be shown when its turn comes is left out.
+    /// Queues a picture as a binary message, after text and sound messages. There is no limit here: no more pictures
+    /// arrive than the client confirms. At its turn, a picture that may no longer be shown is left out.
     func send(_ picture: WholePicture) {
         guard case .open = state else { return }
         pictures.append(picture)
         if writing == nil { writeAll() }
     }
 
-    /// Queues a packet of sound as a binary message, behind those of text. It is left out when its turn comes if it has
+    /// Queues a sound packet as a binary message, after text messages. At its turn, the packet is left out if it has
     /// waited for too long, if too much sound is under way, or if it may no longer be heard.
     func send(_ sound: WholeAudio) {
         guard case .open = state else { return }
@@ -24,7 +24,7 @@ extension WebSocketConnection {
     /// Counts sound from 1 again, for another stream.
     func beginSound() { soundFlow = AudioFlow(maxWait: limits.soundTime.microseconds) }
 
-    /// Takes the client's confirmation of sound. Returns false if that is nothing new.
+    /// Records the client's confirmation of sound. Returns false if it confirms nothing new.
     func confirmSound(through number: UInt32) -> Bool {
         soundFlow.confirm(through: number, at: g_get_monotonic_time())
     }
@@ -51,7 +51,7 @@ extension WebSocketConnection {
         if writing == nil { writeAll() }
     }
 
-    /// Writes what is queued, and waits for space if there is more. Returns false if there is nothing to wait for.
+    /// Writes queued data, and waits for space if there is more. Returns false if there is nothing to wait for.
     @discardableResult
     private func writeAll() -> Bool {
         guard let output = g_io_stream_get_output_stream(stream) else { return false }

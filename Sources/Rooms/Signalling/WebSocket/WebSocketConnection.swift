@@ -183,8 +183,8 @@ final class WebSocketConnection {
 // MARK: - Reading
 
 extension WebSocketConnection {
-    /// Reads what is available, up to a limit so that others get their turn. Returns false once the connection has
-    /// ended.
+    /// Reads available data, up to a limit so that other connections get their turn. Returns false once the connection
+    /// has ended.
     private func readAll() -> Bool {
         guard let input = g_io_stream_get_input_stream(stream) else { return false }
         var chunk = [UInt8](repeating: 0, count: 16 * 1024)

@@ -9,11 +9,11 @@
 ///     |N|V|V|V|  4    |S|             | bits (127)        | 4 bytes   | with it |
 ///     +-+-+-+-+-------+-+-------------+-------------------+-----------+---------+
 ///
-/// libsoup's own reader limits the size of a frame but not that of a message with many fragments, and reports neither.
-/// So the frames are decoded here, while libsoup performs the handshake. No extension is negotiated, so the reserved
-/// bits are zero.
+/// libsoup's own reader limits the size of a frame but not the size of a message with many fragments, and reports
+/// neither. So the frames are decoded here, while libsoup performs the handshake. No extension is negotiated, so the
+/// reserved bits are zero.
 struct WebSocketDecoder {
-    /// What the peer has sent.
+    /// A message or control frame of the peer.
     enum Event: Equatable {
         /// A whole message, text or binary.
         case message([UInt8])
@@ -162,7 +162,7 @@ enum WebSocketFrame {
         return [frame[0], frame[1] | 0x80] + frame[2..<min(frame.count, 2 + extended)] + key + payload
     }
 
-    /// What stands in front of a binary message of `count` bytes.
+    /// The header of a binary message of `count` bytes.
     static func binaryHeader(of count: Int) -> [UInt8] { header(0x2, count) }
 
     /// The longest header.
