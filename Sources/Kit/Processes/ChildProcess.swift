@@ -9,9 +9,9 @@ import Synchronization
 public final class ChildProcess: Sendable {
     /// The child's process id. It may be reused once the child was reaped, so use the methods here to send signals.
     public let processID: Int32
-    /// What the child wrote to its standard output, if `Launch.standardOutput` is `text` or `lines`.
+    /// The child's output on its standard output, if `Launch.standardOutput` is `text` or `lines`.
     public let output: CollectedOutput?
-    /// What the child wrote to its standard error, if `Launch.standardError` is `text` or `lines`.
+    /// The child's output on its standard error, if `Launch.standardError` is `text` or `lines`.
     public let errorOutput: CollectedOutput?
 
     private let leadsProcessGroup: Bool

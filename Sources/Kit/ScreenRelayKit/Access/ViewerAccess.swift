@@ -14,7 +14,7 @@ public final class ViewerAccess {
     /// Attempts with a right token and a wrong password.
     private var wrongPasswords = FailedAttempts()
 
-    /// The rules of a host, whose rooms are the same for as long as it runs.
+    /// The rules of a host, whose rooms don't change while it runs.
     public init(of host: ScreenRelayHost) {
         let configuration = host.configuration
         let rules = RoomAccess.rules(of: configuration, expiry: host.expiryTime)
@@ -31,8 +31,8 @@ public final class ViewerAccess {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether everybody may watch a room. A room that doesn't exist is open if all others are: who can't watch learns
-    /// nothing about which rooms there are.
+    /// Whether any client may watch a room. A room that doesn't exist is open if all others are, so that a client
+    /// without access can't find out which rooms exist.
     public func isOpen(_ room: String) -> Bool {
         guard let found = rooms[room] else { return rooms.values.allSatisfy(isOpen) }
         return isOpen(found)
@@ -43,8 +43,8 @@ public final class ViewerAccess {
     /// Whether the links to a room have expired.
     public func isExpired(_ room: String) -> Bool { rooms[room]?.policy.isExpired(at: now) ?? false }
 
-    /// Whether a token, and the password if the rooms have one, let a viewer at `address` into a room. Takes the same
-    /// time for every token. The password is only compared if the token is right and the address is within its limit.
+    /// Whether a token, and the password if the rooms have one, admit a viewer at `address` to a room. The time doesn't
+    /// depend on the token. The password is only compared if the token is right and the address is within its limit.
     public func admits(_ address: String, to room: String, token: String, password: String) -> Bool {
         let now = now
         let isCompared = !password.isEmpty && wrongPasswords.mayTry(address, now: now)
@@ -57,7 +57,7 @@ public final class ViewerAccess {
         }
     }
 
-    /// The tokens that let a viewer into a room without a password, for proofs that don't tell the token.
+    /// The tokens that admit a viewer to a room without a password, for proofs that don't reveal the token.
     public func tokens(of room: String) -> [String] {
         guard !needsPassword, let found = rooms[room], !found.policy.isExpired(at: now) else { return [] }
         return found.tokens

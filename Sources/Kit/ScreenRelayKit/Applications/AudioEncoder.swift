@@ -2,7 +2,7 @@ import AudioCoding
 import MediaTypes
 import Opus
 
-/// Makes packets of 20 ms of an application's samples: joins what follows on, and leaves out silence.
+/// Makes packets of 20 ms of an application's samples: joins consecutive samples, and leaves out silence.
 ///
 /// The time is an argument. Not thread-safe.
 struct AudioEncoder {
@@ -14,7 +14,7 @@ struct AudioEncoder {
 
     private let encoder: OpusEncoder
     private var gate = SilenceGate()
-    /// When the first sample in `waiting` was captured; nil if what comes next follows nothing.
+    /// When the first sample in `waiting` was captured; nil if the next samples follow no others.
     private var start: MonotonicTime?
     /// Samples that don't fill a packet yet, interleaved.
     private var waiting: [Float] = []
@@ -23,7 +23,7 @@ struct AudioEncoder {
         encoder = try OpusEncoder(channelCount: channelCount, bitRate: bitRate)
     }
 
-    /// Ends what was encoded so far: the next samples don't follow it.
+    /// Ends the run of samples encoded so far: the next samples don't continue it.
     mutating func forget() {
         guard start != nil else { return }
         start = nil
@@ -32,8 +32,8 @@ struct AudioEncoder {
         encoder.reset()
     }
 
-    /// Takes samples with the encoder's number of channels, and returns the packets that they complete. Sets
-    /// `hasFailed` if libopus fails, as it does only without memory.
+    /// Adds samples with the encoder's number of channels, and returns the packets that they complete. Sets `hasFailed`
+    /// if libopus fails, as it does only without memory.
     mutating func encode(
         _ sound: AudioSamples, captured: MonotonicTime?, now: MonotonicTime, _ hasFailed: inout Bool
     ) -> [CodedFrame] {

@@ -7,15 +7,15 @@ public import TrackHub
 
 /// The sound of a track, of an application's own packets or samples.
 ///
-/// A track of packets passes what ``write(_:)`` gets on unchanged: viewers get exactly what the application writes. A
-/// track of samples encodes what ``write(samples:captured:)`` gets to Opus, while somebody listens. Which one it is, is
-/// chosen when it is made. May be used on any thread.
+/// The initializer decides the kind: a track of packets passes the packets of ``write(_:)`` on unchanged, and a track
+/// of samples encodes the samples of ``write(samples:captured:)`` to Opus while there are listeners. May be used on any
+/// thread.
 public final class CustomAudioTrack: PictureSource {
-    /// What a track tells its application.
+    /// The track's notification to its application.
     ///
     /// The closure is called on any thread, the writing one included, but one call at a time. It must not block.
     public struct Feedback: Sendable {
-        /// Whether anyone listens now. While no one does, sound need not be written.
+        /// Whether there are listeners now. Otherwise sound need not be written.
         public var watchedChanged: @Sendable (Bool) -> Void
 
         /// Feedback that calls this closure.
@@ -25,7 +25,7 @@ public final class CustomAudioTrack: PictureSource {
     }
 
     private let feedback: Feedback
-    /// Those of the samples; nil for a track of packets.
+    /// The number of the samples' channels; nil for a track of packets.
     private let channelCount: Int?
     private let encoder: Mutex<AudioEncoder?>
     private let state = Mutex(State())
@@ -40,7 +40,7 @@ public final class CustomAudioTrack: PictureSource {
         /// Nil if the sound is not recorded.
         var recording: PublicationAudioRecording?
 
-        /// The hub, if what is written now can be heard.
+        /// The hub, if sound that is written now can be heard.
         var hearing: TrackHub? { isHeard && !isPaused ? hub : nil }
     }
 
@@ -73,9 +73,9 @@ public final class CustomAudioTrack: PictureSource {
     /// Writes the next frame of a track of packets: a packet of Opus, as `CodedFrame.init(opus:captureTime:)` of the
     /// module Opus makes it. Only one thread may write at a time.
     ///
-    /// The capture time is that of the first sample that a decoder plays, on this machine's CLOCK_MONOTONIC; if there
-    /// is none, the time of this call is used. A packet whose time is within 8 ms of the end of the one before is
-    /// played right behind it, and one that begins earlier is left out.
+    /// The capture time is the time of the first sample that a decoder plays, on this machine's CLOCK_MONOTONIC; if
+    /// there is none, the time of this call is used. A packet whose time is within 8 ms of the end of the preceding
+    /// packet is played directly after it, and a packet that begins earlier is left out.
     ///
     /// - Returns: nil if the packet is on its way to the listeners that there are; otherwise why it is left out.
     @discardableResult
@@ -89,14 +89,15 @@ public final class CustomAudioTrack: PictureSource {
 
     /// Writes the next samples of a track of samples, any number of them. Only one thread may write at a time.
     ///
-    /// While somebody listens, they are encoded before the call returns, in packets of 20 ms. While nobody does, or the
-    /// sharer has paused or muted, they are dropped. Of digital silence, no more than 300 ms are sent.
+    /// While there are listeners, the samples are encoded before the call returns, in packets of 20 ms. Otherwise, or
+    /// while the sharer has paused or muted, the samples are dropped. Of digital silence, at most 300 ms are sent.
     ///
     /// - Parameter captured: when the first sample was captured, on this machine's CLOCK_MONOTONIC. Up to 20 ms from
-    ///   where the samples before end, these follow them without a break; a sound card whose clock drifts by 100 ppm
-    ///   gets a break in 200 s. Beyond that, there is a gap, or a part is left out. Nil if it isn't known: the samples
-    ///   follow those before, unless they come more than 200 ms early or late.
-    /// - Returns: nil if the samples are encoded, or may be dropped as said above; otherwise why they are left out.
+    ///   the end of the preceding samples, there is no break between the two; a sound card whose clock drifts by 100
+    ///   ppm gets a break in 200 s. Beyond that, there is a gap, or a part is left out. Nil if the time isn't known:
+    ///   there is no break either, unless the samples are written more than 200 ms early or late.
+    /// - Returns: nil if the samples are encoded, or may be dropped as described above; otherwise why they are left
+    ///   out.
     @discardableResult
     public func write(samples: AudioSamples, captured: MonotonicTime? = nil) -> WriteError? {
         guard let channelCount else { return .wrongKind }
@@ -115,13 +116,13 @@ public final class CustomAudioTrack: PictureSource {
     }
 
     private func deliver(_ frame: CodedFrame, to hub: TrackHub, at now: MonotonicTime) {
-        // What nobody may hear isn't recorded either.
+        // Paused or muted sound isn't recorded either.
         let recording = state.withLock { $0.isPaused ? nil : $0.recording }
         recording?.record(frame, at: now)
         hub.deliver(frame, from: self, epoch: epoch, arrival: now)
     }
 
-    /// Whether somebody hears what is written now; else it need not be decoded.
+    /// Whether sound that is written now is heard; otherwise it need not be decoded.
     package var isHeard: Bool { state.withLock { $0.hearing != nil } }
 
     /// How many listen now: viewers that the sound is sent to, and applications. 0 while the track is in no room.
@@ -130,8 +131,8 @@ public final class CustomAudioTrack: PictureSource {
     /// Makes this the source of a track's sound, which `recorder` records if there is one. Returns false if the sound
     /// has a source already, or this track is in a room.
     func attach(to hub: TrackHub, recorder: LinkRecorder?) -> Bool {
-        // Before the hub knows this source, because it tells at once who listens. It ignores what is written until
-        // then.
+        // Before the hub knows this source, because the hub then reports listeners at once. Until then, the hub ignores
+        // sound.
         let isFree = state.withLock { state in
             guard state.hub == nil else { return false }
             state = State(hub: hub)
@@ -155,7 +156,7 @@ public final class CustomAudioTrack: PictureSource {
         return false
     }
 
-    /// Takes the track out of its room. Viewers are told that there is no sound.
+    /// Removes the track from its room. Viewers are notified that there is no sound.
     public func end(reason: String) {
         let hub = state.withLock { state in
             defer { state = State() }
@@ -177,7 +178,7 @@ public final class CustomAudioTrack: PictureSource {
         feedback.watchedChanged(isRunning)
     }
     public func setTargetBitRate(_ rate: BitRate) {
-        // Sound takes so little that pictures get less instead.
+        // Sound needs so little that the pictures' rate is lowered instead.
     }
     public func setSharerPaused(_ isPaused: Bool) {
         state.withLock { $0.isPaused = isPaused }

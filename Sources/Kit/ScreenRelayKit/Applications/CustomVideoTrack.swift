@@ -7,12 +7,12 @@ public import TrackHub
 
 /// A video track of an application's own frames or pictures, published into a room.
 ///
-/// A track of frames passes what ``write(_:)`` gets on unchanged: viewers get exactly what the application writes. A
-/// track of pictures encodes what ``write(picture:captured:)`` gets. Which one it is, is chosen when it is made.
-/// `Feedback` tells the application when a key frame is needed, what bit rate the viewers' connections can take, and
-/// whether anyone watches. May be used on any thread.
+/// The initializer decides the kind: a track of frames passes the frames of ``write(_:)`` on unchanged, and a track of
+/// pictures encodes the pictures of ``write(picture:captured:)``. `Feedback` notifies the application when a key frame
+/// is needed, which bit rate the viewers' connections carry, and whether the track is watched. May be used on any
+/// thread.
 public final class CustomVideoTrack: PictureSource {
-    /// What a track tells its application.
+    /// The track's notifications to its application.
     ///
     /// The closures are called on any thread, the writing one included, but one at a time. They must not block.
     public struct Feedback: Sendable {
@@ -21,10 +21,9 @@ public final class CustomVideoTrack: PictureSource {
         public var keyFrameWanted: @Sendable () -> Void
         /// The bit rate that the viewers' connections seem to carry. There is no limit until it is first called.
         public var targetBitRateChanged: @Sendable (BitRate) -> Void
-        /// Whether anyone watches now. While no one does, pictures need not be written.
+        /// Whether the track is watched now. Otherwise pictures need not be written.
         public var watchedChanged: @Sendable (Bool) -> Void
-        /// The format of the next key frame, for a track with `changesChroma`: 4:2:0 while someone watches who can't
-        /// decode 4:4:4.
+        /// The format of the next key frame, for a track with `changesChroma`: 4:2:0 while a viewer can't decode 4:4:4.
         public var chromaWanted: @Sendable (ChromaFormat) -> Void
 
         /// Feedback that calls these closures.
@@ -66,10 +65,9 @@ public final class CustomVideoTrack: PictureSource {
     /// A track of pictures, which the host encodes, and that is not in a room yet.
     ///
     /// - Parameters:
-    ///   - picturesPerSecond: how many are written in a second, 1...240. If more come, the bit rate is higher than it
-    ///     should be.
+    ///   - picturesPerSecond: how many are written per second, 1...240. If more are written, the bit rate is too high.
     ///   - highestBitRate: the rate that is not exceeded even if the viewers' connections carry more. Pictures that
-    ///     hardly change take far less.
+    ///     hardly change need far less.
     /// - Throws: ``HostError/system(_:)`` if the process has no thread or descriptor left.
     public convenience init(
         picturesPerSecond: Int, highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000),
@@ -109,14 +107,14 @@ public final class CustomVideoTrack: PictureSource {
 
     /// Writes the next picture of a track of pictures. Only one thread may write at a time.
     ///
-    /// While somebody watches, it is encoded before the call returns: some 4 ms for 1920x1080, and more where much
-    /// changes. While nobody does, the newest picture is kept, and is the first that the next viewer gets. Pictures may
-    /// have any size and colours; another size begins with a key frame.
+    /// While the track is watched, the picture is encoded before the call returns: some 4 ms for 1920x1080, and more
+    /// where much changes. Otherwise the newest picture is kept, and is the first that the next viewer gets. Pictures
+    /// may have any size and colours; another size begins with a key frame.
     ///
     /// - Parameter captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time,
     ///   or if it has none, for now.
-    /// - Returns: nil if the picture is encoded or kept; otherwise why it is left out. An encoder that fails on another
-    ///   thread is told by the next call.
+    /// - Returns: nil if the picture is encoded or kept; otherwise why it is left out. The next call reports an encoder
+    ///   that fails on another thread.
     @discardableResult
     public func write(picture: I420Picture, captured: MonotonicTime? = nil) -> WriteError? {
         guard let encoder else { return .wrongKind }
@@ -125,7 +123,7 @@ public final class CustomVideoTrack: PictureSource {
         return isDone ? nil : .encoderFailed
     }
 
-    /// Lets a picture go that no longer shows what the source does, while nobody watches.
+    /// Drops the last picture, which no longer shows the source's state, unless the track is watched.
     package func forgetPicture() { encoder?.forget() }
 
     /// Returns false if the track is in no room.
@@ -146,8 +144,8 @@ public final class CustomVideoTrack: PictureSource {
     /// Puts the track into a room, where `recorder` records it if there is one. Returns false if the room's track
     /// already has a source, or this track is in a room.
     func attach(to ingest: TrackIngest, recorder: LinkRecorder?) -> Bool {
-        // Set this before attaching, because the application may write as soon as it hears that a picture is wanted.
-        // The room ignores what is written before that, since this is not its source yet.
+        // Set this before attaching, because the application may write as soon as it is notified that a picture is
+        // wanted. The room ignores earlier pictures, since this track is not its source yet.
         let isFree = self.ingest.withLock { current in
             guard current == nil else { return false }
             current = ingest
@@ -168,7 +166,7 @@ public final class CustomVideoTrack: PictureSource {
         return false
     }
 
-    /// Takes the track out of its room. Viewers keep the last picture and are told `reason`.
+    /// Removes the track from its room. Viewers keep the last picture and receive `reason`.
     public func end(reason: String) {
         encoder?.finish()
         recording.withLock { $0 = nil }
@@ -178,7 +176,7 @@ public final class CustomVideoTrack: PictureSource {
     public func requestKeyFrame() {
         if let encoder { encoder.requestKeyFrame() } else { feedback.keyFrameWanted() }
     }
-    /// For a track of frames, does nothing: the application decides when they come.
+    /// For a track of frames, does nothing: the application decides when to write.
     public func requestPicture() { encoder?.requestPicture() }
     public func setWatched(_ isRunning: Bool) {
         encoder?.setWatched(isRunning)
@@ -188,7 +186,7 @@ public final class CustomVideoTrack: PictureSource {
         encoder?.setTargetBitRate(rate)
         feedback.targetBitRateChanged(rate)
     }
-    /// Where nobody makes key frames on request, nobody encodes here: the frames are passed on as they come.
+    /// If key frames aren't made on request, nothing is encoded here: the frames are passed on unchanged.
     public var obeys: SourceOrders { makesKeyFrames ? .bitRate : [] }
     public func setChroma(_ format: ChromaFormat) { feedback.chromaWanted(format) }
 }

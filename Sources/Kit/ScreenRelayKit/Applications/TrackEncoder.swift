@@ -5,13 +5,13 @@ import Threading
 import VideoDecoding
 import X264Encoding
 
-/// Encodes the pictures of a ``CustomVideoTrack`` while somebody watches: each on the thread that writes it, and the
-/// last one again on its own thread if a viewer needs it, since the caller must not wait.
+/// Encodes the pictures of a ``CustomVideoTrack`` while the track is watched: each on the thread that writes it, and
+/// the last picture again on the encoder's own thread if a viewer needs it, since the caller must not wait.
 ///
-/// Any thread may call any method. One thread encodes at a time; if other pictures come meanwhile, that thread goes on
-/// with the newest of them.
+/// Any thread may call any method. One thread encodes at a time; if other pictures are written meanwhile, that thread
+/// continues with the newest.
 final class TrackEncoder: Sendable {
-    /// What is to be encoded, and how.
+    /// The picture to encode, and the requests for its encoding.
     private struct Wishes {
         var deliver: (@Sendable (CodedFrame) -> Void)?
         var newest: I420Picture?
@@ -121,10 +121,10 @@ final class TrackEncoder: Sendable {
         }
     }
 
-    /// Lets the last picture go while nobody watches.
+    /// Drops the last picture unless the track is watched.
     func forget() { wishes.withLock { if !$0.isWatched { ($0.newest, $0.isDue) = (nil, false) } } }
 
-    /// Encodes the last picture if nobody has watched since it was written: no other will come.
+    /// Encodes the last picture if the track hasn't been watched since it was written: no other picture will follow.
     func finish() {
         wishes.withLock { $0.isWatched = true }
         // Another thread may be encoding, which takes some milliseconds; the caller's own can't be waited for, if it

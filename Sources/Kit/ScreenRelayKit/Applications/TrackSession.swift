@@ -26,8 +26,8 @@ public final class TrackSession: Sendable {
         readers.applications(by: -1)
     }
 
-    /// Takes the peer's answer to our offer. If it can't be used, the session is over, and nobody is told so again.
-    /// Throws ``MediaSessionError`` with the reason.
+    /// Applies the peer's answer to our offer. If the answer can't be used, the session is over without another
+    /// notification. Throws ``MediaSessionError`` with the reason.
     public func accept(answer: String) throws(MediaSessionError) { try server.accept(answer: answer, for: id) }
 
     /// Sends the peer a check about once per second from now on. Called once, after the answer.
@@ -39,10 +39,10 @@ public final class TrackSession: Sendable {
         server.enableKeepalive(id, timeout: timeout, onConnect: onConnect)
     }
 
-    /// Takes a candidate of the peer's, a line with or without "a=".
+    /// Adds a candidate of the peer, a line with or without "a=".
     public func add(candidate: String) { server.remoteCandidates(id, fragment: candidate) }
 
-    /// What was sent so far, at most about a second old; nil if the session isn't open.
+    /// The statistics of the media sent so far, at most about a second old; nil if the session isn't open.
     public var statistics: PeerStatistics? { server.statistics(of: id) }
 
     /// Ends the session before the release. Further calls do nothing.
@@ -53,8 +53,8 @@ extension HostedTrack {
     /// Offers the track to a peer, which has 30 s to answer.
     ///
     /// - Parameters:
-    ///   - kinds: what it gets: pictures, sound, or both. Sound that is offered may come later, or never. A server gets
-    ///     silence in its place once the track's sound has a source.
+    ///   - kinds: the media that the peer gets: pictures, sound, or both. Offered sound may start later, or never. A
+    ///     server gets silence in its place once the track's sound has a source.
     ///   - controlling: whether the host makes ICE's checks and nominates, as servers expect it; browsers do it
     ///     themselves.
     ///   - onEnd: called at most once, on any thread, with the reason in words when the session ends by itself; it must
@@ -76,10 +76,10 @@ extension HostedTrack {
         return TrackSession(session.id, session.offer, of: media.server, readers)
     }
 
-    /// Answers a peer's offer, which has to take a video, by sending it the track and its sound. `onEnd` is as in
+    /// Answers a peer's offer, which has to accept a video, by sending it the track and its sound. `onEnd` is as in
     /// ``offer(_:controlling:onEnd:)``.
     ///
-    /// - Throws: ``MediaSessionError`` if the offer can't be read or takes no H.264 video, or if there is no room for
+    /// - Throws: ``MediaSessionError`` if the offer can't be read or accepts no H.264 video, or if there is no room for
     ///   another session.
     public func answer(
         _ offer: String, onEnd: @escaping @Sendable (String) -> Void

@@ -24,6 +24,6 @@ public final class TrackSubscription: Sendable {
     /// up to the next random access frame, which shows as a gap in `TrackFrame.number`.
     public func take() -> [TrackFrame] { frames.reader.take() }
 
-    /// Whether a frame that was taken may still be sent to anybody. What is from before a pause may not.
+    /// Whether a frame that was taken may still be sent. Frames from before a pause may not.
     public func shows(_ frame: TrackFrame) -> Bool { frames.shows(frame) }
 }

@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 import Processes
 
-/// What a capture process may use, and no more.
+/// The limits of a capture process: it may use only the resources that it needs.
 ///
 /// Its environment holds only what X, or the sound server's library, and its log need; its descriptors are the standard
-/// streams and its link. It has a process group of its own, so a terminal's Ctrl-C reaches the host alone, which then
-/// ends it. The capture itself makes sure that it gains no privileges and that it ends with its parent
-/// (`screenrelay-capture --supervised`, and the same of `screenrelay-sound`).
+/// streams and its link. It has a process group of its own, so a terminal's Ctrl-C reaches only the host, which then
+/// ends the capture. The capture itself makes sure that it gains no privileges and that it ends with its parent
+/// (`--supervised` of `screenrelay-capture` and `screenrelay-sound`).
 public struct CaptureConfinement: Sendable {
     /// How much memory the capture may use.
     public var memory: CaptureMemory
-    /// Whether the capture gets a copy of the credentials for what it captures. Needed if it runs as another user, who
-    /// can't read ours.
+    /// Whether the capture gets a copy of the credentials for its display or sound server. Needed if it runs as another
+    /// user, who can't read ours.
     public var copiesCredentials = false
-    /// What the capture needs of the system.
+    /// The server that the capture needs.
     let resource: Resource
 
-    /// What a capture captures from.
+    /// The server that a capture reads from.
     enum Resource: Sendable {
         case display, soundServer
 
@@ -53,7 +53,7 @@ public struct CaptureConfinement: Sendable {
         self.resource = resource
     }
 
-    /// The confinement of a capture of sound. Its limit is several times what it uses, whatever it captures.
+    /// The confinement of a sound capture. Its memory limit is several times the usage of any sound capture.
     public static let sound = CaptureConfinement(.bytes(64_000_000), .soundServer)
 
     /// The variables that set the language of messages and the time zone of the log.

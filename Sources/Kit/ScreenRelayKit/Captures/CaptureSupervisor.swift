@@ -31,12 +31,12 @@ public final class CaptureSupervisor: Sendable {
     /// Starts `program` with `--link fd:3`.
     ///
     /// - Parameters:
-    ///   - confinement: what the capture may use, and its memory limit.
+    ///   - confinement: the resources that the capture may use, and its memory limit.
     ///   - link: gets our end of each socket pair.
     ///   - onFailure: called at most once, on the supervisor's thread, with the exit code, if a restart would not help.
-    ///     That is so if the first capture ended before it reached the link, with an exit code that would only come
-    ///     again (a wrong display or option), if it could not be started (71), or if the captured window is gone. Never
-    ///     called for a capture of sound, which is tried again in each of these cases.
+    ///     That is so if the first capture ended before it reached the link, with an exit code that would only recur (a
+    ///     wrong display or option), if it could not be started (71), or if the captured window is gone. Never called
+    ///     for a sound capture, which is started again in each of these cases.
     /// - Throws: `system` if no descriptor or thread is left. A capture that can't be started is no error here: see
     ///   `onFailure`.
     public init(
@@ -52,10 +52,10 @@ public final class CaptureSupervisor: Sendable {
             // One group for all runs of the capture. It is removed when this thread ends.
             let group = confinement.memory == .unlimited ? nil : MemoryGroup.make(for: confinement.resource)
             var pause = Interval.zero
-            // Whether the reason for a failure may pass. What is needed must have run once for that.
+            // Whether the reason for a failure may pass. A needed program must have run once for that.
             var mayPass = !program.isNeeded
             var lastEnd: ProcessStatus?
-            // Whether the last attempt found nothing to capture. Until it is there again, that has been said.
+            // Whether the last attempt found nothing to capture, which has then been reported.
             var isMissing = false
             while !isStopped() {
                 let began = MonotonicTime.now()
@@ -78,12 +78,12 @@ public final class CaptureSupervisor: Sendable {
                     continue
                 }
                 guard let status = capture.waitForEnd(isStopped: isStopped) else { return }
-                // A screen that was there may come back. One that was never there is most likely the wrong one.
+                // A screen that existed may return. A screen that never existed is most likely a mistake.
                 if !mayPass, !capture.hasArrived, case .exited(let code) = status, [64, 69, 77].contains(code) {
                     onFailure(code)
                     return
                 }
-                // A window doesn't come back, and another window of the same name may not be meant for the viewers.
+                // A closed window doesn't return, and another window with its name may not be meant for the viewers.
                 if program.isNeeded, status == .exited(Self.windowGone) {
                     onFailure(Self.windowGone)
                     return
@@ -95,7 +95,7 @@ public final class CaptureSupervisor: Sendable {
                     pause = wasGood ? .zero : min(pause, Self.maxPauseAfterArrival)
                 }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
-                // What isn't there, such as a sound server, is reported once and not at each attempt.
+                // A missing resource, such as a sound server, is reported once and not at each attempt.
                 let isNews = capture.hasArrived || status != lastEnd
                 log.write(isNews ? .warning : .debug, "\(program.name) ended (\(status)); restarting it \(when)")
                 lastEnd = status

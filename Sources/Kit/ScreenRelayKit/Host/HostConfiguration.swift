@@ -24,14 +24,14 @@ public struct HostConfiguration: Sendable {
     /// Where HTTP and WebSocket listen; at least one address. Port 0 means any free port.
     public var listen: [ListenAddress]
     /// The address of the UDP port that all viewers share. Port 0 means any free port. Viewers who can't use UDP
-    /// connect to the TCP port of the same number, unless it is taken or one of those in ``listen``.
+    /// connect to the TCP port of the same number, unless that port is in use or in ``listen``.
     public var mediaAddress: TransportAddress
-    /// Whether any free port will do if the one of ``mediaAddress`` is taken.
+    /// Whether any free port may be used if the port of ``mediaAddress`` is in use.
     public var mayUseOtherMediaPort = false
     /// Whether a browser may call this host by any literal address and by the machine's name, and not only by a
     /// loopback address (`Protocol/http.md`, "Access"). Opens no socket: `listen` and `mediaAddress` do.
     public var isOpenToNetwork: Bool
-    /// Addresses that viewers are told in addition to this machine's own, for example behind port forwarding. Port 0
+    /// Addresses that viewers receive in addition to this machine's own, for example behind port forwarding. Port 0
     /// means the UDP port.
     public var advertised: [TransportAddress] = []
     /// Names by which a browser may call this host, in addition to its addresses.
@@ -40,13 +40,13 @@ public struct HostConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// Reverse proxies whose `Forwarded` or `X-Forwarded-For` header is trusted to name the client.
     public var trustedProxies: [AddressRange] = []
-    /// Whether socket.io clients also get `other_joined`, which means the same as `otherjoin`. Off by default, because
-    /// a client that knows both names would make two offers.
+    /// Whether socket.io clients also get `other_joined`, a synonym of `otherjoin`. Off by default, because a client
+    /// that knows both names would make two offers.
     public var alsoOtherJoined = false
     /// Whether socket.io clients with the first room's token may call each other, in rooms of two with any other name.
     public var pairRooms = false
-    /// STUN and TURN servers by which clients may reach this host, and each other in a meeting. Clients are told of
-    /// them once they are let in. A TURN server without credentials is left out.
+    /// STUN and TURN servers by which clients may reach this host, and each other in a meeting. Clients receive the
+    /// servers after admission. A TURN server without credentials is left out.
     public var iceServers: [ICEServer] = []
     /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?

@@ -17,7 +17,7 @@ final class HostTracks: Sendable {
         var isPaused = false
         var isMuted = false
         var isMicrophoneMuted = false
-        /// Counts the calls of `setPaused` and `mute`. If two come at the same time, every track follows the later one.
+        /// Counts the calls of `setPaused` and `mute`. With concurrent calls, every track follows the later call.
         var order: UInt64 = 0
         var limits = SourceLimits()
     }
@@ -35,7 +35,8 @@ final class HostTracks: Sendable {
         all.first { $0.name == name && $0.room == room }
     }
 
-    /// Hides all tracks from viewers and mutes them, or shows them again. Those that ``mute(_:)`` has muted stay so.
+    /// Hides all tracks from viewers and mutes them, or shows them again. Tracks that ``mute(_:)`` has muted stay
+    /// muted.
     func setPaused(_ isPaused: Bool) {
         let (tracks, isMuted, order) = state.withLock { state in
             state.isPaused = isPaused
@@ -50,7 +51,7 @@ final class HostTracks: Sendable {
         }
     }
 
-    /// Mutes all tracks, or lets their sound be heard again unless they are paused.
+    /// Mutes all tracks, or unmutes them unless they are paused.
     func mute(_ isMuted: Bool) {
         let (tracks, isPaused, order) = state.withLock { state in
             state.isMuted = isMuted
@@ -60,9 +61,9 @@ final class HostTracks: Sendable {
         for track in tracks { track.soundHold.change(isPaused: isPaused, isMuted: isMuted, order: order) }
     }
 
-    /// Leaves the microphone out of the sound of all tracks, or lets it be heard again.
+    /// Leaves the microphone out of the sound of all tracks, or includes it again.
     func muteMicrophone(_ isMuted: Bool) {
-        // Under the lock, so that each track has what was said last.
+        // Under the lock, so that each track has the last order.
         state.withLock { state in
             state.isMicrophoneMuted = isMuted
             for track in state.tracks { track.soundHold.hub.muteMicrophone(isMuted) }

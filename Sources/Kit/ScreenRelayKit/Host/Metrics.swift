@@ -5,14 +5,14 @@ import MediaSessions
 public import MediaTypes
 public import TrackHub
 
-/// What a host measures, of all its tracks together. The status for programs and `/metrics` are made from it; it has no
-/// name, address or token. The figures of sessions are at most about a second old, and those of captures 2.5 s.
+/// The measurements of a host, for all its tracks together. The status for programs and `/metrics` are made from them;
+/// they contain no name, address or token. Session figures are at most about a second old, capture figures 2.5 s.
 public struct Metrics: Sendable {
-    /// Viewers now. Somebody who watches two tracks counts twice.
+    /// Viewers now. A viewer of two tracks counts twice.
     public var viewers = 0
-    /// Those of them who get fewer pictures, because their paths can't carry all.
+    /// Viewers who get fewer pictures, because their paths can't carry all.
     public var lowLayerViewers = 0
-    /// Those of them whose pictures go over TCP.
+    /// Viewers whose pictures go over TCP.
     public var tcpViewers = 0
     /// Captures that are connected and have reported on their work.
     public var captures = 0
@@ -23,7 +23,7 @@ public struct Metrics: Sendable {
     public var capturedKeyFrames: UInt64 = 0
     /// Bytes written to links, headers included.
     public var capturedBytes: UInt64 = 0
-    /// How often a picture had to wait because the link had not taken the one before.
+    /// How often a picture had to wait because the link had not accepted the preceding picture.
     public var heldBackPictures: UInt64 = 0
     /// Memory that the connected captures use now, in bytes.
     public var captureMemory: UInt64 = 0
@@ -35,7 +35,7 @@ public struct Metrics: Sendable {
     public var sentPackets = 0
     /// RTP packets sent again by RTX.
     public var retransmittedPackets = 0
-    /// Packets that viewers have missed, whether they came later or not.
+    /// Packets that viewers have missed, whether or not they arrived later.
     public var lostPackets = 0
     /// How long pictures took from their arrival at the host until a session had sent their last packet, once for each
     /// session. The pictures that a session begins with don't count.
@@ -51,7 +51,7 @@ public struct Metrics: Sendable {
 }
 
 extension ScreenRelayHost {
-    /// What the host measures, as it is now. Doesn't wait for another thread.
+    /// The host's current measurements. Doesn't wait for another thread.
     public var metrics: Metrics {
         var metrics = Metrics()
         let now = MonotonicTime.now()

@@ -2,9 +2,8 @@ public import Signalling
 import Threading
 
 extension ScreenRelayHost {
-    /// Lets `answer` handle the commands that come over `/api`, usually the same function as the ``ControlServer``'s.
-    /// It is called on the signalling thread, must not block, and is released by ``stop()``. `rooms` and `remove` are
-    /// never passed to it.
+    /// Makes `answer` handle commands over `/api`; it is usually the ``ControlServer``'s function. It is called on the
+    /// signalling thread, must not block, and is released by ``stop()``. `rooms` and `remove` are never passed to it.
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         commands.use { [log] command in
             log.info("/api: \(command.lineWithoutSecrets)")

@@ -10,8 +10,8 @@ extension ScreenRelayHost {
         tracks.map { $0.ingest.sharpen() }.contains(true)
     }
 
-    /// Which of `limits` no source keeps to: publishers, and a `Pull` that passes frames on, send what they want. Empty
-    /// while there is no source.
+    /// The part of `limits` that no source keeps to: publishers, and a `Pull` that passes frames on, ignore limits.
+    /// Empty while there is no source.
     public func ignored(of limits: SourceLimits) -> SourceOrders {
         let sources = tracks.compactMap { $0.ingest.hub.source }
         guard !sources.isEmpty else { return [] }

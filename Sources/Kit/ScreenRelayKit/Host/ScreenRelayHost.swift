@@ -12,8 +12,8 @@ public import Threading
 public import TrackHub
 import WebRTC
 
-/// A host: rooms with tracks, viewers over WebRTC, pages and signalling over HTTP. Each track's source comes over the
-/// link or is the application's own.
+/// A host: rooms with tracks, viewers over WebRTC, pages and signalling over HTTP. Each track's source connects over
+/// the link or is the application's own.
 ///
 /// A host starts with one track in its first room (``firstTrack``). Everything runs on its own threads. Methods may be
 /// called on any other thread.
@@ -25,7 +25,7 @@ public final class ScreenRelayHost: Sendable {
     public let room: String
     /// The addresses that HTTP really listens on.
     public let addresses: [ListenAddress]
-    /// The UDP port that all viewers use, and the TCP port of those who can't use UDP.
+    /// The UDP port for all viewers, and the TCP port for viewers who can't use UDP.
     public let mediaPort: UInt16
     /// The first track, which is never removed.
     public let firstTrack: HostedTrack
@@ -48,7 +48,7 @@ public final class ScreenRelayHost: Sendable {
     ///   - configuration: how the host can be reached, and by whom.
     ///   - log: gets the host's log messages.
     ///   - onSourceChange: called when the first track's source changes its state, on the source's thread.
-    ///   - onVisit: called when someone enters or leaves a room, on the signalling thread.
+    ///   - onVisit: called when a participant enters or leaves a room, on the signalling thread.
     ///   - onExpiry: called with a room's name when its links have expired, on the signalling thread.
     ///
     /// The closures must not block. Throws ``HostError`` if HTTP can't listen, if the media port can't be used, or if
@@ -128,8 +128,8 @@ public final class ScreenRelayHost: Sendable {
     /// if the host is on loopback, else for other machines in its network.
     public var link: String { links.first }
 
-    /// The addresses under which other machines reach the host, the one in ``link`` first. Empty if the host is on
-    /// loopback, and while this machine is in no network.
+    /// The addresses under which other machines reach the host, beginning with the address in ``link``. Empty if the
+    /// host is on loopback, and while this machine is in no network.
     public var reachableAddresses: [String] { links.reachable }
 
     /// All links of all rooms, when they expire, and how to present if `tellsPresenters` is true.
@@ -159,7 +159,7 @@ public final class ScreenRelayHost: Sendable {
     private var links: RoomLinks { RoomLinks(configuration, addresses: addresses) }
 
     /// Hides all tracks from viewers until ``resume()``, and mutes them. A source sends a slate if it can, otherwise
-    /// its pictures are held back. Pages say so.
+    /// its pictures are held back. Pages show that sharing is paused.
     public func pause() { hosted.setPaused(true) }
 
     /// Shows all tracks again, even if the sharer has paused at the source.
@@ -170,12 +170,13 @@ public final class ScreenRelayHost: Sendable {
         hosted.setPaused(!firstTrack.ingest.hub.isPausedBySharer)
     }
 
-    /// Mutes the sound of all tracks, also of those that come later, or lets it be heard again unless they are paused.
-    /// Once the call has returned, nothing is sent that was captured before it. Pages say that the sharer is muted.
+    /// Mutes the sound of all tracks, including tracks that are added later, or unmutes it unless the tracks are
+    /// paused. Once the call has returned, no sound is sent that was captured before it. Pages show that the sharer is
+    /// muted.
     public func mute(_ isMuted: Bool) { hosted.mute(isMuted) }
 
-    /// Leaves the microphone out of what captures of sound send, with `--sound both` or `microphone`, or lets it be
-    /// heard again. The desktop's sound goes on. It also holds for captures that connect later; other sources have no
+    /// Leaves the microphone out of sound captures with `--sound both` or `microphone`, or includes it again. The
+    /// desktop's sound continues. The setting also applies to captures that connect later; other sources have no
     /// microphone that the host knows of.
     public func muteMicrophone(_ isMuted: Bool) { hosted.muteMicrophone(isMuted) }
 
@@ -185,8 +186,8 @@ public final class ScreenRelayHost: Sendable {
     /// Whether ``mute(_:)`` has muted the sound.
     public var isMuted: Bool { hosted.isMuted }
 
-    /// Sets each source's highest frame rate and bit rate, also for sources that come later. An application's own track
-    /// is only told the bit rate; ``ignored(of:)`` says which of them no source keeps to.
+    /// Sets each source's highest frame rate and bit rate, including sources that connect later. An application's own
+    /// track only receives the bit rate; ``ignored(of:)`` returns the limits that no source keeps to.
     public func limit(_ limits: SourceLimits) {
         hosted.limit(limits)
     }
@@ -203,7 +204,7 @@ public final class ScreenRelayHost: Sendable {
     }
 
     /// Removes a participant that ``describeRooms()`` or `onVisit` named. Returns false if there is no such
-    /// participant. A participant who has the link can come back.
+    /// participant. A participant who has the link can join again.
     @discardableResult
     public func remove(participant: String) async -> Bool {
         await reply(or: false) { reply in signalling.removeParticipant(participant) { reply.give($0) } }
@@ -211,11 +212,11 @@ public final class ScreenRelayHost: Sendable {
 
     /// The statistics of every viewer's session, at most about a second old. Empty once the host has stopped.
     public var statistics: [PeerStatistics] { media.statistics }
-    /// What was sent to all viewers so far.
+    /// The totals of the media sent to all viewers so far.
     var mediaTotals: MediaTotals { media.totals }
 
-    /// Ends HTTP, WebSockets and every viewer's session, and tells the viewers. Then closes the links' recordings and
-    /// waits at most 5 s for each; ``HostedTrack/recording`` tells what was not written. Idempotent.
+    /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes the links' recordings
+    /// and waits at most 5 s for each; ``HostedTrack/recording`` reports unwritten data. Idempotent.
     ///
     /// Before this call, end each link with its ``LinkServer/stop()``, and each published track with
     /// ``CustomVideoTrack/end(reason:)``.
@@ -236,8 +237,8 @@ extension ScreenRelayHost {
     /// The track with this name, or nil if there is none.
     public func track(_ name: String, in room: String) -> HostedTrack? { hosted[name, in: room] }
 
-    /// Adds a track to one of the rooms, and tells the room's clients. It is paused, muted and limited like the others.
-    /// Throws `track` if the name is invalid or taken, or if there is no such room.
+    /// Adds a track to one of the rooms, and notifies the room's clients. It is paused, muted and limited like the
+    /// others. Throws `track` if the name is invalid or taken, or if there is no such room.
     public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
         try addTrack(name, to: room, endsUnpublished: false)
     }
@@ -258,7 +259,7 @@ extension ScreenRelayHost {
         return track
     }
 
-    /// Removes a track from its room, and tells its viewers. End its source first. The first track can't be removed.
+    /// Removes a track from its room, and notifies its viewers. End its source first. The first track can't be removed.
     public func removeTrack(_ name: String, from room: String) {
         let removed = hosted.remove(name, from: room) { signalling.removeTrack(name, room: room) }
         removed?.stop()

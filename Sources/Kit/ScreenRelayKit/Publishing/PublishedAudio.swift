@@ -5,7 +5,7 @@ import Synchronization
 import TrackHub
 import WebRTC
 
-/// A publisher's sound as the source of a track's sound. Its packets go to viewers as they came, byte for byte.
+/// A publisher's sound as the source of a track's sound. Viewers receive its packets unchanged, byte for byte.
 ///
 /// They are delivered on the media thread, because the hub of a sound never blocks its source.
 final class PublishedAudio: PictureSource {
@@ -19,11 +19,11 @@ final class PublishedAudio: PictureSource {
         var builder: (any FrameBuilder)?
         /// The track's recorder; nil if it is not recorded.
         var recorder: LinkRecorder?
-        /// Nil before the sound is that of the track, and if it is not recorded.
+        /// Nil before this is the source of the track's sound, and if the sound is not recorded.
         var recording: PublicationAudioRecording?
     }
 
-    /// The sound may become that of `hub`, with its first packet, and is recorded by `recorder` from then on.
+    /// With its first packet, the sound may become the source of `hub`; `recorder` records it from then on.
     func connect(to hub: TrackHub, recorder: LinkRecorder?) {
         state.withLock { state in
             state.hub = hub
@@ -56,7 +56,7 @@ final class PublishedAudio: PictureSource {
             // The publisher has left meanwhile.
             if isEnded { return hub.detach(self, reason: "the publisher has left", now: frame.arrival) }
         }
-        // What nobody may hear isn't recorded either.
+        // Paused or muted sound isn't recorded either.
         let recording = hub.isPausedBySharer ? nil : state.withLock { $0.recording }
         for next in frames {
             recording?.record(next, at: frame.arrival)
@@ -64,7 +64,7 @@ final class PublishedAudio: PictureSource {
         }
     }
 
-    // MARK: What the track asks for
+    // MARK: Requests of the track
 
     /// Decoding can begin with every packet.
     var makesKeyFrames: Bool { true }
@@ -85,7 +85,7 @@ final class PublishedAudio: PictureSource {
 }
 
 extension PublishedAudio.State {
-    /// Builds what goes to the hub, if there is one.
+    /// Builds the frames for the hub, if there is one.
     fileprivate mutating func take(_ frame: PublishedFrame) -> (hub: TrackHub?, isAttached: Bool, frames: [CodedFrame])
     {
         guard let hub else { return (nil, false, []) }

@@ -12,8 +12,8 @@ import WebRTC
 /// A publisher's video as the source of a track. Frames come from the media thread; a separate thread passes them
 /// on, because the track's ingest may block its source. Its sound is a ``PublishedAudio``.
 ///
-/// A publisher sends whether or not anyone watches. It is asked for key frames only if it says that it makes them on
-/// request. If it ignores a request, it counts as one that can't, and the host's own encoder makes them.
+/// A publisher sends even without viewers. Key frames are requested only from a publisher that declares that it makes
+/// key frames on request. After an ignored request, the host's own encoder makes key frames instead.
 final class PublishedSource: PictureSource, PublishedFrameReceiver {
     /// The most that may wait for the track: a few seconds of pictures.
     private static let waitingFrames = 256
@@ -107,9 +107,9 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     /// Whether the source has ended.
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// Ends the source: the track keeps its last picture, and viewers are told `reason`. Idempotent.
+    /// Ends the source: the track keeps its last picture, and viewers receive `reason`. Idempotent.
     func end(reason: String) {
-        // First, so that a publisher that takes this one's place finds no sound there.
+        // First, so that the publisher that replaces this one finds no sound on the track.
         sound.end(reason: reason, now: MonotonicTime.now())
         state.withLock { state in
             if state.end == nil { state.end = reason }
@@ -117,13 +117,13 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
         wake.signal()
     }
 
-    // MARK: What the publisher sends
+    // MARK: Frames of the publisher
 
     func receive(_ frame: PublishedFrame) {
         guard frame.codec.kind == .video else { return sound.receive(frame) }
         let isFirstLoss = state.withLock { state in
             if frame.isRandomAccess { state.needsKeyFrameSince = nil }
-            // If no one can ask for a key frame, it may never come.
+            // If a key frame can't be requested, it may never arrive.
             if !state.makesKeyFrames, let since = state.needsKeyFrameSince, frame.arrival - since >= Self.timeout {
                 state.needsKeyFrameSince = nil
             }
@@ -155,7 +155,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
         ingest?.hub.abilitiesChanged(of: self, now: MonotonicTime.now())
     }
 
-    // MARK: What the track asks for
+    // MARK: Requests of the track
 
     var makesKeyFrames: Bool { state.withLock { $0.makesKeyFrames } }
     var restsUnwatched: Bool { false }
@@ -166,7 +166,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     }
 
     func requestPicture() {
-        // The publisher decides when pictures come.
+        // The publisher decides when to send pictures.
     }
     func setWatched(_ isRunning: Bool) {
         // A publisher sends until its session ends.

@@ -34,10 +34,10 @@ final class AudioPause: Sendable {
     /// The host pauses the track or mutes it, or neither. Once this has returned, nothing is heard that was captured
     /// before it.
     ///
-    /// - Parameter order: the number of the host's order; one that comes after a later one does nothing.
+    /// - Parameter order: the number of the host's order; an order that arrives after a later order has no effect.
     func change(isPaused: Bool, isMuted: Bool, order: UInt64) {
         let next = state.withLock { state in
-            // What a later order says may not have reached the hub yet.
+            // A later order may not have reached the hub yet.
             guard order > state.hostOrder else { return state.nextOrder() }
             state.hostOrder = order
             (state.isPaused, state.isMuted) = (isPaused, isMuted)
@@ -56,7 +56,7 @@ final class AudioPause: Sendable {
             case .paused(.sharer): follows = state.followsPictures || !state.isPaused
             // Other windows may be heard as before.
             case .live, .paused(.windowHidden): follows = false
-            // Whether the screen is still locked isn't known before the next capture comes.
+            // Whether the screen is still locked isn't known before the next capture connects.
             case .waiting, .gone: return nil
             }
             guard follows != state.followsPictures else { return nil }

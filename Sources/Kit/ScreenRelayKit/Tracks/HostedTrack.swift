@@ -10,7 +10,7 @@ import Threading
 public import TrackHub
 import WebRTC
 
-/// A track in one of a host's rooms. ``ScreenRelayHost`` makes it; its source comes over the link, or is the
+/// A track in one of a host's rooms. ``ScreenRelayHost`` makes it; its source connects over the link, or is the
 /// application's own.
 ///
 /// Methods may be called on any thread.
@@ -19,7 +19,7 @@ public final class HostedTrack: Sendable {
     public let name: String
     /// The room that the track is in.
     public let room: String
-    /// The moment from which the media times of the track's frames count, and those of its sound.
+    /// The origin of the media times of the track's frames and sound.
     public let origin: MonotonicTime
 
     /// Whether the track was made for a publisher, and ends some time after the last publisher left.
@@ -39,7 +39,7 @@ public final class HostedTrack: Sendable {
     private let announceTag: @Sendable (TrackTag) -> Void
 
     /// A track without sources, whose viewers `media` serves. `signalling`, which must be given the track before the
-    /// track gets a source, tells viewers of the source, its pointer and its sound.
+    /// track gets a source, notifies viewers of the source, its pointer and its sound.
     init(
         _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, signalling: SignallingServer,
         log: EventLog, onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
@@ -50,7 +50,7 @@ public final class HostedTrack: Sendable {
         announceTag = { signalling.announce($0, room: room, track: name) }
         self.endsUnpublished = endsUnpublished
         self.log = log
-        // Pictures and sound count their times from the same moment, so that viewers can keep them together.
+        // The times of pictures and sound have a common origin, so that viewers can keep them together.
         let origin = MonotonicTime.now()
         self.origin = origin
         let sound = TrackHub(origin: origin)
@@ -131,8 +131,8 @@ public final class HostedTrack: Sendable {
 
     /// The track's coded frames, for an application that sends them elsewhere or records them.
     public var frames: TrackFrames { TrackFrames(hub: ingest.hub) }
-    /// Begins to read the frames on a thread of the application's own. `wake` is called when there are new ones, on the
-    /// source's thread; it must not block, nor take them.
+    /// Begins to read the frames on a thread of the application's own. `wake` is called on the source's thread when
+    /// there are new frames; it must not block, nor take frames.
     public func subscribe(wake: @escaping @Sendable () -> Void) -> TrackSubscription {
         TrackSubscription(ingest.hub, readers, wake: wake)
     }
@@ -152,9 +152,9 @@ public final class HostedTrack: Sendable {
     /// Asks the source for one more picture, even of a screen that stands still.
     public func requestPicture() { ingest.hub.requestPicture() }
 
-    /// The source's current state, as viewers are told.
+    /// The source's current state, as announced to viewers.
     public var sourceState: SourceState { ingest.hub.sourceState }
-    /// The round-trip time and clock offset of a source that came over TCP, if they are known.
+    /// The round-trip time and clock offset of a source that is connected over TCP, if they are known.
     public var sourceTiming: SourceTiming? { ingest.hub.source?.timing }
     /// The last statistics from the track's capture, about one per second while something changes. Nil if there are
     /// none.
@@ -172,10 +172,10 @@ public final class HostedTrack: Sendable {
         recorder.withLock { $0 }?.close()
     }
 
-    /// What is said of the track, beside its name.
+    /// The track's description, in addition to its name.
     public var tag: TrackTag { currentTag.withLock { $0 } }
 
-    /// Says something else of the track: viewers are told, and `GET /api/rooms` has it.
+    /// Replaces the track's description: viewers are notified, and `GET /api/rooms` contains it.
     public func setTag(_ tag: TrackTag) {
         // Under the lock, so that viewers end up with the last one.
         currentTag.withLock { current in

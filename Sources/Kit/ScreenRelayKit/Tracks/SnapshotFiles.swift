@@ -17,7 +17,7 @@ final class SnapshotFiles: Sendable {
     private let queue = DispatchQueue(label: "snapshots")
     private let made = Mutex<[SnapshotFormat: Made]>([:])
 
-    /// Makes the file, unless `isWanted` says no when its turn comes. `completion` is called once, on the queue.
+    /// Makes the file, unless `isWanted` returns false at its turn. `completion` is called once, on the queue.
     func make(
         of picture: I420Picture, _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         _ completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void
