@@ -41,7 +41,7 @@ public enum Program {
             })
     }
 
-    /// The options of a command with those of the settings file. `doctor` reads that itself.
+    /// The options of a command, completed by the settings file. `doctor` reads the file itself.
     private static func completed(_ command: String, _ options: ParsedOptions) throws(UsageError) -> ParsedOptions {
         if command == DoctorCommand.command.name { return options }
         return try SettingsLookup.complete(options, of: command)

@@ -4,12 +4,13 @@ public import MediaTypes
 import Processes
 import SecureTransport
 
-/// Whether a browser can show what a share sends. A page that it opens from this machine reports what it can do.
+/// Whether a browser can play a share's media. A page that it opens from this machine reports its capabilities.
 public struct BrowserCheck {
     private let program: String?
     private let timeout: Interval
 
-    /// A check of the browser that `program` opens links in. If that is nil, somebody has to open the link in one.
+    /// A check of the browser that `program` opens links in. If that is nil, the user has to open the link in a
+    /// browser.
     ///
     /// - Parameter timeout: how long to wait for the page's report.
     public init(program: String?, timeout: Interval) {
@@ -53,7 +54,7 @@ public struct BrowserCheck {
         )
     }
 
-    /// What a report lacks: words such as `webrtc h264`.
+    /// The capabilities that a report lacks: words such as `webrtc h264`.
     static func findings(in report: String) -> [Finding] {
         let abilities = Set(report.split(separator: " "))
         let framework = "use a recent Chromium, Firefox or Safari"

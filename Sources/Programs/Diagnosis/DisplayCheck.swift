@@ -122,7 +122,7 @@ struct DisplayCheck {
         return findings + MemoryCheck(plan: plan, size: size).findings()
     }
 
-    /// What `--pause-when-locked` notices here, and what it doesn't.
+    /// The locks that `--pause-when-locked` notices here, and the locks that it doesn't.
     private func unnoticedLocks(_ kinds: [String]) -> Finding {
         var noticed = ["screen lockers with their own windows"]
         var missed: [String] = []

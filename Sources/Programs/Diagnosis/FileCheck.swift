@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Whether files with secrets are this user's alone, and whether the folders that a share writes to are safe.
+/// Whether files with secrets are accessible only to this user, and whether the folders that a share writes to are
+/// safe.
 struct FileCheck {
     let files: [String]
     let folders: [String]

@@ -4,9 +4,9 @@ import ByteCoding
 public struct Finding: Sendable, Equatable {
     /// Names the kind of fault for programs, as in `http-port` (`Protocol/control.md`).
     public let id: String
-    /// What is wrong, with what was seen; no full stop at the end.
+    /// The problem, with the observation; no full stop at the end.
     public let what: String
-    /// What to do about it, in the same form. May be empty if `what` says it.
+    /// The remedy, also without a full stop. May be empty if `what` contains it.
     public let todo: String
 
     /// A finding with these texts.
@@ -16,7 +16,7 @@ public struct Finding: Sendable, Equatable {
         self.todo = todo
     }
 
-    /// A finding from an error's line, whose part after the first semicolon usually says what to do.
+    /// A finding from an error's line, whose part after the first semicolon is usually the remedy.
     public init(_ id: String, line: String) {
         let cut = line.firstRange(of: "; ")
         self.init(

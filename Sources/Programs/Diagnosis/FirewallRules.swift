@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The rules of nftables, as `nft -j list ruleset` prints them (libnftables-json(5)), and what they do to a packet.
+/// The rules of nftables, as `nft -j list ruleset` prints them (libnftables-json(5)), and their effect on a packet.
 struct FirewallRules {
     /// The first packet of a viewer, whose source isn't known.
     struct Packet {
@@ -11,16 +11,16 @@ struct FirewallRules {
         var transport: Transport
         /// The destination port.
         var port: UInt16
-        /// The interface that it comes by; nil if that isn't known, but not `lo`.
+        /// The interface on which the packet arrives; nil if that isn't known, but not `lo`.
         var interface: String?
     }
 
-    /// What rules do to a packet.
+    /// The effect of rules on a packet.
     enum Verdict {
         case accept, drop
         /// Nothing: the next rule decides.
         case next
-        /// It depends on what we don't know, or don't understand.
+        /// The effect depends on unknown facts or expressions.
         case unknown
     }
 
@@ -51,10 +51,10 @@ struct FirewallRules {
         }
     }
 
-    /// The family, the table and the name of a chain, as commands take them.
+    /// The family, the table and the name of a chain, as commands expect them.
     private static func name(of node: JSONNode, _ key: String) -> String? {
         guard let family = node["family"]?.text, let table = node["table"]?.text, let name = node[key]?.text,
-            // Most viewers come by IPv4.
+            // Most viewers connect over IPv4.
             family == "inet" || family == "ip"
         else { return nil }
         return "\(family) \(table) \(name)"
@@ -83,7 +83,7 @@ struct FirewallRules {
         return .next
     }
 
-    /// What a rule does, and whether it ends its chain without a verdict.
+    /// The verdict of a rule, and whether it ends its chain without a verdict.
     private func verdict(
         of rule: ArraySlice<JSONNode>, in chain: Chain, on packet: Packet, depth: Int
     ) -> (Verdict, returns: Bool) {
@@ -105,7 +105,7 @@ struct FirewallRules {
                 let (found, returns) = outcome(kind, body, in: chain, on: packet, depth: depth)
                 if isCertain { return (found, returns) }
                 return found == .next && !returns ? (.next, false) : (.unknown, false)
-            // A limit, a match of iptables, or what we don't know.
+            // A limit, a match of iptables, or an unknown expression.
             default: isCertain = false
             }
         }
@@ -148,7 +148,7 @@ struct FirewallRules {
 }
 
 extension FirewallRules.Packet {
-    /// Whether the packet matches an expression of a rule; nil if that can't be said.
+    /// Whether the packet matches an expression of a rule; nil if that isn't known.
     fileprivate func matches(_ match: JSONNode) -> Bool? {
         guard let left = match["left"], let right = match["right"] else { return nil }
         let result = holds(left, right)
@@ -159,7 +159,7 @@ extension FirewallRules.Packet {
         }
     }
 
-    /// Whether what `key` names of the packet is `value`, or one of several.
+    /// Whether the packet's property that `key` names is `value`, or one of several.
     fileprivate func holds(_ key: JSONNode, _ value: JSONNode) -> Bool? {
         if let values = value["set"]?.array ?? value.array {
             let results = values.map { holds(key, $0) }

@@ -7,14 +7,14 @@ import ScreenRelayKit
 struct MemoryCheck {
     let plan: SharePlan
     let size: PictureSize
-    /// Where control groups are mounted, and the file that says which is ours.
+    /// Where control groups are mounted, and the file that names our group.
     var groups = (mount: "/sys/fs/cgroup", own: "/proc/self/cgroup")
     var information = "/proc/meminfo"
 
-    /// What a host with a few viewers takes, in bytes.
+    /// The memory use of a host with a few viewers, in bytes.
     private static let host: UInt64 = 64_000_000
 
-    /// What the capture may take, in bytes: the usual limit is more than twice the most that was measured.
+    /// The memory that the capture may use, in bytes: the usual limit is more than twice the most that was measured.
     private var needed: UInt64 { (CaptureMemory.bySize(plan.expectation).ceiling(for: size) ?? 0) / 2 }
 
     func findings() -> [Finding] {
@@ -45,7 +45,7 @@ struct MemoryCheck {
         return findings
     }
 
-    /// The group with the lowest limit of those that we are in.
+    /// The group with the lowest limit of all groups that we are in.
     private func tightestGroup() -> (path: String, limit: UInt64)? {
         let line = TextFile.read(groups.own)?.split(separator: "\n").first { $0.hasPrefix("0::/") }
         guard var path = line.map({ String($0.dropFirst(3)) }) else { return nil }
@@ -69,7 +69,7 @@ struct MemoryCheck {
     private static func megabytes(_ bytes: UInt64) -> String { "\(bytes / 1_000_000)M" }
 }
 
-/// The limits of the process (getrlimit(2)), which what it starts inherits.
+/// The limits of the process (getrlimit(2)), which its children inherit.
 struct LimitCheck {
     var files = limit(RLIMIT_NOFILE)
     var addresses = limit(RLIMIT_AS)

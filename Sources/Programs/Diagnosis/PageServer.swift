@@ -4,7 +4,7 @@ import Glibc
 import MediaTypes
 import Threading
 
-/// Serves one page on loopback, and takes one report from it. On one thread, and only while `report` waits.
+/// Serves one page on loopback, and receives one report from it. On one thread, and only while `report` waits.
 ///
 /// Browsers open connections ahead and send nothing on some of them, so several are served at once.
 final class PageServer {
@@ -58,7 +58,7 @@ final class PageServer {
         close(listener)
     }
 
-    /// The report of the page, as text; nil if none has come by `deadline`.
+    /// The report of the page, as text; nil if none has arrived by `deadline`.
     func report(until deadline: MonotonicTime) -> String? {
         while MonotonicTime.now() < deadline {
             var entries = [pollfd(listener)] + exchanges.map { pollfd($0.socket) }
@@ -80,7 +80,7 @@ final class PageServer {
         if exchanges.count > Self.maxExchanges { close(exchanges.removeFirst().socket) }
     }
 
-    /// Reads what has come on a connection, and answers if that is a whole request. Returns a report.
+    /// Reads from a connection, and answers a whole request. Returns a report.
     private func advance(_ index: Int) -> String? {
         guard exchanges.indices.contains(index) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -111,7 +111,7 @@ final class PageServer {
         return nil
     }
 
-    /// The head of a request and what has come of its body; nil until the head is complete.
+    /// The head of a request and the received part of its body; nil until the head is complete.
     private static func parts(of request: [UInt8]) -> (head: String, body: ArraySlice<UInt8>)? {
         guard let end = request.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         return (String(decoding: request[..<end.lowerBound], as: UTF8.self), request[end.upperBound...])

@@ -24,7 +24,7 @@ struct PortCheck {
         } catch {
             findings.append(udpProblem(error))
         }
-        // Viewers without UDP come to the TCP port of the same number.
+        // Viewers without UDP connect to the TCP port with the UDP port's number.
         if media.port != 0, !plan.listen.contains(where: { $0.port == media.port }),
             case .occupied = listeningProblem(ListenAddress(address: media.host, port: media.port))
         {
@@ -41,7 +41,7 @@ struct PortCheck {
 
     // MARK: - Taken ports
 
-    /// The options' own ports come first: nothing is taken yet, but a share would take the port twice.
+    /// Conflicts between the options first: the port isn't in use yet, but a share would use it twice.
     private func rtspProblem(_ address: ListenAddress) -> Finding? {
         let port = address.port
         if port != 0, plan.listen.contains(where: { $0.port == port }) {
@@ -112,7 +112,7 @@ struct PortCheck {
 
     // MARK: - The way to the UDP port
 
-    /// Sends a datagram to each address of this machine at which viewers would come to `socket`, and waits for it.
+    /// Sends a datagram to each address of this machine at which viewers would reach `socket`, and waits for it.
     private func unreached(_ socket: borrowing UDPSocket) -> [Finding] {
         guard let bound = socket.localAddress else { return [] }
         let isWildcard = !bound.bytes.contains { $0 != 0 }

@@ -4,21 +4,21 @@ public import ScreenRelayKit
 public import SecureTransport
 public import Signalling
 
-/// What a share with the user's options would need, as far as it can be checked before.
+/// The requirements of a share with the user's options, as far as they can be checked before.
 public struct SharePlan: Sendable {
     /// The program that captures, or nil if it isn't installed beside this one.
     public var captureProgram: String?
     /// The options with which it would capture.
     public var captureArguments: [String] = []
-    /// The display that the options name, or nil for the one of the variable DISPLAY.
+    /// The display that the options name, or nil for the display in the variable DISPLAY.
     public var display: String?
-    /// What of this machine's sound would be shared, as `screenrelay-sound --source` takes it, or nil for none.
+    /// The sound that would be shared, as a value of `screenrelay-sound --source`, or nil for none.
     public var soundSource: String?
     /// The program that captures sound, or nil if it isn't installed beside this one.
     public var soundProgram: String?
     /// How much memory the capture may use.
     public var captureMemory = CaptureMemory.bySize(CaptureMemoryExpectation())
-    /// What its memory use depends on.
+    /// The factors that determine the capture's memory use.
     public var expectation = CaptureMemoryExpectation()
     /// Where HTTP would be served.
     public var listen: [ListenAddress] = []
@@ -28,11 +28,11 @@ public struct SharePlan: Sendable {
     public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
     /// Whether other machines are to reach it.
     public var isOpenToNetwork = false
-    /// The STUN and TURN servers that viewers would be told of.
+    /// The STUN and TURN servers that viewers would receive.
     public var iceServers: [ICEServer] = []
     /// The certificate for HTTPS that was given.
     public var certificate: ServerCertificate?
-    /// Whether one would be made otherwise.
+    /// Whether a certificate would be made otherwise.
     public var makesCertificate = false
     /// Files that only this user may be able to read, if they are there.
     public var secretFiles: [String] = []
@@ -42,10 +42,10 @@ public struct SharePlan: Sendable {
     /// A plan of which nothing is known yet.
     public init() {}
 
-    /// What keeps viewers from hearing anything. Takes up to 8 s.
+    /// The problems that keep viewers from hearing anything. Takes up to 8 s.
     public func soundFindings() -> [Finding] { SoundCheck(plan: self).findings() }
 
-    /// The checks of what a share needs.
+    /// The checks of the requirements.
     ///
     /// - Parameter now: the wall clock's time, in seconds since 1970.
     public func checks(now: Int) -> [Check] {
@@ -66,7 +66,7 @@ public struct SharePlan: Sendable {
         return checks
     }
 
-    /// A rule that drops what comes to a port, or the datagrams that don't come: one of them is enough.
+    /// A rule that drops packets to a port, or the datagrams that don't arrive: one of the two findings is enough.
     private func portFindings() -> [Finding] {
         let rules = isOpenToNetwork ? FirewallCheck(plan: self).findings() : []
         let known = rules.map(\.id)

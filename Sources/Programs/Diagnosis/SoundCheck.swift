@@ -1,6 +1,6 @@
 import Processes
 
-/// Whether what is to be heard can be captured.
+/// Whether the sound to share can be captured.
 ///
 /// The program that captures sound does the looking (`--check`), because only it is linked with libpulse.
 struct SoundCheck {

@@ -27,7 +27,7 @@ enum CaptureProgram {
                 try Confinement.enter(options)
                 let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
                 var wanted = try CaptureOptions(options)
-                // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
+                // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
                 let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
                 if options.has("check") { return DisplayReport.show(wanted) }
                 if options.has("pick-only") { return PickReport.show(wanted) }
@@ -67,7 +67,7 @@ enum CaptureProgram {
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success
         } catch {
-            // A supervisor that restarts it again and again has been told once.
+            // A supervisor that restarts it repeatedly has been notified once.
             if !isAgain || isOpen || error.kind != .unavailable {
                 StandardStreams.printError(line(for: error, options, configuration), program: CaptureCommand.program)
             }

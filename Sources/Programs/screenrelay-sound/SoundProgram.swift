@@ -26,7 +26,7 @@ enum SoundProgram {
                 if options.has("check") {
                     return SoundReport.show(try options.required("source", as: .choice), program: program)
                 }
-                // This comes before the log, whose descriptors could have the number of a link that nobody handed down.
+                // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
                 let configuration = try settings(options)
                 return capture(configuration, log: .standardError(program: program, level: level))
             })

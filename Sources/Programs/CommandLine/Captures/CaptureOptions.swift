@@ -1,10 +1,10 @@
 import Glibc
 public import MediaTypes
 
-/// The options of a capture. `screenrelay-capture` takes them, and `screenrelay share` passes them on to the capture
+/// The options of a capture. `screenrelay-capture` accepts them, and `screenrelay share` passes them on to the capture
 /// that it starts.
 public struct CaptureOptions: Sendable, Equatable {
-    /// The X display, or nil for the one that the variable DISPLAY names.
+    /// The X display, or nil for the display that the variable DISPLAY names.
     public var display: String?
     /// The part of the display that is captured.
     public var target: CaptureTarget
@@ -12,9 +12,9 @@ public struct CaptureOptions: Sendable, Equatable {
     public var picks: Bool
     /// The windows that viewers must not see.
     public var hidden: [WindowSelector]
-    /// The size of pictures, or nil for the size of what they show.
+    /// The size of pictures, or nil for the size of the captured part.
     public var scale: PictureScale?
-    /// How often a key frame is sent that nobody has asked for, or nil for never.
+    /// How often a key frame is sent without a request, or nil for never.
     public var keyFrames: KeyFrameInterval?
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference
@@ -30,7 +30,7 @@ public struct CaptureOptions: Sendable, Equatable {
     public var firstBitRate: BitRate?
     /// The quantizer of all pictures, 0...51, or nil if the rate control chooses it.
     public var qp: Int?
-    /// Whether what was sent in low quality is sent again in better quality once the screen stands still.
+    /// Whether parts that were sent in low quality are sent again in better quality once the screen is static.
     public var refines: Bool
 
     /// Reads the options that the user wrote.
@@ -182,7 +182,7 @@ extension CaptureOptions {
 }
 
 extension ParsedOptions {
-    /// Whether `--list` was given. The program then prints what can be shared, and exits.
+    /// Whether `--list` was given. The program then prints the possible targets, and exits.
     public var wantsList: Bool { has("list") }
 
     /// The size of pictures that `--scale` or `--size` gives. At most one of them may be given.

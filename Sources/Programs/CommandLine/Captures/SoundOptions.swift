@@ -7,7 +7,7 @@ public enum SoundSourceChoice: String, CaseIterable, Sendable {
 
 /// The options of the capture of sound, for `screenrelay-sound`.
 public struct SoundOptions: Sendable, Equatable {
-    /// What is captured.
+    /// The captured sound.
     public var source: SoundSourceChoice
     /// The sink whose sound is captured, or nil for the default.
     public var desktopDevice: String?

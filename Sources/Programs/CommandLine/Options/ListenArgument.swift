@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or a port alone.
+/// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or only a port.
 public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
     /// The numeric address without brackets, or nil if the user gave only a port and the program chooses.
     public var host: String?
@@ -25,11 +25,10 @@ public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension ValueFormat where Value == ListenArgument {
-    /// An address and a port, or a port alone (`8080`, `:8080`); `localhost` means 127.0.0.1.
+    /// An address and a port, or only a port (`8080`, `:8080`); `localhost` means 127.0.0.1.
     public static var listenAddress: ValueFormat<ListenArgument> { listenAddress(example: 8080) }
 
-    /// An address and a port, or only a port, for an option with another usual port, which is the one in its error's
-    /// examples.
+    /// An address and a port, or only a port, for an option with another usual port, which its error's examples show.
     public static func listenAddress(example: UInt16) -> ValueFormat<ListenArgument> {
         let examples = "127.0.0.1:\(example), [::1]:\(example) or \(example)"
         return ValueFormat(orProblem: "not an address to listen on; write it like \(examples)") { text in

@@ -4,11 +4,11 @@ import LockOrder
 import MediaTypes
 import Threading
 
-/// Writes lines to a descriptor on its own thread, so that no caller blocks on a stopped terminal or a pipe that nobody
-/// reads.
+/// Writes lines to a descriptor on its own thread, so that no caller blocks on a stopped terminal or a pipe without a
+/// reader.
 ///
-/// Lines that come while the queue is full are counted, and one line says how many are missing. Any thread may call any
-/// method.
+/// Lines that arrive while the queue is full are counted, and one line says how many are missing. Any thread may call
+/// any method.
 public final class LineWriter: Sendable {
     /// Standard error, for the log and for error messages.
     public static let standardError = LineWriter(descriptor: 2) { "(\($0) lines are missing here)" }
@@ -46,7 +46,7 @@ public final class LineWriter: Sendable {
     ///   - descriptor: where lines are written. The caller keeps ownership, and closes it only after ``flush()``.
     ///   - onFailure: called for each piece that can't be written, with the reason and whether anything was written
     ///     before.
-    ///   - missingLine: returns the line that replaces this many lines that came while the queue was full.
+    ///   - missingLine: returns the line that replaces this many lines that arrived while the queue was full.
     public init(
         descriptor: Int32, onFailure: @escaping @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void = { _, _ in },
         missingLine: @escaping @Sendable (Int) -> String
@@ -94,8 +94,8 @@ public final class LineWriter: Sendable {
         }
     }
 
-    /// The thread blocks all signals, because those that end a program are for the thread that waits for them. It is
-    /// never joined: if nobody reads, it ends with the process.
+    /// The thread blocks all signals, because signals that end a program are for the thread that waits for them. It is
+    /// never joined: without a reader, it ends with the process.
     private func startThread() -> Bool {
         guard let wake, written != nil else { return false }
         let thread = NamedThread("output", blocksSignals: true) { [weak self] in

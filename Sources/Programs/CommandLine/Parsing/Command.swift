@@ -1,8 +1,8 @@
-/// A command (`screenrelay share`) and what it takes: the table behind both parsing and `--help`.
+/// A command (`screenrelay share`) with its options and operands: the table for both parsing and `--help`.
 public struct Command: Sendable {
     /// The command's name, or empty if the program has only this command.
     public var name: String
-    /// What the command does, in one sentence that begins with a capital letter and ends with a full stop.
+    /// The effect of the command, in one sentence that begins with a capital letter and ends with a full stop.
     public var summary: String
     /// The command's options, in the order of `--help`. `--help` and `--version` are added.
     public var options: [Option]
@@ -36,7 +36,7 @@ public struct Command: Sendable {
 
 /// One option, GNU style: `--bitrate=RATE`, `--bitrate RATE`, `-b RATE`.
 public struct Option: Sendable {
-    /// What may follow an option.
+    /// The value that may follow an option.
     public enum Argument: Sendable {
         /// Nothing: the option is a switch.
         case none
@@ -52,7 +52,7 @@ public struct Option: Sendable {
     public var short: Character?
     /// The option's argument.
     public var value: Argument
-    /// What the option does, without a full stop at the end.
+    /// The effect of the option, without a full stop at the end.
     public var help: String
     /// The value if the option isn't given. Shown by `--help` and returned by `ParsedOptions.value`.
     public var `default`: String?
@@ -68,7 +68,8 @@ public struct Option: Sendable {
     /// Whether `--help`, manual pages, completion and the settings template leave it out, because only our own tools
     /// use it.
     public var isHidden: Bool
-    /// Whether its values may have secrets. A settings file that has it must be readable by its owner alone.
+    /// Whether its values may have secrets. A settings file that has the option must be readable only by the file's
+    /// owner.
     public var isSecret: Bool
     /// The heading over it in `--help` and manual pages, or nil for the last group. Set by ``under(_:)``.
     public internal(set) var heading: OptionHeading?
@@ -93,13 +94,13 @@ public struct Option: Sendable {
     }
 }
 
-/// The arguments that a command takes after its options.
+/// The arguments that a command accepts after its options.
 public struct Operands: Sendable {
     /// The placeholder in `--help`, such as `FILE`.
     public var name: String
     /// How many operands there may be.
     public var count: ClosedRange<Int>
-    /// What the operands are. May be empty.
+    /// The description of the operands. May be empty.
     public var help: String
     /// The possible or most likely values, for completion.
     public var choices: [String]
@@ -120,7 +121,7 @@ public struct Operands: Sendable {
 public struct Example: Sendable {
     /// The line to type.
     public var line: String
-    /// What it does.
+    /// The effect of the line.
     public var meaning: String
 
     /// An example with a line to type and its meaning.

@@ -1,8 +1,8 @@
-/// A program with several commands (`screenrelay share`). Selects the one that a command line names.
+/// A program with several commands (`screenrelay share`). Selects the command that a command line names.
 public struct CommandSet: Sendable {
     /// The program's name.
     public var program: String
-    /// What the program is for, in one or two sentences.
+    /// The purpose of the program, in one or two sentences.
     public var summary: String
     /// The version that `--version` prints after the name.
     public var version: String
@@ -26,7 +26,7 @@ public struct CommandSet: Sendable {
         self.firstCommands = firstCommands
     }
 
-    /// What a command line asks for.
+    /// The request of a command line.
     public enum Invocation: Sendable {
         /// Print this text (help or the version) to standard output and exit with 0.
         case print(String)

@@ -95,7 +95,7 @@ extension Option {
     }
 }
 
-/// getopt's values of long options start here, above those of all letters.
+/// getopt's values of long options start here, above the values of all letters.
 private let longBase: Int32 = 0x1000
 
 private func scanOptions(_ arguments: [String], _ all: [SpelledOption], booleanSwitches: Set<String>) -> OptionScan {

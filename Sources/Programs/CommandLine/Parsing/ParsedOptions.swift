@@ -27,8 +27,8 @@ public struct ParsedOptions: Sendable {
     /// Whether the user gave the option, with or without a value.
     public func has(_ long: String) -> Bool { given[long]?.isEmpty == false }
 
-    /// The position of an option that comes from a settings file, such as
-    /// "/home/ann/.config/screenrelay/config:7: lan". Nil if it doesn't come from one.
+    /// The position of an option from a settings file, such as "/home/ann/.config/screenrelay/config:7: lan". Nil for
+    /// other options.
     public func place(of long: String) -> String? { places[long] }
 
     /// The option's text: the last one given, else its default, else nil.
@@ -93,8 +93,8 @@ public struct ParsedOptions: Sendable {
 }
 
 extension ParsedOptions {
-    /// These options and those of a settings file. What the user typed wins: an option on the command line overrides
-    /// the same option in the file, and those that exclude it.
+    /// These options, completed by a settings file. The command line has precedence: an option on it overrides its
+    /// value in the file, and options that exclude it.
     public func completed(by settings: CommandSettings) -> ParsedOptions {
         var result = self
         for (long, setting) in settings.options {

@@ -20,7 +20,7 @@ extension Command {
 extension CommandSet {
     /// Runs the program like ``Command/run(_:arguments:_:)``. `work` also gets the command's name.
     ///
-    /// `complete` adds the options of a settings file to those of the command line.
+    /// `complete` adds the options of a settings file to the options of the command line.
     public func run(
         arguments: [String] = Array(Swift.CommandLine.arguments.dropFirst()),
         complete: (_ command: String, ParsedOptions) throws -> ParsedOptions = { $1 },

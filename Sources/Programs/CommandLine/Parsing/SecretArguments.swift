@@ -2,8 +2,8 @@ import Glibc
 
 /// Makes secrets of the command line unreadable: `ps` and `/proc` show every user the arguments of every process.
 public enum SecretArguments {
-    /// Overwrites `secrets` where the system reads this process's arguments. What the process itself has copied of them
-    /// stays. Without `/proc`, nothing happens, and there is nothing to read them by either.
+    /// Overwrites `secrets` where the system reads this process's arguments. The process's own copies stay. Without
+    /// `/proc`, nothing happens, and other processes can't read them either.
     public static func hide(_ secrets: [String]) {
         guard let place = place() else { return }
         for secret in secrets where !secret.isEmpty {

@@ -88,7 +88,7 @@ extension CommandSet {
     /// The group of a settings file that is for the command `name`.
     func groupName(of name: String) -> String { commands.first { $0.name == name }?.settingsOf ?? name }
 
-    /// The commands that have a group in settings files: those that take `--config`.
+    /// The commands that have a group in settings files: the commands with `--config`.
     var commandsWithSettings: [Command] {
         commands.filter { $0.settingsOf == nil && $0.options.contains { $0.long == Option.config.long } }
     }
@@ -120,8 +120,8 @@ extension CommandSet {
 }
 
 extension Command {
-    /// The options that may be in a settings file: all but those that name one, and those that only print something and
-    /// exit.
+    /// The options that may be in a settings file: all except options that name a settings file, or only print a text
+    /// and exit.
     var settable: [Option] {
         options.filter { ![Option.config.long, Option.noConfig.long, "help", "version", "list"].contains($0.long) }
     }

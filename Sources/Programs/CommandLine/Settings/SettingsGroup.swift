@@ -105,7 +105,7 @@ extension CommandSet {
 }
 
 extension SettingsDocument {
-    /// Checks that nobody but the file's owner can read what `option` keeps secret.
+    /// Checks that only the file's owner can read the secret of `option`.
     func checkPrivacy(of option: Option, _ place: String) throws(UsageError) {
         guard option.isSecret, !isPrivate else { return }
         throw UsageError(

@@ -6,7 +6,8 @@ import Signalling
 
 /// The client's side: sends a command to the running hosts, and prints their answers.
 extension Control {
-    /// Sends the command to the running host, or to the one that `--pid` names. A question without `--pid` goes to all.
+    /// Sends the command to the running host, or to the host that `--pid` names. A question without `--pid` is sent to
+    /// all hosts.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
         let command = try wanted(name, options)
         if options.has("qr"), options.has("json") {
@@ -31,7 +32,7 @@ extension Control {
         return ExitCode.success.rawValue
     }
 
-    /// The hosts to send the command to: the one that `--pid` names, the only one, or, for a question, all of them.
+    /// The hosts to send the command to: the host that `--pid` names, the only host, or, for a question, all hosts.
     private static func chosen(
         of running: [Int32], for command: ControlCommand, _ options: ParsedOptions
     ) throws(UsageError) -> [Int32] {
@@ -51,9 +52,9 @@ extension Control {
         return running
     }
 
-    /// What a host answers to a command.
+    /// The form of a host's answer to a command.
     private enum AnswerForm {
-        /// Words about what was done, for orders.
+        /// A text about the result, for orders.
         case text
         /// For `status`: words that are printed in lines, or a JSON object with `--json`.
         case status
@@ -71,7 +72,7 @@ extension Control {
         }
     }
 
-    /// What is printed of one host's answer, and the same with the host's process id in front, if several answer.
+    /// The output for one host's answer, without the host's process id and, if several hosts answer, with it.
     private struct Output {
         let plain: String
         let labelled: String

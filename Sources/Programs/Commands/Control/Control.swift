@@ -13,7 +13,7 @@ import TrackHub
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
-        /// What the host does, such as "sharing :0".
+        /// The host's activity, such as "sharing :0".
         let what: String
         /// What sends the pictures.
         var source = "capture"
@@ -93,7 +93,7 @@ enum Control {
         }
     }
 
-    /// The end of the answer if the limits in force may differ from those that `change` asked for.
+    /// The end of the answer if the limits in force may differ from the limits in `change`.
     private static func ceiling(of change: ControlCommand.RateChange, _ captureLimits: SourceLimits) -> String {
         let asked = change.applied(to: SourceLimits())
         if captureLimits == SourceLimits() {

@@ -4,7 +4,7 @@ import OutputSettings
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay push`: what a running share or host also sends to other servers.
+/// `screenrelay push`: the pushes of a running share or host to other servers.
 enum PushCommand {
     static let command = Control.command(
         "push", "Starts, lists, stops or changes pushes of a running share or host to other servers.",
@@ -29,7 +29,7 @@ enum PushCommand {
             Example("screenrelay push reload 2 --preset low3", "Lowers the second push's rate while it runs."),
         ])
 
-    /// What the user wants, once its URL is hidden from those who list processes.
+    /// The user's order, once its URL is hidden from users who list processes.
     static func order(_ options: ParsedOptions) throws(UsageError) -> ControlCommand.PushOrder {
         let words = options.operands
         let preset = options.value("preset")
@@ -91,7 +91,7 @@ enum PushCommand {
         return table.text
     }
 
-    /// What was left out, as "12", or as "12, 3 of sound".
+    /// The frames left out, as "12", or as "12, 3 of sound".
     private static func leftOut(_ push: Document.Push) -> String {
         guard let pictures = push.droppedPictures else { return "-" }
         guard let sound = push.droppedSound, sound > 0 else { return "\(pictures)" }

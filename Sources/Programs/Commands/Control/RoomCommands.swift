@@ -2,7 +2,7 @@ import CommandLine
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay rooms` and `remove`: shows who is in a running host's rooms, and removes someone.
+/// `screenrelay rooms` and `remove`: shows the participants in a running host's rooms, and removes one.
 enum RoomCommands {
     /// Formats a host's answer about its rooms for people, with the link of each room.
     static func text(of json: String, of process: Int32) throws(ControlError) -> String {
@@ -84,7 +84,7 @@ extension RoomsDocument.Member {
     var text: String { participantText(kind: kind, name: name, address: address) }
 }
 
-/// A description of someone in a room.
+/// A description of a participant in a room.
 func participantText(kind: String, name: String?, address: String) -> String {
     "\(kind) \(name.map { "\(shownName($0)) " } ?? "")(\(address))"
 }

@@ -12,9 +12,9 @@ import TrackHub
 struct StatusReport {
     let process: Int32
     let state: SourceState
-    /// What the host does, such as "sharing :0".
+    /// The host's activity, such as "sharing :0".
     let what: String
-    /// What sends the pictures.
+    /// The source of the pictures.
     let source: String
     let room: String
     let viewers: Int
@@ -26,10 +26,10 @@ struct StatusReport {
     let lowLayerViewers: LowLayerViewers
     let metrics: Metrics
     let limits: SourceLimits
-    /// Those of them that no source keeps to.
+    /// The limits that no source keeps to.
     let ignoredLimits: SourceOrders
     let capture: CaptureStatistics?
-    /// The round-trip time and clock offset of a source that came over TCP.
+    /// The round-trip time and clock offset of a source that is connected over TCP.
     let timing: SourceTiming?
     /// The state of the recording.
     let recording: RecordingStatus?
@@ -56,8 +56,8 @@ struct StatusReport {
             isRecorded = track.recording.map { $0.failure == nil } ?? false
         }
 
-        /// The sound in one word: what viewers are told, or that nobody listens or records, so that its source may
-        /// rest.
+        /// The sound in one word: the state announced to viewers, or `idle` without listeners and recording, so that
+        /// its source may rest.
         var soundWord: String { sound == .live && listeners == 0 && !isRecorded ? "idle" : sound.rawValue }
     }
 
@@ -83,7 +83,7 @@ struct StatusReport {
 
     /// The most tracks in the JSON object.
     private static let trackLimit = 16
-    /// The most links in the JSON object, and the most joins that are told of.
+    /// The most links in the JSON object, and the most joins that are reported.
     private static let (linkLimit, joinLimit) = (8, 8)
 
     /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
@@ -95,7 +95,7 @@ struct StatusReport {
     /// The names that begin parts of `line`, in the order of the line. People read these parts on lines of their own.
     private static let namedParts = ["link: ", "/api: ", "delay: ", "capture: "]
 
-    /// A host's answer in lines, for people. It comes from another process, so its text is all that tells the parts.
+    /// A host's answer in lines, for people. It comes from another process, so only its text separates the parts.
     static func lines(of answer: String) -> String {
         var text = answer
         for name in namedParts {
@@ -159,7 +159,7 @@ struct StatusReport {
         return text
     }
 
-    /// What a picture does in each stage, by the stage's name.
+    /// The description of each stage of a picture, by the stage's name.
     private static let stageText = [
         "waiting": "until a change is grabbed", "encoding": "until it is encoded", "link": "on the capture link",
         "sending": "until it is sent",

@@ -154,7 +154,7 @@ final class ExportSource {
     var isPaced = false
 
     func tell(_ remark: String) {
-        // A second pass finds the same again.
+        // A second pass repeats the remarks.
         if passes <= 1, remarks.count < 1000 { remarks.append(remark) }
     }
 

@@ -57,7 +57,7 @@ struct ExportTarget {
     /// Removes the temporary file of part `index`.
     func discard(_ index: Int) { unlink(temporaryName(index)) }
 
-    /// Creates part `index`, readable only by this user, like recordings, because it shows the same.
+    /// Creates part `index`, readable only by this user, like recordings, because it shows a recording's content.
     func create(_ index: Int) throws(ExportError) -> Int32 {
         let descriptor = open(temporaryName(index), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw failure(index, errno) }

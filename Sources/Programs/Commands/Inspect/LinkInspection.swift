@@ -9,7 +9,7 @@ import MediaTypes
 import Recording
 import Threading
 
-/// Inspects what comes over a link, instead of a host. Accepts one connection after the other until SIGINT or SIGTERM.
+/// Inspects the messages on a link, instead of a host. Accepts one connection after the other until SIGINT or SIGTERM.
 ///
 /// Has no thread of its own; `run` blocks the calling thread.
 final class LinkInspection {
@@ -34,7 +34,7 @@ final class LinkInspection {
     private static let identificationTimeout = Interval.seconds(8)
     private static let shortagePause = Interval.seconds(1)
 
-    /// Listens on the address, or takes the inherited descriptor.
+    /// Listens on the address, or uses the inherited descriptor.
     ///
     /// - Parameter token: the token that peers must prove to have, or nil for none.
     init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(LinkTransportError) {
@@ -63,7 +63,7 @@ final class LinkInspection {
     /// Whether some bytes could not be read.
     var isDamaged: Bool { inspection.isDamaged }
 
-    /// Shows what comes, until the end.
+    /// Shows incoming messages until the end.
     func run() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while output.failure == nil {
@@ -150,7 +150,7 @@ final class LinkInspection {
                 take()
             }
         } catch {
-            // TCP reports that the peer is gone, but what it sent before must still be shown.
+            // TCP reports that the peer is gone, but its earlier messages must still be shown.
             log.warning("link: \(error)")
             endConnection()
         }
@@ -170,7 +170,8 @@ final class LinkInspection {
         }
     }
 
-    /// Returns false while the proof has not come; if something else came, ends the connection and returns false too.
+    /// Returns false while the proof has not arrived; if another message arrived, ends the connection and returns false
+    /// too.
     private func takeProof(_ check: CaptureCheck) -> Bool {
         let message = splitter.next()
         if message == nil, splitter.fault == nil { return false }
@@ -232,7 +233,7 @@ private struct LeavingConnections {
         all.append((connection, MonotonicTime.now() + Self.timeout))
     }
 
-    /// Discards what the peers still send, and closes connections that have ended or timed out.
+    /// Discards further data from the peers, and closes connections that have ended or timed out.
     mutating func advance(_ buffer: inout [UInt8]) {
         let now = MonotonicTime.now()
         all.removeAll { connection, until in

@@ -104,8 +104,8 @@ enum HostOptions {
         return [ListenAddress(address: all, port: wanted.port)]
     }
 
-    /// The address for media: the one that `--listen` names, else all addresses; without `--lan`, the loopback address
-    /// of its family.
+    /// The address for media: the address that `--listen` names, else all addresses; without `--lan`, the loopback
+    /// address of its family.
     static func mediaAddress(
         _ options: ParsedOptions, listen: [ListenAddress]
     ) throws(UsageError) -> TransportAddress {

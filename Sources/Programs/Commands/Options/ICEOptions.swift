@@ -19,7 +19,7 @@ enum ICEOptions {
                 + "line of this file, which only this user can read"),
     ]
 
-    /// The servers of `--ice-server`. Hides their credentials from those who list processes.
+    /// The servers of `--ice-server`. Hides their credentials from users who list processes.
     static func servers(_ options: ParsedOptions) throws(UsageError) -> [ICEServer] {
         let label = options.place(of: "ice-server") ?? "--ice-server"
         let texts = options.values("ice-server")
@@ -65,7 +65,7 @@ enum ICEOptions {
         return String(text[text.index(after: colon)..<at])
     }
 
-    /// What an error may show of a URL, which may go to a journal: nothing that could be a password.
+    /// The part of a URL that an error may show, because errors may go to a journal: no possible password.
     private static func shown(_ text: String) -> String {
         if let at = text.lastIndex(of: "@") { return "...\(text[at...])" }
         return text.lowercased().hasPrefix("turn") ? "turn..." : text

@@ -18,7 +18,7 @@ struct JoinOption {
     /// A line for a user who joins a server on another machine without letting other machines in.
     let warning: String?
 
-    /// Reads the options, and hides the rooms from those who list processes.
+    /// Reads the options, and hides the rooms from users who list processes.
     init(_ options: ParsedOptions) throws(UsageError) {
         let wanted = options.values("join")
         SecretArguments.hide(wanted)

@@ -50,7 +50,7 @@ struct PushOption {
     /// Whether other machines may reach what this host listens at.
     let isOpenToNetwork: Bool
 
-    /// Reads the options, and hides the keys from those who list processes.
+    /// Reads the options, and hides the keys from users who list processes.
     init(_ options: ParsedOptions) throws(UsageError) {
         SecretArguments.hide(options.values("push"))
         let wanted = try options.values("push", withDetail: "preset")

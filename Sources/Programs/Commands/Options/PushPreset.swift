@@ -3,7 +3,7 @@ import MediaTypes
 import OutputSettings
 import Pushing
 
-/// What `--preset` says: how a push encodes what it sends, and what that is.
+/// The settings of `--preset`: the content of a push, and its encoding.
 struct PushPreset {
     /// Nil if the pictures go out as they are.
     private(set) var video: VideoSettings?

@@ -4,7 +4,7 @@ import ScreenRelayKit
 import Signalling
 import Threading
 
-/// `--rtsp [ADDRESS:]PORT`: where players that speak RTSP get what is shared.
+/// `--rtsp [ADDRESS:]PORT`: the address at which RTSP players get the rooms.
 struct RTSPOption {
     static let option = Option(
         long: "rtsp", value: .required("[ADDR:]PORT"),
@@ -35,7 +35,7 @@ struct RTSPOption {
         return ListenAddress(address: wanted.host ?? listen.first?.address ?? "127.0.0.1", port: wanted.port)
     }
 
-    /// Starts to serve; nil if nobody asked for it.
+    /// Starts to serve; nil if it wasn't requested.
     func start(_ host: ScreenRelayHost, log: EventLog) throws(RTSPServerError) -> RTSPServer? {
         guard let address else { return nil }
         return try RTSPServer(host, at: address, log: log)

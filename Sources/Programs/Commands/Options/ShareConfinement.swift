@@ -42,7 +42,7 @@ struct ShareConfinement {
         return .bySize(expectation(of: capture))
     }
 
-    /// What the memory use of a capture with these options depends on.
+    /// The factors that determine the memory use of a capture with these options.
     static func expectation(of capture: CaptureOptions) -> CaptureMemoryExpectation {
         var expectation = CaptureMemoryExpectation()
         expectation.hasFullChroma = capture.chroma != .yuv420

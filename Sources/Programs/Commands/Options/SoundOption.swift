@@ -17,7 +17,7 @@ struct SoundOption {
         case none, desktop, microphone, both
     }
 
-    /// What is to be heard, as `screenrelay-sound --source` takes it; nil for none.
+    /// The sound to share, as a value of `screenrelay-sound --source`; nil for none.
     static func source(_ options: ParsedOptions) throws(UsageError) -> String? {
         let source = try options.required("sound", as: ValueFormat<Source>.choice)
         return source == .none ? nil : source.rawValue
@@ -55,7 +55,7 @@ struct SoundOption {
     func start(for link: LinkServer, log: EventLog) -> CaptureSupervisor? {
         guard let program else { return nil }
         if let plan {
-            // The capture itself looks only when somebody listens. It goes on trying, so this is no error.
+            // The capture itself looks only while there are listeners. It goes on trying, so this is no error.
             _ = NamedThread("sound check", blocksSignals: true) {
                 for finding in plan.soundFindings() { log.warning(finding.line) }
             }

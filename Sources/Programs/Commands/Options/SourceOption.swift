@@ -27,7 +27,7 @@ struct SourceOption {
     /// What the first track shows; nil if a capture is its source.
     var first: PullAddress? { sources.first { $0.track == nil }?.address }
 
-    /// Reads the options, and hides passwords from those who list processes.
+    /// Reads the options, and hides passwords from users who list processes.
     init(_ options: ParsedOptions) throws(UsageError) {
         let wanted = options.values("source")
         SecretArguments.hide(wanted)

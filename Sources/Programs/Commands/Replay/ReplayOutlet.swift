@@ -16,16 +16,17 @@ final class ReplayOutlet {
     private var decoder = MessageDecoder()
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var batch: [UInt8] = []
-    /// The rest of a large message. It is written in pieces, because what the host doesn't take at once is copied.
+    /// The rest of a large message. It is written in pieces, because bytes that the host doesn't accept at once are
+    /// copied.
     private var rest: ArraySlice<UInt8> = []
     private static let piece = 256 << 10
     // The epoch of our own hello and end, which must not be one of the recording's.
     private let encoder = MessageEncoder(epoch: UInt64.random(in: 1 ... .max))
-    /// Whether the host has said hello. Before that, it may be one that takes every message for a unit of a picture.
+    /// Whether the host's hello has arrived. A host that sends none may treat every message as a unit of a picture.
     private var hasHello = false
-    /// Whether the replay may begin: the host has said hello, and proved that it knows the token.
+    /// Whether the replay may begin: the host has sent its hello, and proved that it knows the token.
     var isGreeted: Bool { hasHello && check == nil }
-    /// Why the host takes no more messages. Nil while it does.
+    /// Why the host accepts no more messages. Nil while it accepts them.
     private(set) var ending: Ending?
     /// The number of recorded messages that were sent or are in the batch, and their bytes with headers.
     private(set) var messages: UInt64 = 0
@@ -36,11 +37,11 @@ final class ReplayOutlet {
         let text: String
         /// The reason that the host gave, or nil if it only closed the connection.
         var reason: EndReason?
-        /// Whether host and replay don't have the same token.
+        /// Whether host and replay have different tokens.
         var isUnauthorised: Bool { reason == .unauthorised }
     }
 
-    /// The check that the host knows the same token. Nil when it is done or not needed.
+    /// The check that the host knows the replay's token. Nil when it is done or not needed.
     private var check: HostCheck?
 
     init(_ connection: LinkConnection, token: LinkToken?) {
@@ -51,7 +52,7 @@ final class ReplayOutlet {
     }
 
     var descriptor: Int32 { connection.descriptor }
-    /// Whether the host has not yet taken everything that was written.
+    /// Whether the host has not yet accepted all written data.
     var isBlocked: Bool { connection.wantsWrite || !rest.isEmpty }
 
     /// Adds one message to the batch, or writes it. Must not be called while blocked, so that at most one message is in
@@ -82,7 +83,7 @@ final class ReplayOutlet {
         try connection.enqueue(header: batch)
     }
 
-    /// Writes as much pending data as the host takes.
+    /// Writes as much pending data as the host accepts.
     func flush() throws(LinkTransportError) {
         try connection.flush()
         try write()
@@ -110,7 +111,7 @@ final class ReplayOutlet {
         try write()
     }
 
-    /// Reads the host's messages. A replay can't do what a host asks of a capture, and ignores it.
+    /// Reads the host's messages. A replay can't follow a host's requests to a capture, and ignores them.
     func receive() {
         do {
             while ending == nil {

@@ -12,13 +12,13 @@ final class ReplaySignals {
         case toggle
     }
 
-    /// Readable when a signal has come.
+    /// Readable when a signal has arrived.
     let descriptor: Int32
     /// Whether standard input can bring commands. It can't if the recording comes from there.
     private(set) var hasInput = true
     /// Whether ``mayRead(_:)`` waits. True until the replay runs, which waits by itself.
     var waits = true
-    /// The commands that came while it waited: whether to end, and whether to pause.
+    /// The commands that arrived during a wait: whether to end, and whether to pause.
     private(set) var hasEnded = false
     private(set) var isPauseWanted = false
 
@@ -66,7 +66,7 @@ final class ReplaySignals {
         return false
     }
 
-    /// The next signal, or nil if none has come.
+    /// The next signal, or nil if none has arrived.
     func next() -> Word? {
         takeSignal(from: descriptor).map { $0 == SIGUSR1 ? .toggle : .end }
     }

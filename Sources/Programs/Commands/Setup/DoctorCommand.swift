@@ -6,7 +6,7 @@ import MediaTypes
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay doctor`: checks what a share with the same options would need.
+/// `screenrelay doctor`: checks the requirements of a share with the given options.
 enum DoctorCommand {
     static let command = Command(
         name: "doctor",
@@ -30,8 +30,8 @@ enum DoctorCommand {
                 "Also requests a relay from the TURN server."),
         ], alternatives: ShareCommand.command.alternatives, settingsOf: ShareCommand.command.name)
 
-    /// All options of `share`, so that its command line can be checked as it is. Help shows only those that change what
-    /// is checked.
+    /// All options of `share`, so that its command line can be checked as it is. Help shows only the options that
+    /// change the checks.
     private static let sharedOptions: [Option] = {
         let checked = [
             "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma", "capture-memory",
@@ -50,7 +50,7 @@ enum DoctorCommand {
 
     /// How long the checks may take, side by side.
     private static let timeout = Interval.seconds(15)
-    /// How long to wait for somebody to open the page for the browser.
+    /// How long to wait for the user to open the page for the browser.
     private static let browserTimeout = Interval.seconds(30)
 
     /// `given` is without the settings file.
@@ -75,7 +75,7 @@ enum DoctorCommand {
         return findings.isEmpty || code != ExitCode.success.rawValue ? code : ExitCode.unavailable.rawValue
     }
 
-    /// What a share with these options would need, and what already stands against it. Creates no file.
+    /// The requirements of a share with these options, and the problems found so far. Creates no file.
     private static func plan(_ options: ParsedOptions) throws(UsageError) -> (SharePlan, [Finding]) {
         var plan = SharePlan()
         var findings: [Finding] = []
@@ -89,7 +89,7 @@ enum DoctorCommand {
         plan.mediaAddress = try HostOptions.mediaAddress(options, listen: plan.listen)
         plan.rtsp = try RTSPOption.address(options, listen: plan.listen)
         _ = try AdvertiseOption.addresses(options)
-        // These also hide keys from those who list processes.
+        // These also hide keys from users who list processes.
         _ = try PushOption(options)
         _ = try JoinOption(options)
         plan.soundSource = try SoundOption.source(options)
@@ -110,8 +110,8 @@ enum DoctorCommand {
         return (plan, findings)
     }
 
-    /// The value of options that name files. What is wrong with a file is a finding; a mistake on the command line is
-    /// an error as with `share`.
+    /// The value of options that name files. A problem with a file is a finding; a mistake on the command line is an
+    /// error as with `share`.
     private static func usable<Value>(
         _ findings: inout [Finding], _ read: () throws(UsageError) -> Value
     ) throws(UsageError) -> Value? {

@@ -3,14 +3,14 @@ import Glibc
 
 /// Finds the settings file for a command line.
 enum SettingsLookup {
-    /// Adds the options of the settings file: the one that `--config` names, else the user's own if it exists.
+    /// Adds the options of the settings file: the file that `--config` names, else the user's own if it exists.
     static func complete(_ options: ParsedOptions, of command: String) throws(UsageError) -> ParsedOptions {
         guard let document = try document(for: options, of: command) else { return options }
         return options.completed(by: try Program.commands.settings(in: document, for: command))
     }
 
-    /// Adds these options for `doctor`, which reports a wrong mode or owner of the file as it does those of other
-    /// files. Returns the error of `complete` about that, with the options of the file all the same if it can be read.
+    /// Adds these options for `doctor`, which reports a wrong mode or owner of the file as for other files. Returns
+    /// that error of `complete`, together with the options of the file if it can be read.
     static func examine(
         _ options: ParsedOptions, of command: String
     ) throws(UsageError) -> (options: ParsedOptions, problem: UsageError?) {

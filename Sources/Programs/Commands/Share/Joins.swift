@@ -38,7 +38,7 @@ final class Joins: Sendable {
 }
 
 extension SharingNews {
-    /// Reports what a join does now. Any thread; doesn't block.
+    /// Reports the state of a join. Any thread; doesn't block.
     func tell(_ state: JoinState, of target: JoinTarget) {
         guard state != .joining, state != .ended else { return }
         tellJoin("the join to \(target): \(state.text)") { state.add(to: &$0, of: target) }

@@ -11,23 +11,23 @@ import Threading
 
 /// The pushes of a running `share` or `host`, and the news of them.
 final class Pushes: Sendable {
-    /// How long all of them together may take to end.
+    /// How long all pushes together may take to end.
     private static let timeout = Interval.seconds(4)
-    /// At most this many are kept, including those that have ended.
+    /// The most pushes that are kept, including ended pushes.
     private static let maxCount = 64
 
     private let host: ScreenRelayHost
     private let news: SharingNews
     private let isOpenToNetwork: Bool
     private let pushes = Mutex<List>(List())
-    /// Signalled for each push whose end has been told.
+    /// Signalled for each push whose end has been reported.
     private let hasEnded = DispatchSemaphore(value: 0)
 
     private struct List {
         /// By their numbers, of which none is used twice.
         var added: [Int: Added] = [:]
         var last = 0
-        /// The numbers of those whose end has been told.
+        /// The numbers of the pushes whose end has been reported.
         var ended: Set<Int> = []
 
         var all: [(number: Int, added: Added)] {
@@ -38,7 +38,7 @@ final class Pushes: Sendable {
     private struct Added {
         let push: Push
         let label: PushLabel
-        /// The settings that it was added with, of which a reload replaces what a preset says.
+        /// The settings that the push was added with, of which a reload replaces the preset's values.
         let settings: PushSettings
     }
 
@@ -59,12 +59,12 @@ final class Pushes: Sendable {
 
     /// Starts a push; returns its number.
     private func add(_ label: PushLabel, _ settings: PushSettings) throws(OutputSettingsError) -> Int {
-        // Its release takes another lock, so that it must not happen under this one.
+        // Its release acquires another lock, so it must not happen under this lock.
         var replaced: Added?
         defer { _ = replaced }
         do {
             let (push, number) = try pushes.withLock { pushes in
-                // One that has ended makes room: the oldest.
+                // The oldest ended push makes room.
                 if pushes.added.count >= Self.maxCount {
                     guard let old = pushes.ended.filter({ pushes.added[$0] != nil }).min() else {
                         throw OutputSettingsError("there are \(Self.maxCount) that run; stop one of them")
@@ -98,7 +98,7 @@ final class Pushes: Sendable {
         if state.isOver { hasEnded.signal() }
     }
 
-    /// Carries out what a command says.
+    /// Carries out a command.
     func answer(_ order: ControlCommand.PushOrder) -> ControlAnswer {
         switch order {
         case .list: return .done(json)
@@ -163,7 +163,7 @@ final class Pushes: Sendable {
         return JSONObject { $0.add("pushes", objects) }.text
     }
 
-    /// Ends all of them, with what waits to be sent, and waits until that is told, but not longer than 4 s.
+    /// Ends all pushes, including their queues, and waits until the ends are reported, but not longer than 4 s.
     func stop() {
         let all = pushes.withLock { $0.added }
         for added in all.values { added.push.stop() }
@@ -173,7 +173,7 @@ final class Pushes: Sendable {
 }
 
 extension SharingNews {
-    /// Reports what happens to a push. Any thread; doesn't block.
+    /// Reports an event of a push. Any thread; doesn't block.
     func tell(_ event: PushEvent, of label: PushLabel) {
         switch event {
         case .changed(.connecting, _), .changed(.disconnecting, _), .status: break

@@ -103,9 +103,9 @@ enum ShareCommand {
         }
     }
 
-    /// What is shared, and where it goes besides the room.
+    /// The content of a share, and its destinations besides the room.
     private struct Plan {
-        /// A description of what is shared.
+        /// A description of the shared content.
         let shared: String
         /// Who can reach the host, for the line about the start; empty if other machines can.
         let audience: String
@@ -158,7 +158,7 @@ extension CaptureOptions {
         SourceLimits(frameRate: FrameRate(framesPerSecond: framesPerSecond), bitRate: bitRate)
     }
 
-    /// A description of what is shared, or nil for the screen that DISPLAY names.
+    /// A description of the shared content, or nil for the screen that DISPLAY names.
     fileprivate var sharedName: String? {
         let place = display.map { " of \($0)" } ?? ""
         return switch target {

@@ -31,7 +31,7 @@ final class SharingNews: Sendable {
         var watching: [String: Set<String>] = [:]
         /// Whether the links were printed. Events before that are kept in `early`.
         var hasStarted = false
-        /// Whether people are told no more: at the end everyone leaves, which is no news.
+        /// Whether lines for people have stopped: at the end all participants leave, which is no news.
         var isQuiet = false
         var early: [String] = []
         /// The host that sends the events to clients of `/api`.
@@ -45,7 +45,7 @@ final class SharingNews: Sendable {
     private let output: LineWriter
     private let state = RankedMutex(State(), .sharingNews)
 
-    /// What the user asked to be printed, and how.
+    /// The output that the user requested, and its form.
     struct Style {
         fileprivate let isJSON: Bool
         fileprivate let code: CodeChoice
@@ -104,7 +104,7 @@ final class SharingNews: Sendable {
             lines = isJSON ? [event] : [introduction] + links.lines + extraLines + code.lines(for: host.link)
         }
         host.tell(event: event)
-        // Written in one piece with the earlier events, so that nothing comes between them.
+        // Written in one piece with the earlier events, so that no other line separates them.
         state.withLock { state in
             state.hasStarted = true
             output.write(lines + state.early)
@@ -115,7 +115,7 @@ final class SharingNews: Sendable {
     /// Also sends the events to the clients of `host` that read them over `/api`.
     func tellAlso(by host: ScreenRelayHost) { state.withLock { $0.host = host } }
 
-    /// Reports that someone came or left. Any thread; doesn't block.
+    /// Reports that a participant joined or left. Any thread; doesn't block.
     func tell(_ news: RoomNews) {
         state.withLock { state in
             var watching = state.watching[news.room] ?? []
@@ -150,7 +150,7 @@ final class SharingNews: Sendable {
         state.withLock { tell(Self.event("expired") { $0.add("room", room) }, orText: text, &$0) }
     }
 
-    /// Reports what a push does now; `reason` says why it has failed. Any thread; doesn't block.
+    /// Reports the state of a push; `reason` is the cause of a failure. Any thread; doesn't block.
     func tellPush(_ label: PushLabel, state name: String, text: String, reason: String?) {
         let event = Self.event("push") {
             $0.add("name", label.name)
@@ -162,13 +162,13 @@ final class SharingNews: Sendable {
         state.withLock { tell(event, orText: line, &$0) }
     }
 
-    /// Reports what a join does now, with these fields for programs. Any thread; doesn't block.
+    /// Reports the state of a join, with these fields for programs. Any thread; doesn't block.
     func tellJoin(_ text: String, _ addFields: (inout JSONObject) -> Void) {
         let event = Self.event("join", addFields)
         state.withLock { tell(event, orText: "\(WallClock.now.timeOfDay) \(text)", &$0) }
     }
 
-    /// The host is about to end, and everyone will leave.
+    /// The host is about to end, and all participants will leave.
     func ending() { state.withLock { $0.isQuiet = !isJSON } }
 
     /// Reports the end with its exit code, and waits at most 1 s until everything is written.
