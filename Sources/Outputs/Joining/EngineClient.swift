@@ -4,8 +4,8 @@ import SocketIORooms
 
 /// A client's side of Engine.IO over a WebSocket, and of socket.io's default namespace on it.
 ///
-/// Servers of version 3 let a client in unasked, and are pinged by it; those of version 4 wait until it asks, and ping
-/// it themselves. What the server speaks shows in how it begins, whatever was asked for. A pure value.
+/// Version 3 servers admit a client unasked and expect its pings; version 4 servers wait for its request and send the
+/// pings. The server's first messages show its version, whichever was requested. A pure value.
 struct EngineClient {
     enum Step: Sendable, Equatable {
         /// Send this text.
@@ -17,14 +17,14 @@ struct EngineClient {
         case fail(String)
     }
 
-    /// How long a server that may be one of version 3 has to let us in unasked.
+    /// The time in which a server that may be one of version 3 has to admit us unasked.
     private static let timeout = Interval.seconds(1)
-    /// What a heartbeat may be late by, besides what the server says.
+    /// How late a heartbeat may be, in addition to the server's own times.
     private static let grace = Interval.seconds(5)
 
     private enum Phase {
         case new
-        /// It has greeted us; at this time we ask to be let in.
+        /// The server has greeted us; at this time we ask to be admitted.
         case greeted(askAt: MonotonicTime)
         case asked
         case connected
@@ -37,7 +37,7 @@ struct EngineClient {
     private var lastHeard: MonotonicTime
     private var nextPing = MonotonicTime.distantFuture
 
-    /// - Parameter version: the one that the request asked for.
+    /// - Parameter version: the requested version.
     init(_ version: EngineVersion, at now: MonotonicTime) {
         self.version = version
         lastHeard = now
@@ -80,13 +80,13 @@ struct EngineClient {
         }
         pingInterval = Self.time(greeting.pingInterval, default: pingInterval)
         pingTimeout = Self.time(greeting.pingTimeout, default: pingTimeout)
-        // Only version 4 says what it takes, and older ones of it don't say so either.
+        // Only version 4 states its largest payload, and older releases of it don't either.
         if version == .four, greeting.maxPayload != nil { return ask() }
         phase = .greeted(askAt: version == .four ? now + Self.timeout : .distantFuture)
         return []
     }
 
-    /// `milliseconds` of a server, within 1 s and 10 minutes.
+    /// A server's `milliseconds`, within 1 s and 10 minutes.
     private static func time(_ milliseconds: Double?, default usual: Interval) -> Interval {
         guard let milliseconds, milliseconds.isFinite else { return usual }
         return .milliseconds(Int64(min(max(milliseconds, 1000), 600_000)))

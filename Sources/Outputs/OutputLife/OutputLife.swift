@@ -1,9 +1,9 @@
 public import MediaTypes
 
-/// The life of an output: when it connects, what its user is told, and when it tries again.
+/// The life of an output: when it connects, which states its user is told, and when it tries again.
 ///
-/// A pure value without a clock: what happened goes in, with its time on the caller's monotonic clock, and actions come
-/// out. Two threads must not use it at once.
+/// A pure value without a clock: events go in, with their times on the caller's monotonic clock, and actions come out.
+/// Two threads must not use it at once.
 public struct OutputLife: Sendable {
     /// How often an output tries, and how long it waits.
     public struct Settings: Hashable, Sendable {
@@ -12,15 +12,14 @@ public struct OutputLife: Sendable {
         public var tries = 0
         /// The longest that an attempt may take.
         public var connectTimeout = Interval.seconds(10)
-        /// The longest that what waits may take to be sent after a stop.
+        /// The longest time for sending the queue after a stop.
         public var closeTimeout = Interval.seconds(3)
 
-        /// Settings by which nothing is tried again.
+        /// Settings without retries.
         public init() {}
     }
 
-    /// What has happened. An attempt has the number that `Action.open` gave it; what is reported of an older one is
-    /// ignored.
+    /// An event. An attempt has the number that `Action.open` gave it; events of an older attempt are ignored.
     public enum Event: Hashable, Sendable {
         /// The user starts the output.
         case start
@@ -30,9 +29,9 @@ public struct OutputLife: Sendable {
         case restart
         /// The machine's way to the network has changed; the user has been asked whether to go on.
         case networkChanged(goesOn: Bool)
-        /// There is something to send, and the attempt begins to connect; from here on its time counts.
+        /// There is something to send, and the attempt begins to connect; from here on the attempt's time counts.
         case dialled(attempt: Int)
-        /// The other side has taken the connection.
+        /// The other side has accepted the connection.
         case opened(attempt: Int)
         /// The attempt or the connection has failed.
         case failed(attempt: Int, OutputError)
@@ -40,11 +39,11 @@ public struct OutputLife: Sendable {
         case closed(attempt: Int)
     }
 
-    /// What to do. The actions of one event are in the order in which they are to be done.
+    /// An action to carry out. The actions of one event are in the order in which they are to be done.
     public enum Action: Hashable, Sendable {
-        /// Open a connection, and report what becomes of it. It begins with a key frame and at time 0.
+        /// Open a connection, and report its events. The stream begins with a key frame and at time 0.
         case open(attempt: Int)
-        /// Send what waits, and close the connection.
+        /// Send the queue, and close the connection.
         case close(attempt: Int)
         /// End the attempt or the connection at once.
         case abandon(attempt: Int)
@@ -74,15 +73,15 @@ public struct OutputLife: Sendable {
     public private(set) var state = OutputState.unknown
     /// How often it has tried again since it last worked.
     public private(set) var triesMade = 0
-    /// May be set at any time, and counts from what happens next on.
+    /// May be set at any time; applies from the next event on.
     public var settings: Settings
     private var phase = Phase.idle
     private var attempt = 0
     /// Since when the server has refused it because its name may be in use; nil if it hasn't.
     private var nameRefusedSince: MonotonicTime?
-    /// Whether the other side has ever taken a connection: it takes the token, then.
+    /// Whether the other side has ever accepted a connection, and therefore the token.
     private var hasOpened = false
-    /// What the user was told as the reason of `state`.
+    /// The reason for `state` that the user was told.
     private var reason: OutputError?
 
     /// Creates the life of an output that has not been started.
@@ -98,7 +97,7 @@ public struct OutputLife: Sendable {
         }
     }
 
-    /// Takes what has happened at `now`; returns what to do.
+    /// Handles an event at `now`; returns the actions to carry out.
     ///
     /// - Parameter random: A random number, 0 up to but not including 1, for the time until the next try: many outputs
     ///   that lose one server must not come back to it at once.
@@ -170,7 +169,7 @@ public struct OutputLife: Sendable {
 
     private mutating func failed(_ failure: OutputError, _ now: MonotonicTime, _ random: Double) -> [Action] {
         switch phase {
-        // It was stopped: nobody waits for the rest.
+        // It was stopped: the rest isn't needed.
         case .closing: return end(as: .disconnected)
         case .idle, .waiting: return []
         case .open(let since) where now - since >= Self.lasting: triesMade = 0
@@ -192,8 +191,8 @@ public struct OutputLife: Sendable {
         return change(to: .autoReconnecting, because: failure)
     }
 
-    /// The wait where the name may be in use: 1 to 3 s, so that the output is back soon after the name is free. Where
-    /// it may as well be the token that is refused, 8 to 12 s: some servers keep out who shows many wrong ones.
+    /// The wait where the name may be in use: 1 to 3 s, so that the output is back soon after the name is free. If the
+    /// token may be refused instead, 8 to 12 s: some servers block clients that try many wrong tokens.
     private func nameWait(_ failure: OutputError, random: Double) -> Interval {
         let (least, range) = failure.isFinal && !hasOpened ? (8_000, 4_000.0) : (1_000, 2_000.0)
         return .milliseconds(Int64(least) + Int64(range * min(max(random, 0), 1)))

@@ -7,13 +7,13 @@ import TrackHub
 
 /// Sends a track's pictures to one player.
 ///
-/// A player whose path takes less than the track has loses pictures up to the next key frame, and delays nobody. A
-/// player that needs a key frame without asking for one, as RTSP has no words for that, starts again: soon after it
-/// began, and after it has reported losses.
+/// A player whose path can't carry the track loses pictures up to the next key frame, and delays no other player. RTSP
+/// has no request for a key frame, so a player that needs one is started again: soon after it began, and after it has
+/// reported losses.
 final class PictureSending: PlayerSending {
     /// A key frame is asked for so often while there is none to begin with.
     static let askInterval = Interval.milliseconds(600)
-    /// What has waited for longer than this isn't shown any more.
+    /// Frames that have waited for longer than this are left out.
     private static let latest = Interval.seconds(1)
     /// The frames before the newest one at the start are shown this long after each other.
     private static let hurry = Interval.milliseconds(1)
@@ -21,13 +21,13 @@ final class PictureSending: PlayerSending {
     /// them at first.
     private static let firstPictures = (count: 25, spacing: Interval.milliseconds(40))
 
-    /// To start again, a player is sent no more than this behind the last key frame: a new one is of more use to it.
+    /// The most bytes after the kept key frame for a restart: beyond them, a new key frame is of more use.
     private static let maxSentAgain = 128 << 10
     /// A source that can't repeat its picture, such as a publisher, has it repeated up to the first pictures' count,
     /// but not beyond so many bytes.
     private static let maxRepeated = 2 << 20
-    /// While no more than this has come since the key frame, the picture stands still, and a player doesn't notice that
-    /// it starts again. So it does that a few times more, later and later: on a busy machine it may look for longer.
+    /// While no more than this has arrived since the key frame, the picture stands still, and a player doesn't notice a
+    /// restart. It is then restarted a few more times, at growing intervals: a busy machine may analyse for longer.
     private static let still = (maxBytes: 4 << 10, restarts: Int64(3))
 
     private let track: HostedTrack
@@ -38,9 +38,9 @@ final class PictureSending: PlayerSending {
     private var budget = KeyFrameRequestLimiter()
     /// Nil unless it plays.
     private var frames: TrackSubscription?
-    /// What was there when the player began, with the times at which it is shown.
+    /// The frames kept by the track when the player began, with the times at which they are shown.
     private var first: ArraySlice<(frame: TrackFrame, time: MediaTime)> = []
-    /// What has been taken after that, but not sent.
+    /// The frames received since the player began, but not sent yet.
     private var waiting: ArraySlice<TrackFrame> = []
     private var lastTime: MediaTime?
     private var lastNumber: UInt64?
@@ -54,13 +54,13 @@ final class PictureSending: PlayerSending {
     private var startsAgain: MonotonicTime?
     /// How often it has started again by itself.
     private var restarts: Int64 = 0
-    /// What the player has been sent since it began.
+    /// The pictures and bytes sent to the player since it began.
     private var sent = (pictures: 0, bytes: 0)
     /// Limits how often losses make it start again: never more often than each 2 s.
     private var losses = KeyFrameRequestLimiter(isOfServer: true)
 
-    /// - Parameter secondStart: how long after its beginning a player starts again, because some throw away all that
-    ///   they have looked at to find out what comes.
+    /// - Parameter secondStart: how long after its beginning a player starts again, because some players discard the
+    ///   frames by which they have analysed the stream.
     init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, secondStart: Interval) {
         (self.track, self.stream, self.wake, self.secondStart) = (track, stream, wake, secondStart)
     }
@@ -90,10 +90,10 @@ final class PictureSending: PlayerSending {
         return begin(with: there, now: now)
     }
 
-    /// Begins with what the track has kept. Returns when the first of it is shown.
+    /// Begins with the frames that the track has kept. Returns when the first of them is shown.
     private func begin(with there: [TrackFrame], now: MonotonicTime) -> MonotonicTime {
-        // A picture that has stood for long is one of now: what comes next, sound too, must not seem to come long after
-        // it.
+        // A picture that has stood still for long is given the present time: the following frames, including sound,
+        // must not seem to follow long after it.
         let captured = there.last.map { $0.coded.captureTime ?? $0.arrival } ?? now
         let end = now - captured > Self.latest ? now : captured
         let start = end - Self.hurry * Int64(there.count - 1)
@@ -111,18 +111,17 @@ final class PictureSending: PlayerSending {
         repair(now: now)
     }
 
-    /// Gives a player that has lost something a key frame. One that costs all viewers something comes ever more seldom:
-    /// where losses don't end, none repairs the picture for long.
+    /// Gives a player that has reported losses a key frame. A key frame that costs all viewers something is requested
+    /// ever more seldom: while losses continue, none repairs the picture for long.
     private func repair(now: MonotonicTime) {
         startAgain(now: now) { budget.pictureLossIndicated(at: now) }
     }
 
-    /// Gives the player a key frame: the one that the track has kept, with all behind it, which costs no other viewer
-    /// anything; or a new one if more than `maxBytes` are behind it, and `mayAsk`. Returns whether it was one that is
-    /// kept.
+    /// Gives the player a key frame: the one kept by the track, with all frames after it, at no cost to other viewers;
+    /// or a new one if more than `maxBytes` follow the kept one, and `mayAsk`. Returns whether the kept one is sent.
     @discardableResult
     private func startAgain(now: MonotonicTime, maxBytes: Int = maxSentAgain, mayAsk: () -> Bool) -> Bool {
-        // What is on its way begins with a key frame, and so does what a player without one waits for.
+        // Waiting frames begin with a key frame, and a player without one already waits for it.
         guard first.isEmpty, !needsKeyFrame else { return false }
         let again = track.subscribe { [wake] in wake.signal() }
         let there = again.take()
@@ -138,7 +137,7 @@ final class PictureSending: PlayerSending {
         return true
     }
 
-    /// Starts again because the player may have thrown away all that it has looked at, and says when to do so next.
+    /// Starts again because the player may have discarded the frames that it has analysed, and schedules the next time.
     private func restartByItself(now: MonotonicTime) {
         let hasFew = sent.pictures < Self.firstPictures.count && sent.bytes < Self.maxRepeated
         let isFirst = restarts == 0
@@ -187,7 +186,7 @@ final class PictureSending: PlayerSending {
             wantsPictureAt = now + Self.firstPictures.spacing
         }
         try stream.flush(over: connection, ports, now: now)
-        // One at a time, so that sound needs to wait for one alone.
+        // One frame at a time, so that sound needs to wait for only one.
         while stream.hasRoom(on: connection), let (frame, time) = nextFrame(of: frames, now: now) {
             // The track may have been paused since it was taken.
             guard frames.shows(frame) else { continue }
@@ -206,7 +205,7 @@ final class PictureSending: PlayerSending {
         return waiting.popFirst().map { (frame: $0, time: later($0.time)) }
     }
 
-    /// Without the frames that are too late, which end before a key frame.
+    /// Returns `frames` without the late ones, which end before a key frame.
     private func current(_ frames: ArraySlice<TrackFrame>, now: MonotonicTime) -> ArraySlice<TrackFrame> {
         guard let oldest = frames.first, now - oldest.arrival > Self.latest else { return frames }
         let newest = frames.lastIndex { $0.coded.isRandomAccess && now - $0.arrival <= Self.latest }

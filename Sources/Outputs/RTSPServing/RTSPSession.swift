@@ -11,8 +11,7 @@ import Threading
 import TrackHub
 import WebRTC
 
-/// What one player asks for and gets: its requests, and the track that it watches or hears. Belongs to the server's
-/// thread.
+/// The session of one player: its requests, and the track that it watches or hears. Belongs to the server's thread.
 final class RTSPSession {
     /// A description that waits for the track's first picture.
     private struct Waiting {
@@ -43,11 +42,11 @@ final class RTSPSession {
     private var waiting: Waiting?
     /// Kept from a description until the player plays, so that the source goes on meanwhile.
     private var described: TrackSubscription?
-    /// What is sent: sound before pictures, because it is small and a gap in it is heard.
+    /// The streams that are sent: sound before pictures, because it is small and a gap in it is heard.
     private var sendings: [any PlayerSending] = []
-    /// What the session shows.
+    /// The track that the session shows.
     private(set) var track: HostedTrack?
-    /// When something came of the player.
+    /// When the player last sent something.
     var lastSign = MonotonicTime.now()
     private var wrongCredentials = 0
     /// Whether the player has found a track that it may watch.
@@ -55,7 +54,7 @@ final class RTSPSession {
     /// When to look again whether the track is there and may be watched.
     private var looksAt = MonotonicTime.zero
 
-    /// A client may try so many wrong tokens over one connection.
+    /// The number of wrong tokens that a client may try over one connection.
     private static let attempts = 8
 
     init(
@@ -76,7 +75,7 @@ final class RTSPSession {
     /// The address of the player's machine.
     var address: String { remote.host }
 
-    /// Who takes pictures over the connection shows by that alone that he is there.
+    /// A player that receives its stream over the connection shows by receiving it that it is there.
     private var needsSigns: Bool {
         conversation.state != .playing || !conversation.streams.contains { $0.transport.isInterleaved }
     }
@@ -89,14 +88,14 @@ final class RTSPSession {
         return track == nil ? deadline : min(deadline, looksAt)
     }
 
-    /// Takes a datagram that came to the port of the reports.
+    /// Handles a datagram received at the port of the reports.
     func takeReport(_ bytes: ArraySlice<UInt8>, from peer: TransportAddress, now: MonotonicTime) {
         let isOurs = conversation.streams.contains { stream in
             if case .udp(_, let port) = stream.transport { peer == remote.with(port: port) } else { false }
         }
         guard isOurs else { return }
         lastSign = now
-        // What is no report shows all the same that somebody is there.
+        // Even a datagram that is no report shows that the player is there.
         for report in (try? RTCPPacket.parse(bytes))?.flatMap(\.receptionReports) ?? [] {
             for sending in sendings { sending.takeReport(report, now: now) }
         }
@@ -161,7 +160,7 @@ final class RTSPSession {
             }
             guard isRight == true else {
                 if isRight == false { wrongCredentials += 1 }
-                // The answer is the same for a room that doesn't exist, so that nobody learns which ones do.
+                // The answer doesn't depend on whether the room exists, so that clients don't learn which rooms do.
                 try send(RTSPConversation.challenge(nonce: nonce, offersDigest: !access.needsPassword), to: request)
                 return nil
             }
@@ -200,7 +199,7 @@ final class RTSPSession {
     private func description(of waiting: Waiting, with pictures: [String]?) -> RTSPAnswer {
         let track = waiting.track
         let hasSound = track.soundState != AudioState.none
-        // While what is sent is held back, the audio alone would be all that this player ever gets.
+        // While the pictures are held back, a description would offer this player only audio for good.
         if pictures == nil, case .paused = track.sourceState { return RTSPAnswer(.unavailable) }
         let sections = (pictures ?? []) + (hasSound ? waiting.sound.flatMap { RTSPDescription.sound($0) } : [])
         guard !sections.isEmpty else { return RTSPAnswer(.unavailable) }
@@ -255,7 +254,7 @@ final class RTSPSession {
     }
 }
 
-/// So many hexadecimal digits that nobody can guess.
+/// Returns `count` hexadecimal digits that can't be guessed.
 private func randomDigits(_ count: Int) -> String {
     SecureRandom.bytes(count / 2).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

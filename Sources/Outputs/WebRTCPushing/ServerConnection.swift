@@ -4,14 +4,14 @@ public import OutputLife
 import Signalling
 import Threading
 
-/// One attempt to have a WebRTC session taken by a server, and the server's side of that session until its end. It has
-/// a thread of its own. Methods may be called on any other thread, and don't wait unless they say so.
+/// One attempt to have a WebRTC session accepted by a server, and the server's side of that session until its end. Has
+/// a thread of its own. Methods may be called on any other thread, and don't wait unless their comment states it.
 public final class ServerConnection: Sendable {
-    /// What comes of it.
+    /// An event of the attempt.
     public enum Event: Sendable {
-        /// The server has named TURN servers. Comes before the answer.
+        /// The server has named TURN servers. Precedes the answer.
         case named(NamedServers)
-        /// The server has taken the session, with this SDP answer.
+        /// The server has accepted the session, with this SDP answer.
         case answered(String)
         /// The server has refused the session, or has ended it.
         case failed(OutputError)
@@ -19,10 +19,10 @@ public final class ServerConnection: Sendable {
         case closed
     }
 
-    /// How long telling the server of the end may take.
+    /// How long notifying the server of the end may last.
     private static let farewell = Interval.seconds(3)
-    /// The time until the server is asked again where nobody listened, in milliseconds. It is random, because many
-    /// clients may have lost one server.
+    /// The time until a server that isn't listening is asked again, in milliseconds. It is random, because many clients
+    /// may have lost one server.
     private static let pause: ClosedRange<Int64> = 500...1000
 
     private let context = CancellableContext()
@@ -31,8 +31,7 @@ public final class ServerConnection: Sendable {
     /// Begins to offer a session; nil if the process has no thread left.
     ///
     /// - Parameters:
-    ///   - timeout: for how long the server is asked again where nobody listens: one that was there may just be
-    ///     starting again.
+    ///   - timeout: for how long a server that isn't listening is asked again: it may just be starting again.
     ///   - report: called on the attempt's thread, and not any more after ``abandon()``.
     public init?(
         _ server: WebRTCServer, offer: String, timeout: Interval = .zero, report: @escaping @Sendable (Event) -> Void
@@ -49,13 +48,13 @@ public final class ServerConnection: Sendable {
 
     deinit { abandon() }
 
-    /// Ends the session as the server's protocol says.
+    /// Ends the session as the server's protocol requires.
     public func close() { context.close() }
 
-    /// Ends the session; nobody waits for it any more.
+    /// Ends the session, which isn't waited for any more.
     public func abandon() { context.abandon() }
 
-    /// Waits until the server has been told of the end, but no longer than until `deadline`. Only the first call waits.
+    /// Waits until the server knows of the end, but no longer than until `deadline`. Only the first call waits.
     public func join(until deadline: MonotonicTime) { thread.join(until: deadline) }
 
     private static func run(
@@ -78,7 +77,7 @@ public final class ServerConnection: Sendable {
         report(end)
     }
 
-    /// Offers the session, and again for as long as nobody listens and `timeout` lasts.
+    /// Offers the session, and again while the server isn't listening, until `timeout` is over.
     private static func publish(
         _ offer: String, by service: inout any PublishingService, _ timeout: Interval, _ context: CancellableContext
     ) throws(OutputError) -> String {
@@ -96,7 +95,7 @@ public final class ServerConnection: Sendable {
     }
 }
 
-/// What is spoken with a server about one session. It belongs to the attempt's thread, on which it waits.
+/// The exchange with a server about one session. Belongs to the attempt's thread, on which it waits.
 protocol PublishingService {
     /// The TURN servers that the server has named with its answer.
     var named: NamedServers? { get }

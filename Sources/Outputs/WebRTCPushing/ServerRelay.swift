@@ -15,11 +15,11 @@ import Threading
 ///
 /// It runs on its own thread, and ends when this object is released.
 public final class ServerRelay: Sendable {
-    /// How long a session may take to connect without it.
+    /// How long a session may try to connect without the relay.
     public static let delay = Interval.seconds(1)
     /// The most addresses of the server that are relayed to.
     private static let peerLimit = 4
-    /// How much of what came over the connection or from the session is handled in a row.
+    /// The number of pieces from the connection or from the session that are handled in a row.
     private static let piecesAtOnce = 64
 
     private let run: Run
@@ -47,11 +47,11 @@ public final class ServerRelay: Sendable {
 
     deinit { run.end() }
 
-    /// Gives it up if it hasn't been begun: the session is connected without it.
+    /// Gives up a relay that hasn't been begun: the session is connected without it.
     public func settle() { run.settle() }
 
-    /// The IPv4 addresses of UDP in the first section, those that the server prefers first. An address of IPv4 is what
-    /// TURN servers give unless they are asked for another.
+    /// The IPv4 addresses of UDP in the first section, in the server's order of preference. TURN servers give IPv4
+    /// addresses unless they are asked for others.
     static func peers(in answer: String) -> [TransportAddress] {
         let candidates = (try? SessionDescription(parsing: answer))?.media.first?.candidates ?? []
         var found: [TransportAddress] = []
@@ -67,7 +67,7 @@ public final class ServerRelay: Sendable {
         return Array(found.prefix(peerLimit))
     }
 
-    /// What the relay's thread does.
+    /// The work of the relay's thread.
     private final class Run: Sendable {
         private struct State {
             var hasBegun = false
@@ -136,7 +136,7 @@ public final class ServerRelay: Sendable {
                 while !isOver {
                     outgoing += client.takeOutgoing()
                     guard stream.write(&outgoing) else { return isReady }
-                    // What the server doesn't take yet waits at the session's ports, which lose what is too much.
+                    // Data that the server doesn't accept yet waits at the session's ports, which drop the excess.
                     entries[0].events = Int16(POLLIN | (outgoing.isEmpty ? 0 : POLLOUT))
                     for (index, port) in ports.enumerated() {
                         entries[2 + index].fd = outgoing.isEmpty ? port.descriptor : -1

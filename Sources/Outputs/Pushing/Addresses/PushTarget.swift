@@ -1,16 +1,15 @@
 import MediaFiles
 import WebRTCPushing
 
-/// Where a push goes: an address, or what names a new one for each connection, because signed URLs expire.
+/// The target of a push: an address, or a closure that returns one for each connection, because signed URLs expire.
 public struct PushTarget: Sendable, CustomStringConvertible {
-    /// For people, logs and lists: without what may be secret.
+    /// For people, logs and lists: without parts that may be secret.
     public let description: String
     private let place: Place
 
     private enum Place: Sendable {
         case address(PushAddress)
-        /// What names the address for a connection, on whose thread it is called; it may block for as long as that
-        /// allows.
+        /// Returns the address for a connection, on its thread; may block for as long as the connection allows.
         case found(by: @Sendable (MediaConnection) throws(OutputSettingsError) -> PushAddress)
         case server(WebRTCServer)
     }
@@ -21,20 +20,20 @@ public struct PushTarget: Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The server, if it takes WebRTC.
+    /// The server, if the target is a WebRTC server.
     var server: WebRTCServer? {
         if case .server(let server) = place { return server }
         return nil
     }
 
-    /// Whether it gets the same packets as viewers, without re-encoding.
+    /// Whether the target gets the packets that viewers get, without re-encoding.
     public var takesWebRTC: Bool { server != nil }
 
-    /// Whether what the path doesn't carry waits where we see it, or is counted. What only a connection tells is
-    /// assumed to.
+    /// Whether data that the path doesn't carry waits where we see it, or is counted; true if this is known only once a
+    /// connection has an address.
     public var showsBacklog: Bool { !takesWebRTC && address?.showsBacklog ?? true }
 
-    /// Whether the size of its send buffer can be set, as far as that is known.
+    /// Whether the size of the target's send buffer can be set, as far as that is known.
     public var hasSendBuffer: Bool { !takesWebRTC && address?.hasSendBuffer ?? true }
 
     /// Whether it waits for the other side to connect, as far as that is known.
@@ -46,7 +45,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether players can begin only once two key frames have come, as far as that is known.
     var isSegmented: Bool { address?.container == .hls }
 
-    /// Whether somebody may start to watch while it is written. What only a connection tells is a server, as a rule.
+    /// Whether viewers may start to watch during writing; true before the address is known: usually a server's.
     var isWatched: Bool { address?.container.isWatched ?? true }
 
     /// Whether times are in milliseconds, as far as that is known.
@@ -55,7 +54,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether it is on another machine, as far as that is known.
     var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
 
-    /// The address for a connection, on whose thread it is called; it may block for as long as that allows.
+    /// Returns the address for a connection, on its thread; may block for as long as the connection allows.
     func find(_ connection: MediaConnection) throws(OutputSettingsError) -> PushAddress {
         switch place {
         case .address(let address): return address
@@ -72,9 +71,9 @@ public struct PushTarget: Sendable, CustomStringConvertible {
 
     /// The address that `find` returns.
     ///
-    /// `find` is called for each connection, on a thread of that connection alone, and may block. After
-    /// ``PushSettings/connectTimeout``, or when the push is stopped, nobody waits for it any more. The description of
-    /// the error that it throws is told to the push's user.
+    /// `find` is called for each connection, on that connection's own thread, and may block. After
+    /// ``PushSettings/connectTimeout``, or when the push is stopped, the push no longer waits for it. The push's user
+    /// gets the description of the error that `find` throws.
     ///
     /// - Parameter description: What people see, without what may be secret.
     public init(description: String, find: @escaping @Sendable () throws(OutputSettingsError) -> PushAddress) {

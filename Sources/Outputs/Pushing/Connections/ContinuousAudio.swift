@@ -4,12 +4,12 @@
 /// A pure value without a clock. Times and lengths are samples at 48 kHz, times from the origin of the track's
 /// timeline.
 struct ContinuousAudio {
-    /// What comes next.
+    /// The next part of the audio.
     struct Piece: Hashable {
         enum Content: Hashable {
             /// The packet that was given.
             case packet
-            /// What hides the loss of a packet or a few.
+            /// A concealment of the loss of a packet or a few.
             case concealment
             case silence
         }
@@ -19,21 +19,21 @@ struct ContinuousAudio {
         var length: Int64
     }
 
-    /// The longest gap that is taken for a loss.
+    /// The longest gap that counts as a loss.
     private static let maxLoss: Int64 = 2880
     /// How long a packet may take beyond the usual before there is silence in its place: 200 ms.
     private static let timeout: Int64 = 9600
     /// Silence comes in pieces of 40 ms.
     private static let step: Int64 = 1920
-    /// The most that packets are expected to be late: 10 s, as late as a track takes its source's times for true. Sound
-    /// that was later than is expected would never be heard.
+    /// The most that packets are expected to be late: 10 s, the longest delay at which a track still trusts its
+    /// source's times. Audio later than expected would never be heard.
     private static let maxDelay: Int64 = 480_000
     /// How long it takes until a delay counts for a third: 3 s of sound, whatever its packets last.
     private static let memory: Int64 = 144_000
 
-    /// Where what there is ends.
+    /// The end of the audio so far.
     private(set) var end: Int64
-    /// How late packets come: the latest of those of the last seconds.
+    /// How late packets arrive: the highest delay of the last seconds.
     private var delay: Int64 = 0
     private var isSilent = true
 
@@ -45,15 +45,15 @@ struct ContinuousAudio {
     /// When silence is due if no packet comes.
     var due: Int64 { end + delay + Self.timeout + Self.step }
 
-    /// Takes a packet that came at `arrival`. Returns what is missing before it, and itself; nothing if it begins
-    /// before the end of what there is, because it comes too late.
+    /// Accepts a packet that arrived at `arrival`. Returns the pieces missing before it, and the packet; nothing if the
+    /// packet begins before `end`, because it is too late.
     mutating func take(at time: Int64, length: Int64, arrival: Int64) -> [Piece] {
         delay = min(max(arrival - (time + length), delay - delay * length / Self.memory), Self.maxDelay)
         guard time >= end else { return [] }
         var pieces: [Piece] = []
         let gap = time - end
         if gap > 0 {
-            // What was decoded last doesn't go on behind a silence.
+            // The last decoded audio doesn't go on after a silence.
             let isLoss = gap <= Self.maxLoss && !isSilent
             pieces.append(Piece(content: isLoss ? .concealment : .silence, time: end, length: gap))
         }

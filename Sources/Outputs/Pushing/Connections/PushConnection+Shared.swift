@@ -5,7 +5,7 @@ import Threading
 import TrackHub
 
 extension PushConnection {
-    /// What a connection's thread and those that give it frames share.
+    /// The state shared by a connection's thread and the threads that give it frames.
     struct Shared {
         var queue = OutputQueue<TrackFrame>()
         var meter: OutputMeter
@@ -19,24 +19,24 @@ extension PushConnection {
         var subscription: TrackSubscription?
         /// The packets of the track's sound; nil if only pictures are sent, or once the attempt is over.
         var sound: TrackSubscription?
-        /// Ends the coming of an encoder's frames.
+        /// Ends the subscription to an encoder's frames.
         var unsubscribe: (@Sendable () -> Void)?
-        /// When the last key frame came, and how soon another is to follow, if it isn't one of the regular ones.
+        /// When the last key frame arrived, and how soon another is to follow, if it isn't one of the regular ones.
         var keyFrame: (at: MonotonicTime, next: Interval?)?
-        /// Whether a key frame has come.
+        /// Whether a key frame has arrived.
         var hasBegun = false
         /// Asks for the frame that the connection begins with.
         var start = StartRequest()
         /// When the source is asked for a picture, if none has come.
         var still: StillRhythm
-        /// Whether it goes on without the sound that the track doesn't have yet.
+        /// Whether the connection goes on without the sound that the track doesn't have yet.
         var lacksSound = false
-        /// Whether pictures have come, though it goes on without.
+        /// Whether pictures have arrived, though the connection goes on without them.
         var lacksPictures = false
-        /// Whether it has ended its file, because the pictures have another format now.
+        /// Whether the connection has ended its file, because the pictures have another format now.
         var hasEndedFile = false
 
-        /// Gives up what the attempt reads. The caller releases it after the lock, because its end tells others.
+        /// Gives up the attempt's inputs, to be released after the lock, because their ends notify other objects.
         mutating func takeInputs() -> (
             subscription: TrackSubscription?, sound: TrackSubscription?, unsubscribe: (@Sendable () -> Void)?,
             source: PushSource?
@@ -45,7 +45,7 @@ extension PushConnection {
             return (subscription, sound, unsubscribe, source)
         }
 
-        /// Takes the sound that has come; returns whether there is any. Whichever thread does that, it stays in order.
+        /// Queues the arrived sound, in order on whichever thread; returns whether there is any.
         mutating func takeSound(_ now: MonotonicTime) -> Bool {
             let packets = sound?.take() ?? []
             if isClosing || isWaiting { return false }
@@ -53,17 +53,17 @@ extension PushConnection {
             return !packets.isEmpty
         }
 
-        /// What comes next; nil if that is to be waited for.
+        /// The thread's next step; nil if it has to wait.
         mutating func next(_ now: MonotonicTime, silenceDue: MonotonicTime) -> Next? {
             if now >= silenceDue {
                 // The control thread may be late.
                 _ = takeSound(now)
-                // Pictures that wait come before the silence behind them, as they do before sound.
+                // Waiting pictures are sent before the silence after them, as they are before sound.
                 let until = now - queue.age(at: now)
                 if until >= silenceDue, !queue.hasSound { return .silence(until: until) }
             }
             while let frame = queue.next() {
-                // What waited while the sharer paused or muted is for nobody any more.
+                // A frame that waited while the sharer paused or muted is no longer sent.
                 let reader = frame.kind == .sound ? sound : subscription
                 if reader?.shows(frame.element) == false { continue }
                 if frame.kind != .sound { still.came(isKeyFrame: frame.kind == .keyFrame, at: now) }
@@ -73,7 +73,7 @@ extension PushConnection {
         }
     }
 
-    /// What the thread does next.
+    /// The thread's next step.
     enum Next {
         case frame(TrackFrame)
         /// No sound has come for so long that it is silent.

@@ -6,13 +6,13 @@ import ScreenRelayKit
 import Synchronization
 import WebRTCPushing
 
-/// One attempt of a push to a server of WebRTC: a session that the server takes, and that the media thread serves like
-/// that of a viewer.
+/// One attempt of a push to a WebRTC server: a session that the server accepts, and that the media thread serves like a
+/// viewer's session.
 final class WebRTCConnection: PushAttempt {
-    /// How long the server may be silent before another connection is tried: two questions, each of them sent at
-    /// least twice. Without another try, it is as long as any server may take nothing.
+    /// How long the server may be silent before another connection is tried: two requests, each sent at least twice.
+    /// Without retries, the limit is ``PushSettings/sendTimeout``.
     private static let timeout = Interval.milliseconds(2_500)
-    /// How much of the time to connect is left for what follows once somebody listens at the server.
+    /// The part of the connect timeout that is left for the steps after the server has been reached.
     private static let reserve = Interval.seconds(1)
     /// How often to look for audio: a silent source sends no event.
     private static let soundInterval = Interval.milliseconds(100)
@@ -28,30 +28,30 @@ final class WebRTCConnection: PushAttempt {
     private let shared = Mutex(Shared())
 
     private struct Shared {
-        /// What tells of the first picture; nil once there is one.
+        /// Waits for the first picture; nil once there is one.
         var subscription: TrackSubscription?
-        /// Asks for that picture.
+        /// Requests the first picture.
         var start = StartRequest()
-        /// When that picture came.
+        /// When the first picture arrived.
         var pictureAt: MonotonicTime?
-        /// When it is looked for sound.
+        /// When to look for sound.
         var soundDue = MonotonicTime.distantFuture
-        /// What the server was offered; empty before.
+        /// The kinds offered to the server; empty before the offer.
         var offered: Set<TrackFormat.Kind> = []
         var session: TrackSession?
         var connection: ServerConnection?
         /// The TURN servers that the server has named, and the way by them where UDP doesn't get through.
         var named: NamedServers?
         var relay: ServerRelay?
-        /// What had been sent when the rates were asked for last.
+        /// The amounts sent when the rates were last asked for.
         var counted = (pictures: 0, sound: 0, octets: UInt32(0), at: MonotonicTime.zero)
         var getsLowLayer = false
         var isOver = false
     }
 
-    /// Begins an attempt. If it is one of the tries after a failure, a server where nobody listens is asked again until
-    /// the time to connect is nearly over. `report` is called on other threads, and `wake` on the source's when
-    /// ``collect()`` has something to do.
+    /// Begins an attempt. In a retry after a failure, a server that isn't listening is asked again until the connect
+    /// timeout is nearly over. `report` is called on other threads, and `wake` on the source's when ``collect()`` has
+    /// something to do.
     init(
         _ number: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings, isRepeated: Bool,
         wake: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
@@ -60,7 +60,7 @@ final class WebRTCConnection: PushAttempt {
         (self.settings, self.isRepeated, self.report) = (settings, isRepeated, report)
         isEarly = !track.hasPictures
         let subscription = track.subscribe(wake: wake)
-        // While somebody watches, the next key frame may be minutes away.
+        // While there are viewers, the next key frame may be minutes away.
         track.requestStart()
         shared.withLock { shared in
             shared.subscription = subscription
@@ -102,12 +102,12 @@ final class WebRTCConnection: PushAttempt {
             defer { shared.subscription = nil }
             return shared.subscription
         }
-        // Its end tells others, which must not happen under the lock.
+        // Its end notifies other objects, which must not happen under the lock.
         _ = done
     }
 
-    /// What the server is offered: what the source has, or also what may come later, if that can do no harm. Nil while
-    /// that is still to be waited for.
+    /// The kinds to offer to the server: those of the source, and also kinds that may begin later, if that can do no
+    /// harm. Nil while the source's kinds are still to be waited for.
     private func kindsToOffer(_ now: MonotonicTime) -> Set<TrackFormat.Kind>? {
         let (pictureAt, soundDue) = shared.withLock { ($0.pictureAt, $0.soundDue) }
         let all: Set<TrackFormat.Kind> = [.video, .audio]
@@ -199,7 +199,7 @@ final class WebRTCConnection: PushAttempt {
         }
         connection?.abandon()
         session?.close()
-        // Their ends tell others, which must not happen under the lock.
+        // Their ends notify other objects, which must not happen under the lock.
         _ = (subscription, relay)
     }
 
@@ -240,7 +240,7 @@ final class WebRTCConnection: PushAttempt {
         }
     }
 
-    /// What waits is left to the session, which leaves out what its path doesn't carry.
+    /// The queue is the session's, which drops packets that its path doesn't carry.
     func backlog(_ now: MonotonicTime) -> PushBacklog {
         var backlog = PushBacklog()
         guard let statistics else { return backlog }

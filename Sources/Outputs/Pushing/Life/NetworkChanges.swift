@@ -10,16 +10,16 @@ import Threading
 public enum NetworkChange: Hashable, Sendable {
     /// There is no default route any more, or its link is down.
     case lost
-    /// There is one again.
+    /// There is a default route again.
     case found
-    /// It leads to another gateway, or out of another interface.
+    /// The default route leads to another gateway, or out of another interface.
     case moved
 }
 
-/// Tells of changes of this machine's way to other networks, about a second after they began, since they come in
+/// Reports changes of this machine's way to other networks, about a second after they began, since they arrive in
 /// bursts.
 ///
-/// A thread sleeps until the kernel tells of a link or a default route. It runs as long as somebody holds this.
+/// A thread sleeps until the kernel reports a link or a default route. It runs as long as this object is retained.
 final class NetworkChanges: Sendable {
     private struct Weak: Sendable {
         weak var changes: NetworkChanges?
@@ -27,7 +27,7 @@ final class NetworkChanges: Sendable {
 
     private static let running = Mutex<Weak>(Weak())
 
-    /// The one for all of the process: the running one, or a new one. Nil if the process has no thread or descriptor
+    /// Returns the process's instance: the running one, or a new one. Nil if the process has no thread or descriptor
     /// left.
     static func shared() -> NetworkChanges? {
         running.withLock { running in
@@ -40,7 +40,7 @@ final class NetworkChanges: Sendable {
 
     private let watch: NetworkWatch
 
-    /// One for the network that the calling thread is in. Nil if the process has no thread or descriptor left.
+    /// Watches the network that the calling thread is in. Nil if the process has no thread or descriptor left.
     init?() {
         guard let watch = NetworkWatch() else { return nil }
         guard NamedThread("network", blocksSignals: true, body: { watch.run() }) != nil else { return nil }
@@ -51,22 +51,22 @@ final class NetworkChanges: Sendable {
         watch.end()
     }
 
-    /// Gives all changes from now on to `take`, on a thread of its own. Returns what ends that, and keeps this until
-    /// then.
+    /// Gives all changes from now on to `take`, on a thread of its own. Returns a closure that ends this, and that
+    /// retains this object until then.
     func subscribe(_ take: @escaping @Sendable (NetworkChange) -> Void) -> @Sendable () -> Void {
         let key = watch.add(take)
         return { [self] in watch.remove(key) }
     }
 }
 
-/// What the thread of ``NetworkChanges`` does.
+/// The work of the thread of ``NetworkChanges``.
 private final class NetworkWatch: Sendable {
     private struct Takers: Sendable {
         var next = 0
         var all: [Int: @Sendable (NetworkChange) -> Void] = [:]
     }
 
-    /// What comes within this time after a first message counts as one change.
+    /// Messages within this time after a first one count as one change.
     private static let burst = Interval.seconds(1)
     /// When the routes are read again if that has failed.
     private static let repetition = Interval.seconds(5)
@@ -123,7 +123,7 @@ private final class NetworkWatch: Sendable {
             guard isNew || isMissed else { continue }
             let settled = MonotonicTime.now() + Self.burst
             while !isOver.isSet, MonotonicTime.now() < settled { wake.wait(until: settled) }
-            // What has come meanwhile is in the routes that are read now.
+            // The routes that are read now include all changes so far.
             _ = hasNews()
             let read = Self.routes()
             isMissed = read == nil
@@ -135,7 +135,7 @@ private final class NetworkWatch: Sendable {
         }
     }
 
-    /// Takes what the kernel has told; returns whether the routes may have changed.
+    /// Reads the kernel's messages; returns whether the routes may have changed.
     private func hasNews() -> Bool {
         var matters = false
         while true {
@@ -146,7 +146,7 @@ private final class NetworkWatch: Sendable {
         }
     }
 
-    /// Asks the kernel for the routes: it doesn't tell which ones go when their link goes down. Nil if it gives none.
+    /// Asks the kernel for the routes, since it doesn't report routes whose link goes down. Nil if it gives none.
     private static func routes() -> DefaultRoutes? {
         let descriptor = shim_route_socket(0)
         if descriptor < 0 { return nil }
@@ -174,7 +174,7 @@ private final class NetworkWatch: Sendable {
         return nil
     }
 
-    /// What has come at once, or nothing and an errno.
+    /// The bytes received at once, or nothing and an errno.
     private static func receive(_ descriptor: Int32) -> (bytes: ArraySlice<UInt8>, error: Int32) {
         // The kernel sends at most 32 KiB at once.
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

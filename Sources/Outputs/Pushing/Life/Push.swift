@@ -16,42 +16,42 @@ public struct PushSettings: Sendable {
     /// The size of an RTMP connection's send buffer in bytes, 16 KiB to 16 MiB; the system's net.core.wmem_max may
     /// reduce it. A larger buffer carries a higher bit rate over a long path, and a slow path is noticed later.
     public var sendBuffer = 128 << 10
-    /// How often a status comes.
+    /// The time between two statuses.
     public var statusPeriod = Interval.seconds(3)
-    /// While pictures come, a key frame is asked for as often as this: viewers of the other service can begin only with
-    /// one. It is asked of the source, so all viewers of the track get it. While the screen stands still, a push over
-    /// RTMP asks every 2 s. A source that makes none when asked keeps to its own key frames, except for HLS, whose
-    /// segments begin with one.
+    /// The time between two key frame requests while pictures arrive: viewers of the other service can begin only with
+    /// a key frame. The request goes to the source, so all viewers of the track get the key frame. While the screen
+    /// stands still, a push over RTMP requests one every 2 s. A source that makes none on request keeps to its own key
+    /// frames, except for HLS, whose segments begin with a key frame.
     public var keyFrameInterval = Interval.seconds(3)
-    /// What a push sends of its track.
+    /// The parts of its track that a push sends.
     public enum Content: String, CaseIterable, Hashable, Sendable {
-        /// The pictures, and the sound if the track has any. If that comes later than the pictures, the push restarts
-        /// with it.
+        /// The pictures, and the sound if the track has any. If the sound begins later than the pictures, the push
+        /// restarts with both.
         case both
-        /// The pictures alone. The push doesn't count as a listener.
+        /// Only the pictures. The push doesn't count as a listener.
         case pictures
-        /// The sound alone, whether or not there are pictures. The push doesn't count as a viewer.
+        /// Only the sound, whether or not there are pictures. The push doesn't count as a viewer.
         case sound
     }
 
-    /// What is sent.
+    /// The parts of the track that are sent.
     public var content = Content.both
     /// How the pictures are re-encoded; nil passes the source's frames on as they are, unless there is a filter.
     public var video: VideoSettings?
-    /// How the sound is re-encoded; nil passes its Opus on as it is. RTMP and HLS take AAC alone, which then is as
-    /// `AudioSettings()` says.
+    /// How the sound is re-encoded; nil passes its Opus on unchanged. RTMP and HLS accept only AAC, so for them nil
+    /// encodes the sound with `AudioSettings()`.
     public var sound: AudioSettings?
-    /// Is asked for each connection for the address of a host's name, as text of IPv4 or IPv6; nil leaves the name to
-    /// the system, which also looks up all names if this is nil.
+    /// Returns the IPv4 or IPv6 address of a host name, as text, for each connection; nil leaves the name to the
+    /// system, which also looks up all names if the closure itself is nil.
     ///
-    /// It is called on a thread of the connection alone, and may block: after ``connectTimeout``, or when the push is
-    /// stopped, nobody waits for it any more. It isn't asked for RTMPS: libavformat would tell the server no name, and
-    /// many servers have no certificate to show then. An RTMP server is told the host's name as ever; an RTSP server
-    /// sees the address in the requests' URL. Nor is it asked for a server of WebRTC.
+    /// Called on the connection's own thread, and may block: after ``connectTimeout``, or when the push is stopped, the
+    /// push no longer waits for the result. Not called for WebRTC servers, nor for RTMPS: libavformat would send the
+    /// server no name, and many servers have no certificate to show then. An RTMP server still gets the host's name; an
+    /// RTSP server sees the address in the requests' URL.
     public var resolve: (@Sendable (String) -> String?)?
-    /// Decides about a push to another machine when the way there may have changed. True, the default, begins another
-    /// connection at once: the old one belongs to an address or a path that is gone, and would hang until the time for
-    /// sending is over. After ``NetworkChange/lost`` there is nothing to connect to, so true waits as long as that time
+    /// Decides about a push to another machine when the route to it may have changed. True, the default, reconnects at
+    /// once: the old connection belongs to an address or a path that is gone, and would hang until ``sendTimeout``.
+    /// After ``NetworkChange/lost`` no connection is possible, so true keeps the old one for as long as ``sendTimeout``
     /// allows. False ends the push. Called on the push's own thread; it must not block.
     public var goesOnAfterNetworkChange: @Sendable (NetworkChange) -> Bool = { _ in true }
 
@@ -59,8 +59,8 @@ public struct PushSettings: Sendable {
     /// encoder's thread.
     public typealias Filter = @Sendable (inout I420Picture) -> Void
 
-    /// Gets each picture between its scaling and the encoder, which no other push shares then. Without `video`, the
-    /// pictures are encoded as `VideoSettings()` says: in the source's size, 24 a second, at 1,024 kbit/s.
+    /// Changes each picture between its scaling and the encoder, which no other push shares then. Without `video`, the
+    /// pictures are encoded with `VideoSettings()`: in the source's size, at 24 fps and 1,024 kbit/s.
     ///
     /// Called on the encoder's thread for each picture that is encoded, also once a second while nothing changes. The
     /// time that it takes delays the picture. If it changes the size, the push fails.
@@ -69,10 +69,10 @@ public struct PushSettings: Sendable {
     /// The sizes that ``sendBuffer`` may have.
     public static let sendBuffers = 16 << 10...16 << 20
 
-    /// Settings by which nothing is tried again.
+    /// Settings without retries.
     public init() {}
 
-    /// Whether a server of WebRTC can be sent this: it gets the packets that viewers get.
+    /// Whether these settings suit a WebRTC server, which gets the packets that viewers get.
     public var suitsWebRTC: Bool { video == nil && sound == nil && filter == nil && content != .sound }
 
     /// Checks all that can be checked before the size of the source is known.
@@ -97,20 +97,20 @@ public struct PushSettings: Sendable {
     }
 }
 
-/// What a push tells its user.
+/// An event that a push reports to its user.
 public enum PushEvent: Sendable {
-    /// It is in another state; ``OutputState/error`` and ``OutputState/autoReconnecting`` come with their reason, and
-    /// the latter again if another try fails for another reason.
+    /// The push is in another state. ``OutputState/error`` and ``OutputState/autoReconnecting`` have a reason, and
+    /// ``OutputState/autoReconnecting`` is reported again if another try fails for another reason.
     case changed(OutputState, because: OutputError?)
-    /// What it does, at regular times while it is connected.
+    /// The push's status, at regular times while it is connected.
     case status(PushStatus)
     /// A fifth of the pictures or more hasn't been sent for three seconds, or over SRT a fifth of the packets was lost.
     case weakNetwork
 }
 
-/// What a push has sent since its last status, and what waits.
+/// The rates of a push since its last status, its queue, and the counts of its connection.
 public struct PushStatus: Hashable, Sendable {
-    /// What was sent per second since the last status.
+    /// The rates since the last status.
     public var rates = OutputMeter.Rates()
     /// How long the oldest frame has waited.
     public var queueAge = Interval.zero
@@ -128,10 +128,10 @@ public struct PushStatus: Hashable, Sendable {
 
 /// Sends a track to another machine, for as long as it lives.
 ///
-/// It counts as a viewer if it sends pictures, and as a listener if it sends sound. Whatever happens to it affects
-/// nothing else. Methods may be called on any thread, and don't wait for the network.
+/// A push counts as a viewer if it sends pictures, and as a listener if it sends sound. Its failures affect nothing
+/// else. Methods may be called on any thread, and don't wait for the network.
 public final class Push: Sendable {
-    /// Where it goes.
+    /// The push's target.
     public let target: PushTarget
     let mailbox: Mailbox<Order>
     private let listeners: PushListeners
@@ -145,7 +145,7 @@ public final class Push: Sendable {
 
     /// Prepares a push of `track`; `start` starts it.
     ///
-    /// `onEvent` is called on the push's own thread with the same as ``events``, and must not block.
+    /// `onEvent` is called on the push's own thread with each of the ``events``, and must not block.
     ///
     /// - Throws: ``OutputSettingsError`` if the settings exceed a limit or don't suit the target, or if the process has
     ///   no thread or descriptor left.
@@ -159,8 +159,8 @@ public final class Push: Sendable {
             onEvent: onEvent)
     }
 
-    /// Prepares a push that is told of the changes of this machine's network. `changes` is called on the push's own
-    /// thread, since the kernel's answer may take a while.
+    /// Prepares a push that follows the changes of this machine's network. `changes` is called on the push's own
+    /// thread, since the kernel's answer may need a while.
     init(
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings,
         changes: @escaping @Sendable () -> NetworkChanges?,
@@ -182,7 +182,7 @@ public final class Push: Sendable {
         guard thread != nil else { throw OutputSettingsError("no thread is left for a push") }
     }
 
-    /// Prepares a push to an address that stays the same.
+    /// Prepares a push to a fixed address.
     ///
     /// - Throws: ``OutputSettingsError`` as for a ``PushTarget``.
     public convenience init(
@@ -198,17 +198,17 @@ public final class Push: Sendable {
 
     /// Connects, and sends until the push is stopped. Returns at once; `onEvent` reports what happens.
     public func start() { mailbox.post(.event(.start)) }
-    /// Sends what waits, for three seconds at most, and ends.
+    /// Sends the queue, for three seconds at most, and ends.
     public func stop() { mailbox.post(.event(.stop)) }
-    /// Reconnects at once, whatever it does.
+    /// Reconnects at once, in any state.
     public func restart() { mailbox.post(.event(.restart)) }
 
-    /// Takes other settings. If it isn't running, they are for its next start or try.
+    /// Applies other settings. If the push isn't running, they are for its next start or try.
     ///
     /// The connection goes on if `content`, `video`, `sound`, `sendTimeout`, `sendBuffer` and `keyFrameInterval` are
-    /// the same, and there is no filter, before and after. If its encoder adapts its rate, before and after, the bit
-    /// rate and how far the rates may fall may differ too. Otherwise it connects again at once, which viewers of the
-    /// other service may see as a short break.
+    /// unchanged, and there is no filter, before and after. If the push's encoder adapts its rate, before and after,
+    /// the bit rate and how far the rates may fall may differ too. Otherwise the push reconnects at once, which viewers
+    /// of the other service may see as a short break.
     ///
     /// - Throws: ``OutputSettingsError`` if the settings exceed a limit; nothing changes then.
     public func reload(_ settings: PushSettings) throws(OutputSettingsError) {
@@ -216,14 +216,13 @@ public final class Push: Sendable {
         mailbox.post(.reload(settings))
     }
 
-    /// What it is doing.
+    /// The push's state.
     public var state: OutputState { listeners.state }
-    /// Why it has failed, if it is in ``OutputState/error``, or why it tries again, if it is in
-    /// ``OutputState/autoReconnecting``.
+    /// The reason for the failure in ``OutputState/error``, or for the retry in ``OutputState/autoReconnecting``.
     public var failure: OutputError? { listeners.failure }
-    /// What it did last, if it is connected and has been for long enough.
+    /// The last status, if the push is connected and has been for long enough.
     public var status: PushStatus? { listeners.status }
-    /// What happens from now on; each call gives another sequence, which ends with the push.
+    /// The events from now on; each call returns another sequence, which ends with the push.
     public var events: AsyncStream<PushEvent> { listeners.makeStream() }
 }
 
@@ -237,7 +236,7 @@ extension ScreenRelayHost {
         try push(to: PushTarget(address), settings: settings)
     }
 
-    /// Pushes the first track of the host to `target`, in the same way.
+    /// Pushes the first track of the host to `target`, and starts at once. The push ends when it is released.
     ///
     /// - Throws: ``OutputSettingsError`` if the process has no thread or descriptor left.
     public func push(to target: PushTarget, settings: PushSettings = PushSettings()) throws(OutputSettingsError) -> Push

@@ -5,7 +5,7 @@ import OutputSettings
 import ScreenRelayKit
 import Threading
 
-/// What runs on a push's control thread: its life, and what that asks for.
+/// Runs on a push's control thread: keeps the push's life, and carries out its actions.
 struct PushControl {
     private let track: HostedTrack
     private let target: PushTarget
@@ -14,10 +14,10 @@ struct PushControl {
     private let listeners: PushListeners
     private var life: OutputLife
     private var connection: (any PushAttempt)?
-    /// The encoder of this push alone, whose rate follows the path; nil if its rate is fixed.
+    /// The push's own encoder, whose rate follows the path; nil if the rate is fixed.
     private var adapting: (encoder: Reencoder, rate: AdaptiveRate, sentPictureBytes: Int64, at: MonotonicTime)?
     private var statusDue = MonotonicTime.distantFuture
-    /// The connection that ends because another one is to begin with more, and when it is given up.
+    /// The connection that ends because another one is to begin with more media, and when the old one is given up.
     private var ending: (attempt: Int, until: MonotonicTime)?
 
     init(
@@ -41,7 +41,7 @@ struct PushControl {
                 switch order {
                 case .event(let event) where reconnects(after: event): handle(.restart)
                 case .event(let event):
-                    // Its user may be told nothing, if the reason is the same as before.
+                    // The user may be told nothing, if the reason is unchanged.
                     if case .failed(let attempt, _) = event, attempt == connection?.number { drop() }
                     handle(event)
                 case .networkChanged(let change): networkChanged(change)
@@ -68,7 +68,7 @@ struct PushControl {
             // It has ended its file, and another one begins.
             return life.state == .connected && attempt == connection?.number && connection?.isStale == true
         case .failed(let attempt, _):
-            // Nobody waited for the rest.
+            // The rest of its queue isn't needed.
             if attempt == ending?.attempt { return true }
             // The receiver has left: the next one is waited for.
             return target.isListener && life.state == .connected && attempt == connection?.number
@@ -81,8 +81,8 @@ struct PushControl {
         perform(life.handle(event, at: MonotonicTime.now(), random: .random(in: 0..<1)))
     }
 
-    /// Lets a server of WebRTC hear of the end before another attempt or the program's end: it may have one place for
-    /// us, or keep a session that nobody ends.
+    /// Tells a WebRTC server of the end before another attempt or the program's end: the server may have only one place
+    /// for us, or keep a session that isn't ended.
     private func leave() {
         guard target.takesWebRTC, let connection else { return }
         connection.abandon()
@@ -92,20 +92,20 @@ struct PushControl {
     private mutating func networkChanged(_ change: NetworkChange) {
         guard !life.state.isOver else { return }
         let goesOn = settings.goesOnAfterNetworkChange(change)
-        // Without a way nothing can be connected to, and if the old one is back soon, the connection goes on.
+        // Without a route no connection is possible, and if the old route is back soon, the connection goes on.
         if goesOn, change == .lost { return }
         handle(.networkChanged(goesOn: goesOn))
     }
 
-    /// Restarts a connection that lacks sound or pictures which have come since, because a stream's header announces
-    /// both. The old connection ends first, and one that is being made is waited for: a server may not take two senders
-    /// for one name.
+    /// Restarts a connection that lacks sound or pictures which have begun since, because a stream's header announces
+    /// both. The old connection ends first, and a pending attempt is waited for: a server may refuse two senders for
+    /// one name.
     private mutating func restartIfStale(_ now: MonotonicTime) {
         if let ending {
             if now >= ending.until { handle(.restart) }
         } else if let connection, connection.isStale {
             switch life.state {
-            // Nobody has come yet.
+            // No receiver has connected yet.
             case .connecting where target.isListener: handle(.restart)
             case .connected:
                 connection.close()
@@ -122,13 +122,13 @@ struct PushControl {
         guard connection != nil, life.state != .disconnecting else { return }
         guard new.sendTimeout == old.sendTimeout, new.keyFrameInterval == old.keyFrameInterval,
             new.content == old.content, new.sound == old.sound, new.sendBuffer == old.sendBuffer,
-            // Whether two closures do the same can't be told.
+            // Closures can't be compared.
             new.filter == nil, old.filter == nil, new.video == old.video || changesRates(from: old.video)
         else { return handle(.restart) }
         if life.state == .connected { statusDue = MonotonicTime.now() + new.statusPeriod }
     }
 
-    /// Gives the encoder of this push alone the rates of the present settings; false if it needs another encoder.
+    /// Gives the push's own encoder the rates of the present settings; false if the push needs another encoder.
     private mutating func changesRates(from old: VideoSettings?) -> Bool {
         guard var current = adapting, let old, let new = settings.video, let rates = new.adaptation,
             new.withoutRates == old.withoutRates
@@ -145,7 +145,7 @@ struct PushControl {
             case .open(let attempt): open(attempt)
             case .close:
                 ending = nil
-                // What came last waits too.
+                // The newest frames are sent too.
                 connection?.collect()
                 connection?.close()
             case .abandon: drop()
@@ -157,7 +157,7 @@ struct PushControl {
         }
     }
 
-    /// Lets the attempt go, and with it the encoder, if nobody else has it.
+    /// Releases the attempt, and with it the encoder, if no other push uses it.
     private mutating func drop() {
         connection?.abandon()
         // Two can't listen at one place. An attempt asks ten times a second whether it is over.
@@ -185,7 +185,7 @@ struct PushControl {
         }
     }
 
-    /// An encoder runs only while somebody has it, so it is asked for with each attempt.
+    /// An encoder runs only while it is used, so each attempt asks for it.
     private mutating func makeSource() -> PushSource? {
         adapting = nil
         if settings.content == .sound { return .nothing }

@@ -3,9 +3,9 @@ import MediaTypes
 
 /// When a push asks for one more picture of a screen that stands still, and when that is to be a key frame.
 ///
-/// A player that starts at the other end shows nothing before it has analysed some twenty pictures behind a key frame,
-/// and nobody tells when somebody starts. So these are sent close together behind each key frame, and few until the
-/// next one: a player starts as soon as at 25 fps, for a third of them.
+/// A player at the other end shows nothing before it has analysed some twenty pictures after a key frame, and its start
+/// isn't reported. So these pictures are sent close together after each key frame, and few until the next one: a player
+/// starts as soon as at 25 fps, for a third of the pictures.
 struct StillRhythm {
     /// Most players look at 21 pictures.
     private static let beginning = (length: Interval.milliseconds(1200), spacing: Interval.milliseconds(40))
@@ -13,7 +13,7 @@ struct StillRhythm {
     private static let coarseBeginning = (
         length: Interval.milliseconds(2000), spacing: Interval.milliseconds(9), count: 44
     )
-    /// There, a player that comes later waits for the next key frame and the 41 behind it, less than 3 s in all.
+    /// There, a player that joins later waits for the next key frame and the 41 pictures after it: less than 3 s.
     private static let coarseKeyFrames = Interval.milliseconds(2000)
     /// ffmpeg and ffplay look at five seconds of SRT, and of RTMP without sound, which they count in pictures: 150 of
     /// 30 a second. Players that are connected when the push begins don't wait that long.
@@ -22,11 +22,11 @@ struct StillRhythm {
     private static let spacing = Interval.milliseconds(500)
     /// After this time without a picture, the screen stands still.
     private static let stillness = Interval.milliseconds(200)
-    /// A server that gets no picture for long takes the push for dead, and one that is dead is noticed only when
-    /// something is sent.
+    /// A server that gets no picture for long considers the push dead, and a dead server is noticed only when something
+    /// is sent.
     private static let maxSilence = Interval.seconds(5)
 
-    /// Whether somebody may start to watch at any time. A file is watched later.
+    /// Whether viewers may start to watch at any time. A file is watched later.
     private let isWatched: Bool
     /// Whether the stream's times are in milliseconds.
     private let isCoarse: Bool
@@ -61,7 +61,7 @@ struct StillRhythm {
         wait(from: now)
     }
 
-    /// Somebody has connected, and watches from now on.
+    /// A receiver has connected, and watches from now on.
     mutating func connected() { hasBegun = false }
 
     /// Counts the time from now on: a picture has been asked for.
@@ -69,16 +69,16 @@ struct StillRhythm {
         let beginning = isCoarse ? Self.coarseBeginning.spacing : Self.beginning.spacing
         let spacing = now < firstUntil ? Self.first.spacing : now < beginsUntil ? beginning : Self.spacing
         due = now + (isWatched ? spacing : Self.maxSilence)
-        // One that doesn't come is asked for with the next picture.
+        // A key frame that doesn't arrive is requested with the next picture.
         if keyFrameDue > now, due + Self.stillness > keyFrameDue { due = max(keyFrameDue, now + Self.stillness) }
     }
 
-    /// Whether what is asked for now is a key frame.
+    /// Whether the request made now is for a key frame.
     func wantsKeyFrame(at now: MonotonicTime) -> Bool { now >= keyFrameDue }
 }
 
 extension MediaContainer {
-    /// Whether somebody may start to watch while it is written.
+    /// Whether viewers may start to watch while the stream is written.
     var isWatched: Bool {
         switch self {
         case .flash, .transportStream, .rtsp, .hls: true
