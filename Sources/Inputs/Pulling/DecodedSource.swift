@@ -7,10 +7,10 @@ import VideoDecoding
 /// Decodes a source whose codec tracks don't carry, or whose pictures lie on their side, and writes its pictures, which
 /// the host encodes.
 ///
-/// While nobody watches, what has come since the last key frame is kept undecoded, so that the next viewer soon gets
-/// the present picture. After a fault it goes on with the next key frame. Belongs to one thread.
+/// Without viewers, the packets since the last key frame are kept undecoded, so that the next viewer soon gets the
+/// present picture. After a fault, decoding goes on with the next key frame. Belongs to one thread.
 struct DecodedSource {
-    /// What is kept undecoded while nobody watches. If more has come since a key frame, it is decoded nevertheless.
+    /// The most packets kept undecoded without viewers; with more since a key frame, they are decoded nevertheless.
     private static let maxPackets = 300
     private static let maxBytes = 8 << 20
 
@@ -22,7 +22,7 @@ struct DecodedSource {
     private let decoder: StreamDecoder
     private let track: CustomVideoTrack
     private let quarterTurns: Int
-    /// Told of the first fault; a bad connection would have very many.
+    /// Called for the first fault; a bad connection would have very many.
     private var onFault: ((VideoDecodingError) -> Void)?
     private var waiting: [StreamPacket] = []
     private var waitingBytes = 0
@@ -45,20 +45,20 @@ struct DecodedSource {
         self.onFault = onFault
     }
 
-    /// Takes the next packet, and decodes it if somebody watches.
+    /// Accepts the next packet, and decodes it if there are viewers.
     ///
     /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
     mutating func take(_ packet: StreamPacket, isWatched: Bool) throws(MediaFileError) {
-        // What waits is no longer needed.
+        // The waiting packets are no longer needed.
         if packet.isKeyFrame, !waiting.isEmpty { skipToKeyFrame() }
         guard gate.passes(isRandomAccess: packet.isKeyFrame) else { return }
         waiting.append(packet)
         waitingBytes += packet.bytes.count
         if isWatched || size == nil { return try decodeWhatWaits() }
-        // The next viewer must not take what was shown last for what is shown now.
+        // The next viewer must not mistake the last shown picture for the present one.
         track.forgetPicture()
         guard waiting.count > Self.maxPackets || waitingBytes > Self.maxBytes else { return }
-        // Another key frame may not come for long, or never. Where each picture is one, nothing is lost.
+        // The next key frame may be far off, or never arrive. Where each picture is a key frame, nothing is lost.
         if waiting.count > 1 { try decodeWhatWaits() } else { skipToKeyFrame() }
     }
 
@@ -92,7 +92,7 @@ struct DecodedSource {
                 skipToKeyFrame()
                 break
             }
-            // Of what has waited, only the last is shown: the others are late, and too many at once for a path.
+            // Of the waiting pictures, only the last is shown: the others are late, and too many at once for a path.
             if packets.count == 1 {
                 for picture in pictures { try write(picture) }
             } else {

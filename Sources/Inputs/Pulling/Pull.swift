@@ -5,11 +5,11 @@ public import ScreenRelayKit
 import Synchronization
 public import Threading
 
-/// What a pull tells its user.
+/// An event that a pull reports to its user.
 public enum PullEvent: Hashable, Sendable {
-    /// The first picture or sound of a connection, or of a file, has come that can be shown.
+    /// The first picture or sound of a connection, or of a file, that can be shown has arrived.
     case connected
-    /// The file is at its end, or the server has ended the connection, which is connected again.
+    /// The file is at its end, or the server has ended the connection, which is made again.
     case ended
     /// Connecting or reading has failed, for this reason. A server is connected again; while the reason stays the same,
     /// further failures are not told. A file is not tried again.
@@ -30,7 +30,7 @@ public final class Pull: Sendable {
         public var firstWait = Interval.seconds(1)
         /// The longest wait before connecting again.
         public var maxWait = Interval.seconds(10)
-        /// How long nobody must have watched or listened before the server is asked to pause.
+        /// The time without viewers and listeners before the server is asked to pause.
         public var idle = Interval.seconds(5)
         /// Whether to read over RTSPS, where nothing checks the server's certificate.
         public var acceptsAnyCertificate = false
@@ -41,15 +41,15 @@ public final class Pull: Sendable {
     private let shared: Shared
     private let thread: NamedThread
 
-    /// What the source's thread and others share.
+    /// The state shared by the source's thread and others.
     final class Shared: Sendable {
         let wake: EventFD
         let isStopped = Flag()
-        /// Whether nobody watches the pictures, or there are none.
+        /// Whether the pictures have no viewers, or there are no pictures.
         let isUnwatched = Flag()
-        /// Whether anybody listens to the sound.
+        /// Whether the sound has listeners.
         let isHeard = Flag()
-        /// Whether the connection has brought anything of use.
+        /// Whether the connection has delivered anything of use.
         let hasCome = Flag()
         let connection = Mutex<MediaConnection?>(nil)
         let pictures = Atomic<Int>(0)
@@ -59,13 +59,13 @@ public final class Pull: Sendable {
             self.wake = wake
         }
 
-        /// Whether nobody watches or listens.
+        /// Whether there are neither viewers nor listeners.
         var isIdle: Bool { isUnwatched.isSet && !isHeard.isSet }
     }
 
     /// Begins to read. `track` must have no other source.
     ///
-    /// - Parameter onEvent: called on the source's thread with what happens; it must not block.
+    /// - Parameter onEvent: called on the source's thread with each event; it must not block.
     /// - Throws: ``PullError`` if the server's certificate can't be checked and the settings don't allow that, or if
     ///   the process has no thread or descriptor left.
     public init(
@@ -91,7 +91,7 @@ public final class Pull: Sendable {
         shared.isStopped.set()
         shared.connection.withLock { $0?.abandon() }
         shared.wake.signal()
-        // A name that is being looked up can't be given up; the thread ends after that by itself.
+        // A name lookup can't be cancelled; the thread ends after the lookup by itself.
         thread.join(until: .now() + .seconds(2))
     }
 

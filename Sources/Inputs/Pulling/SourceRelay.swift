@@ -7,7 +7,7 @@ import Synchronization
 import Threading
 import VideoDecoding
 
-/// Gives a track what one connection to a source sends: pictures and sound in step, in what tracks carry.
+/// Feeds a track from one connection to a source: pictures and sound in step, in the formats that tracks carry.
 ///
 /// Belongs to the source's thread.
 struct SourceRelay {
@@ -20,7 +20,7 @@ struct SourceRelay {
     private var pictures: CustomVideoTrack?
     /// Nil if the pictures are H.264.
     private var decoded: DecodedSource?
-    /// Nil if the source has no sound, so far, or the track takes none.
+    /// Nil if the source has no sound, so far, or the track accepts none.
     private var sound: SourceAudio?
     /// Whether pictures or sound have come, or can't be taken.
     private var hasTriedPictures: Bool
@@ -34,7 +34,7 @@ struct SourceRelay {
     private var isBegun = false
     private var order = FrameOrder()
 
-    /// Whether frames that pass as they are come in another order than they are shown.
+    /// Whether frames that pass unchanged arrive in another order than they are shown.
     var reorders: Bool { order.isMixed }
 
     /// - Throws: ``MediaFileError`` if the pictures can't be decoded, or the sound of a source without pictures.
@@ -44,8 +44,8 @@ struct SourceRelay {
         (self.reader, self.address, self.track, self.shared, self.log) = (reader, address, track, shared, log)
         leftOut = reader.leftOut
         (hasTriedPictures, hasTriedSound) = (reader.hasPictures, reader.sound != nil)
-        // Until the track says otherwise, pictures are watched and sound isn't heard. Of pictures that may still come,
-        // nobody knows who would watch them.
+        // Until the track reports otherwise, pictures count as watched, and sound as not heard. Pictures that may still
+        // begin count as watched too, since their viewers aren't known.
         shared.isUnwatched.set(!reader.hasPictures && !reader.mayHaveMore)
         shared.isHeard.set(false)
         if reader.hasPictures { try preparePictures() }
@@ -90,7 +90,7 @@ struct SourceRelay {
             })
         guard let otherCodec else { return CustomVideoTrack(makesKeyFrames: false, feedback: feedback) }
         do throws(HostError) {
-            // Of a source that doesn't say, too many are assumed rather than too few, which would take too high a rate.
+            // If a source states no frame rate, a high one is assumed: a low one would take too high a bit rate.
             return try CustomVideoTrack(picturesPerSecond: otherCodec.picturesPerSecond ?? 60, feedback: feedback)
         } catch {
             throw .rejected(reason: "\(error)")
@@ -111,7 +111,7 @@ struct SourceRelay {
 
     // MARK: The track
 
-    /// Makes this the source of the track. Returns false if it has another; other sound only keeps ours out.
+    /// Makes this the track's source. Returns false if the track has another; another audio source only keeps ours out.
     mutating func publish() -> Bool {
         if let pictures, !track.publish(pictures) { return false }
         guard let sound, !track.publish(sound.track) else { return true }
@@ -152,7 +152,7 @@ struct SourceRelay {
 
     // MARK: What comes
 
-    /// Passes on what has just come.
+    /// Passes on a piece that has just arrived.
     ///
     /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
     mutating func take(_ piece: MediaReader.Piece) throws(MediaFileError) {
@@ -191,7 +191,7 @@ struct SourceRelay {
         isBegun = true
     }
 
-    /// Logs what the source has announced, but doesn't send.
+    /// Logs streams that the source has announced, but doesn't send.
     private mutating func nameMissing(besides piece: MediaReader.Piece) {
         let isPicture = if case .sound = piece.content { false } else { true }
         let announced = (pictures: pictures != nil, sound: sound != nil)
@@ -205,7 +205,7 @@ struct SourceRelay {
         return clock.place(picture: time, arrival: .now())
     }
 
-    /// Starts again after a pause: neither what comes next nor its times follow what came before.
+    /// Starts again after a pause: neither the next pieces nor their times follow the earlier ones.
     mutating func skip() {
         decoded?.skipToKeyFrame()
         sound?.skip()
