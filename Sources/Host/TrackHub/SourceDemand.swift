@@ -1,7 +1,7 @@
 public import CaptureLink
 public import MediaTypes
 
-/// What is wanted of a track's source, and what the source was last told; the difference is what to tell it next.
+/// The demands on a track's source, and the instructions last sent to it; the difference is the next instruction.
 ///
 /// A part of ``Track``.
 public struct SourceDemand: Sendable {
@@ -9,7 +9,7 @@ public struct SourceDemand: Sendable {
     public enum Word: Hashable, Sendable {
         case chroma(ChromaFormat)
         case bitRate(BitRate)
-        /// What the viewers' paths have been seen to carry.
+        /// The rate that the viewers' paths have been seen to carry.
         case carried(BitRate)
         case frameRate(FrameRate)
         case running(Bool)
@@ -21,21 +21,21 @@ public struct SourceDemand: Sendable {
     var viewersWithout444 = 0
     /// How many requests wait for a single picture.
     var snapshots = 0
-    /// Whether what the source sends is recorded.
+    /// Whether the source's stream is recorded.
     var isRecorded = false
     /// The bit rate that the viewers' network paths can carry; nil until that is known.
     var rate: BitRate?
-    /// What those paths have been seen to carry; 0 if nothing is known of them.
+    /// The rate that the viewers' paths have been seen to carry; 0 if it is unknown.
     var carried = BitRate(bitsPerSecond: 0)
     /// The limits that a person has set.
     var limits = SourceLimits()
 
-    /// What the source was last told; nil if it has been told nothing yet.
+    /// The instructions last sent to the source; nil if none was sent yet.
     private var toldRate: BitRate?
     private var toldCarried = BitRate(bitsPerSecond: 0)
     private var toldFrameRate: FrameRate?
     private(set) var toldRunning: Bool?
-    /// The chroma format that the source was last told, or that it began with.
+    /// The chroma format last sent to the source, or the one with which the source began.
     private var toldChroma = ChromaFormat.yuv444
     /// When the source began to run; earlier pictures show the screen as it was when the source paused.
     private(set) var runningSince: MonotonicTime?
@@ -48,7 +48,7 @@ public struct SourceDemand: Sendable {
     /// Whether the source is to run.
     var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
 
-    /// Notes that another source has come: it has been told nothing yet, while the bit rate and the limits stay as they
+    /// Notes that another source has connected, which has no instructions yet; the bit rate and the limits stay as they
     /// are.
     mutating func sourceCame() {
         toldRate = nil
@@ -59,7 +59,7 @@ public struct SourceDemand: Sendable {
         runningSince = nil
     }
 
-    /// Returns what to tell the source next, and counts it as told; nil if the source is up to date.
+    /// Returns the next instruction for the source, and counts it as sent; nil if the source is up to date.
     ///
     /// - Parameter chroma: the format that all viewers can decode; nil if the source can't change its format.
     mutating func nextWord(chroma: ChromaFormat?, now: @autoclosure () -> MonotonicTime) -> Word? {
@@ -86,13 +86,13 @@ public struct SourceDemand: Sendable {
         return .running(isWanted)
     }
 
-    /// The bit rate to tell the source; nil if there is nothing to tell.
+    /// The bit rate to send to the source; nil if there is none to send.
     private var wantedRate: BitRate? {
         if let limit = limits.bitRate { return min(limit, rate ?? limit) }
         return rate ?? (toldRate == nil ? nil : Self.maxBits)
     }
 
-    /// The frame rate to tell the source; nil if there is nothing to tell.
+    /// The frame rate to send to the source; nil if there is none to send.
     private var wantedFrameRate: FrameRate? {
         limits.frameRate ?? (toldFrameRate == nil ? nil : Self.maxPictures)
     }

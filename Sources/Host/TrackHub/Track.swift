@@ -3,11 +3,11 @@ import MediaTypes
 
 /// Makes the decisions about one track as a whole: events and the time go in, frames and actions come out.
 ///
-/// It decides which frames readers get, their place on the timeline, when a key frame must be made and by whom, what
-/// the source is told, and what viewers are told of it. A single viewer's timing is up to the sender of its session. It
-/// has no lock, no clock and calls nobody: ``TrackHub`` protects it, and carries out its actions in order.
+/// Decides which frames readers get and where on the timeline, when a key frame must be made and by which encoder, and
+/// what the source and viewers are told. A single viewer's timing is up to the sender of its session. A track has no
+/// lock and no clock, and makes no calls: ``TrackHub`` protects it, and carries out its actions in order.
 public struct Track: Sendable {
-    /// The actions that follow from the events so far, in order; the hub takes them and carries them out.
+    /// The actions that follow from the events so far, in order; the hub carries them out.
     var actions: [TrackAction] = []
 
     // What readers get.
@@ -25,7 +25,7 @@ public struct Track: Sendable {
     // What is known of the source.
     /// What the source can do; nil if there is none.
     private(set) var abilities: SourceAbilities?
-    /// Whether there is a source; viewers are told this, or the gate's reason for a pause.
+    /// Whether there is a source; viewers are told this state, or the gate's reason for a pause.
     private var presence = SourceState.waiting
     private var announced = SourceState.waiting
     private(set) var work = SourceWork()
@@ -55,7 +55,7 @@ public struct Track: Sendable {
 
     // MARK: The source
 
-    /// A source comes. Returns false if there is one already.
+    /// Attaches a source. Returns false if there is one already.
     mutating func attach(_ abilities: SourceAbilities, now: MonotonicTime) -> Bool {
         guard self.abilities == nil else { return false }
         presence = .live
@@ -69,7 +69,7 @@ public struct Track: Sendable {
         return true
     }
 
-    /// The source says what it can do.
+    /// The source reports its abilities.
     mutating func abilitiesChanged(to abilities: SourceAbilities, now: MonotonicTime) {
         self.abilities = abilities
         actions.append(.sourceChanged(canMakeKeyFrames: abilities.makesKeyFrames))
@@ -78,7 +78,7 @@ public struct Track: Sendable {
         actions.append(.report(.ability(tellsPointer: abilities.tellsPointer)))
     }
 
-    /// The source goes away; its last frame stays on the track.
+    /// The source leaves; its last frame stays on the track.
     mutating func detach(reason: String, now: MonotonicTime) {
         abilities = nil
         presence = .gone(since: now, reason: reason)
@@ -98,10 +98,10 @@ public struct Track: Sendable {
         actions.append(.report(report))
     }
 
-    /// The source says whether it shows the screen; the next frame that it sends is a key frame.
+    /// The source reports whether it shows the screen; the next frame that it sends is a key frame.
     ///
-    /// Its report may contradict the host's last order, because reports and orders cross on the link, or because the
-    /// source was disconnected when the order was given. Then it gets the order again:
+    /// The report may contradict the host's last order, because reports and orders cross on the link, or because the
+    /// source was disconnected when the order was given. Then the source gets the order again:
     ///
     /// | the source reports | the host's order | the source is told to |
     /// | --- | --- | --- |
@@ -109,7 +109,7 @@ public struct Track: Sendable {
     /// | a pause, and it doesn't pause by itself | a pause that has been lifted | go on |
     /// | anything else | any | nothing |
     ///
-    /// - Parameter pausesItself: whether it may pause without an order. A source of sound doesn't.
+    /// - Parameter pausesItself: whether the source may pause without an order. An audio source doesn't.
     mutating func sharingChanged(to sharing: SharingState, pausesItself: Bool) {
         frameOrigin.gate.sourceSays(sharing)
         if !frameOrigin.gate.isOpen { frames.forget() }
@@ -125,8 +125,8 @@ public struct Track: Sendable {
 
     // MARK: Frames
 
-    /// Takes the source's next frame. Returns its number among all that the source has delivered, and its place on the
-    /// track; the place is nil if no reader gets the frame.
+    /// Accepts the source's next frame. Returns its number among all frames of the source, and its place on the track;
+    /// the place is nil if no reader gets the frame.
     mutating func takeFromSource(
         _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
     ) -> (number: UInt64, placed: TrackFrame?) {
@@ -137,8 +137,8 @@ public struct Track: Sendable {
         return (frameOrigin.delivered, placed)
     }
 
-    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if no
-    /// reader gets it.
+    /// Accepts a frame that the host's own encoder made of the picture of the source's frame `number`. Returns nil if
+    /// no reader gets the frame.
     mutating func takeFallback(
         _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
     ) -> TrackFrame? {
@@ -158,8 +158,8 @@ public struct Track: Sendable {
         return placed
     }
 
-    /// Takes a frame of the low layer, which shows what the source's frame `number` shows. Returns its place on the
-    /// track's timeline; nil if viewers may not see that, or if nobody takes the layer.
+    /// Accepts a frame of the low layer, made of the picture of the source's frame `number`. Returns its place on the
+    /// track's timeline; nil if viewers may not see the picture, or if the layer has no readers.
     mutating func takeLow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         guard frames.hasLow, shows(number) else { return nil }
         let (placed, needsKeyFrame) = frames.placeLow(frame, epoch: epoch, arrival: now)
@@ -169,7 +169,7 @@ public struct Track: Sendable {
 
     // MARK: Key frames
 
-    /// Somebody needs a key frame to go on. It is asked for at most once in 500 ms, however many ask for one.
+    /// Requests a key frame of `layer`, at most once in 500 ms, however many requests there are.
     mutating func requestKeyFrame(of layer: Layer = .source, now: MonotonicTime) {
         switch layer {
         case .source: if keyFrames.request(now: now) { askForKeyFrame() }
@@ -183,7 +183,7 @@ public struct Track: Sendable {
         if !self[layer].cache.canStart { requestKeyFrame(of: layer, now: now) }
     }
 
-    /// Passes on a request that came too soon after the one before.
+    /// Passes on a key frame request that arrived too soon after the previous one.
     mutating func passOnKeptRequest(now: MonotonicTime) {
         if keyFrames.takeDueRequest(now: now) { askForKeyFrame() }
     }
@@ -191,15 +191,15 @@ public struct Track: Sendable {
     private mutating func askForKeyFrame() {
         guard takesKeyFrame else { return }
         if abilities?.makesKeyFrames == true {
-            // If the source hangs, the host's encoder makes one, so that a viewer doesn't wait forever. That is called
-            // off by the source's key frame, which may come before the next action is carried out.
+            // If the source hangs, the host's encoder makes a key frame, so that a viewer doesn't wait forever. The
+            // source's key frame cancels this, and may arrive before the next action is carried out.
             actions += [.makeKeyFrame(after: .seconds(1)), .requestKeyFrame]
         } else {
             actions.append(.makeKeyFrame(after: .zero))
         }
     }
 
-    /// Somebody wants one more frame, even of a screen that stands still.
+    /// Requests one more frame, even of a screen that stands still.
     mutating func requestPicture() {
         if abilities != nil, demand.toldRunning == true { actions.append(.requestPicture) }
     }
@@ -214,7 +214,7 @@ public struct Track: Sendable {
         chroma.viewersChanged(without444: demand.viewersWithout444, now: now)
         tellSource(now)
         guard wasAsleep, abilities?.restsUnwatched == true else { return }
-        // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
+        // A new viewer must not first see a frame from the time without viewers.
         frames.forget()
         requestKeyFrame(now: now)
     }
@@ -226,7 +226,7 @@ public struct Track: Sendable {
         tellSource(now)
     }
 
-    /// Notes that a viewer that checks its pictures has come, or left if `change` is negative.
+    /// Notes that a viewer that checks its pictures has joined, or left if `change` is negative.
     mutating func checkingViewersChanged(by change: Int) {
         let wereChecked = checkingViewers > 0
         checkingViewers = max(0, checkingViewers + change)
@@ -245,13 +245,13 @@ public struct Track: Sendable {
         return ChromaPolicy.excludes(viewerDecoding: format, track: self.format?.chroma, source: ability)
     }
 
-    /// Changes what is wanted of the source, and tells it.
+    /// Changes the demand, and sends the source the instructions that follow.
     mutating func change(now: MonotonicTime, _ change: (inout SourceDemand) -> Void) {
         change(&demand)
         tellSource(now)
     }
 
-    /// Takes what all readers say of their viewers' paths, and tells the encoders what follows.
+    /// Applies all readers' reports on their viewers' paths, and gives the encoders the rates that follow.
     mutating func pathsChanged(_ readers: [(layer: Layer, report: PathReport?)], now: MonotonicTime) {
         let before = rates.source
         rates.update(readers, isRecorded: demand.isRecorded)
@@ -266,7 +266,7 @@ public struct Track: Sendable {
         if abilities?.tellsPointer == true { actions.append(.setPointerMode(mode)) }
     }
 
-    /// Tells the source what it has not been told yet.
+    /// Sends the source the instructions that it hasn't been given yet.
     private mutating func tellSource(_ now: MonotonicTime) {
         guard let abilities else { return }
         while let word = demand.nextWord(chroma: abilities.changesChroma ? chroma.wanted : nil, now: now) {

@@ -35,7 +35,7 @@ public final class TrackHub: Sendable {
     struct Reader {
         let layer: Layer
         var queue: ReaderQueue
-        /// What it said of its viewers' paths last; nil if they aren't measured.
+        /// The reader's last report on its viewers' paths; nil if they aren't measured.
         var report: PathReport?
         let wake: @Sendable () -> Void
     }
@@ -46,15 +46,14 @@ public final class TrackHub: Sendable {
         state = RankedMutex(State(track: Track(origin: origin, limits: limits)), .trackHub)
     }
 
-    /// Sets the observer that is told of every action. The hub doesn't retain it.
+    /// Sets the observer, which gets every action. The hub doesn't retain it.
     public func connect(_ observer: any TrackObserver) {
         state.withLock { $0.observer = observer }
     }
 
     // MARK: For the source
 
-    /// Makes `source` the track's source, whose frames are taken. There is one at a time: returns false if another is
-    /// still there.
+    /// Makes `source` the track's only source. Returns false if another one is still attached.
     public func attach(_ source: any PictureSource, now: MonotonicTime) -> Bool {
         let abilities = source.abilities
         return update { state in
@@ -102,14 +101,14 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns its place on
-    /// the track; nil if no reader gets it, for example because the source has sent a key frame since.
+    /// Accepts a frame that the host's own encoder made of the picture of the source's frame `number`. Returns the
+    /// frame's place on the track; nil if no reader gets it, for example because the source has sent a key frame since.
     public func publishFallback(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         publish { $0.track.takeFallback(frame, epoch: epoch, number: number, now: now) }
     }
 
-    /// Takes a frame of the low layer, which shows what the source's frame `number` shows. Returns whether it got a
-    /// place on the track: not if viewers may not see it, or if nobody takes the layer any more.
+    /// Accepts a frame of the low layer, made of the picture of the source's frame `number`. Returns whether the frame
+    /// got a place on the track: not if viewers may not see the picture, or if the layer no longer has readers.
     public func takeLow(_ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> Bool {
         publish(to: .low) { $0.track.takeLow(frame, epoch: epoch, number: number, now: now) } != nil
     }
@@ -121,7 +120,7 @@ public final class TrackHub: Sendable {
 
     /// Takes the report of `source` on whether it shows the screen; the next frame that it sends is a key frame.
     ///
-    /// - Parameter pausesItself: whether it may pause without being told to; a source of sound doesn't.
+    /// - Parameter pausesItself: whether the source may pause without an order; an audio source doesn't.
     public func sharingChanged(
         of source: any PictureSource, to sharing: SharingState, pausesItself: Bool = true
     ) {
@@ -145,12 +144,12 @@ public final class TrackHub: Sendable {
     /// - Parameter order: the number of an order that goes to several tracks; it increases with each order. An order
     ///   that arrives after a later one does nothing, so that all tracks end up with the last one. An order without a
     ///   number always takes effect.
-    /// - Parameter now: the time, for sound: what was captured before it went on is not heard later either.
+    /// - Parameter now: the time, for sound: audio captured before sharing goes on isn't heard later either.
     public func setPaused(_ isPaused: Bool, order: UInt64? = nil, now: MonotonicTime = .zero) {
         update { $0.track.setPaused(isPaused, order: order, now: now) }
     }
 
-    /// Has the source, and those that come after it, leave out the microphone, or no longer.
+    /// Has the current source and all later ones leave out the microphone, or no longer.
     public func muteMicrophone(_ isMuted: Bool) {
         update { state in
             state.isMicrophoneMuted = isMuted
@@ -161,7 +160,7 @@ public final class TrackHub: Sendable {
     /// Whether the sharer pauses, here or at the source.
     public var isPausedBySharer: Bool { state.withLock { $0.track.isPausedBySharer } }
 
-    /// Sets the limits of the current source, and of those that come after it.
+    /// Sets the limits of the current source and of all later ones.
     public func limit(_ limits: SourceLimits, now: MonotonicTime) {
         update { $0.track.change(now: now) { $0.limits = limits } }
     }
@@ -169,7 +168,7 @@ public final class TrackHub: Sendable {
     /// The limits that a person has set.
     public var sourceLimits: SourceLimits { state.withLock { $0.track.demand.limits } }
 
-    /// Sets whether what the source sends is recorded. A recording counts as a viewer, so the source doesn't pause.
+    /// Sets whether the source's stream is recorded. A recording counts as a viewer, so the source doesn't pause.
     public func setRecorded(_ isRecorded: Bool, now: MonotonicTime) {
         update { $0.track.change(now: now) { $0.isRecorded = isRecorded } }
     }
@@ -184,8 +183,8 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// Sets whether the pointer is drawn into the pictures, or reported for viewers to draw. The current source is told
-    /// if it can report the pointer, and so is the next one.
+    /// Sets whether the pointer is drawn into the pictures, or reported for viewers to draw. The current source and
+    /// later ones are told the mode if they can report the pointer.
     public func setPointerMode(_ mode: PointerMode) {
         update { $0.track.setPointerMode(mode) }
     }
@@ -193,8 +192,8 @@ public final class TrackHub: Sendable {
     /// Whether a key frame would be of any use now: not while the sharer pauses a source that doesn't by itself.
     public var takesKeyFrame: Bool { state.withLock { $0.track.takesKeyFrame } }
 
-    /// Returns whether viewers may see what the source's frame `number` shows. While the sharer pauses, that is the
-    /// slate alone; afterwards, nothing from before the pause.
+    /// Returns whether viewers may see the picture of the source's frame `number`. While the sharer pauses, viewers may
+    /// see only the slate; afterwards, nothing from before the pause.
     public func shows(_ number: UInt64) -> Bool { state.withLock { $0.track.shows(number) } }
 
     /// The source's state, as viewers are told.
@@ -277,7 +276,7 @@ extension TrackHub.State {
     }
 }
 
-/// Is told of a track's actions: in order, on one thread at a time, and without the lock. Must not block.
+/// Receives a track's actions: in order, on one thread at a time, and without the lock. Must not block.
 public protocol TrackObserver: AnyObject, Sendable {
     /// Does the observer's part of `action`; the source has done its part already.
     func perform(_ action: TrackAction)

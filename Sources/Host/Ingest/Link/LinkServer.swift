@@ -9,8 +9,8 @@ public import TrackHub
 /// Accepts captures over the link, on a thread of its own: it listens on a Unix socket or a TCP port, or holds one end
 /// of a socket pair.
 ///
-/// A track's pictures have one capture at a time as their source, and so has its sound; another one that connects
-/// meanwhile is told so and turned away. What a connection's first message says decides which of them it is for.
+/// A track's pictures have one capture at a time as their source, and so has its sound; another capture that connects
+/// meanwhile is refused, with the reason. A connection's first message decides which of them it is for.
 public final class LinkServer: Sendable {
     private let thread: NamedThread
     private let inbox: Mailbox<Command>
@@ -33,11 +33,11 @@ public final class LinkServer: Sendable {
     /// - Parameters:
     ///   - sound: the hub of the track's sound.
     ///   - address: where captures connect; nil if connections come only through ``adopt(descriptor:)``.
-    ///   - admission: which peers are accepted over TCP. Without a token the server listens only at addresses that this
-    ///     machine alone can reach.
+    ///   - admission: which peers are accepted over TCP. Without a token the server listens only at addresses that only
+    ///     this machine can reach.
     ///   - name: the host's name, as it introduces itself to a capture.
-    ///   - silenceTimeout: how long a capture that should run may send nothing before its watcher is told, and before
-    ///     another capture may take its place.
+    ///   - silenceTimeout: how long a capture that should run may send nothing before its watcher is notified, and
+    ///     before another capture may replace it.
     ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
     ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
     /// - Throws: ``LinkTransportError`` if the server can't listen at `address`, such as `alreadyListening`,
@@ -100,7 +100,7 @@ public final class LinkServer: Sendable {
     /// Takes over a connected socket, such as one end of a socket pair whose other end was passed to a capture process.
     /// After ``stop()`` it is only closed.
     ///
-    /// - Parameter watcher: told what happens to the connection.
+    /// - Parameter watcher: receives the connection's events.
     public func adopt(descriptor: Int32, watcher: LinkWatcher? = nil) {
         if !inbox.post(.adopt(descriptor: descriptor, watcher: watcher)) { close(descriptor) }
     }
@@ -116,7 +116,7 @@ public final class LinkServer: Sendable {
         onRecordingEnd()
     }
 
-    /// A recording counts as somebody who watches and listens.
+    /// A recording counts as a viewer and a listener.
     private static func setRecorded(_ isRecorded: Bool, _ ingest: TrackIngest?, _ sound: TrackHub?) {
         ingest?.setRecorded(isRecorded)
         sound?.setRecorded(isRecorded, now: MonotonicTime.now())

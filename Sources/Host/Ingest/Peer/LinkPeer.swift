@@ -10,7 +10,7 @@ import TrackHub
 /// One connection of the link: unidentified until its first message, then the source of the track's pictures, of its
 /// sound, or, as a replay may be, of both.
 ///
-/// Belongs to the link's thread. This part has the connection; `LinkPeer+Messages` acts on what comes.
+/// Belongs to the link's thread. This part has the connection; `LinkPeer+Messages` handles the messages.
 final class LinkPeer {
     private let connection: LinkConnection
     let ingest: TrackIngest
@@ -21,16 +21,16 @@ final class LinkPeer {
     var pictures: PeerPictures
     var sound: PeerAudio
     var pointer = LinkPointer()
-    /// Encodes what the host says to the connection as a whole.
+    /// Encodes the host's messages to the connection as a whole.
     var encoder = MessageEncoder(epoch: 0)
     /// Whether it is the source of the track's pictures.
     var isAttached = false
     var reason = "capture closed the connection"
     var greeting = ""
     private(set) var silence: PeerSilence
-    /// The silence of a live capture of sound; nil for all others.
+    /// The silence of a live audio capture; nil for all other peers.
     var soundSilence: AudioSilence?
-    /// Told what happens to the connection, for the owner that started the capture.
+    /// Receives the connection's events, for the owner that started the capture.
     let watcher: LinkWatcher?
     /// The token check that must be passed before anything else; nil if none is needed or it has been passed.
     var check: CaptureCheck?
@@ -45,13 +45,13 @@ final class LinkPeer {
     private static let handshakeTimeout = Interval.seconds(1)
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var evictsStalledSource: (MonotonicTime) -> Bool = { _ in false }
-    /// Called if the peer would be a second source of sound.
+    /// Called if the peer would be a second audio source.
     var onSoundRefusal: (MonotonicTime) -> Void = { _ in }
-    /// Set once the peer has been told that the connection ends.
+    /// Set once the end of the connection has been announced to the peer.
     private var farewell: LingeringClose?
 
-    /// Whether it came through the listener and is no source of the track: it has not shown what it is, or is turned
-    /// away.
+    /// Whether the peer connected through the listener and is no source of the track: it hasn't identified itself yet,
+    /// or is refused.
     var isUnidentified: Bool { isFromListener && !isSource }
     /// Whether it is the source of the pictures or of the sound.
     var isSource: Bool { isAttached || sound.isAttached }
@@ -87,7 +87,7 @@ final class LinkPeer {
         self.sound = PeerAudio(hub: sound, wake: wake)
         recording = recorder.map(PeerRecording.init)
         if let check { send(check.challenge) }
-        // Sent at once, since our own captures send only units until it comes. A legacy sender never reads it.
+        // Sent at once, since our own captures send only units until it arrives. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), makesKeyFrames: true)))
     }
 
@@ -106,7 +106,7 @@ final class LinkPeer {
         return [pictures.deadline, firstWordDeadline, silenceReport].compactMap { $0 }.min()
     }
 
-    /// When its first message is due; nil once that has come, or if it didn't come through the listener.
+    /// When the first message is due; nil after it, or if the peer didn't connect through the listener.
     private var firstWordDeadline: MonotonicTime? {
         guard isFromListener, isFirstMessage else { return nil }
         return connectedAt + (connection.awaitsHandshake ? Self.handshakeTimeout : Self.identificationTimeout)
@@ -115,7 +115,7 @@ final class LinkPeer {
     /// Whether it is expected to send something while it runs. Sound may be silent for hours.
     private var isToBeHeard: Bool { isAttached && source.makesKeyFrames }
 
-    /// Reads what has arrived, and passes on what is complete.
+    /// Reads the received bytes, and passes on complete messages.
     func read(into buffer: inout [UInt8], now: MonotonicTime) {
         if let farewell {
             if farewell.discard(into: &buffer) { finish() }
@@ -137,13 +137,13 @@ final class LinkPeer {
                 silence.heard(at: now)
                 soundSilence?.heard(at: now)
                 decoder.push(buffer[..<count])
-                // Also record what follows a message that ends the connection: it may show what was wrong.
+                // Also record the bytes after a message that ends the connection: they may show the fault.
                 defer { recording?.take(buffer[..<count], at: now) }
                 pictures.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
                 }
-                // A message of an unknown kind has come instead of the proof.
+                // A message of an unknown kind has arrived instead of the proof.
                 if check != nil, decoder.skippedCount > 0 { return refuse() }
                 deliver(now: now)
             }
@@ -210,7 +210,7 @@ final class LinkPeer {
         }
     }
 
-    /// Ends this capture of sound if it hangs, since another one has come. Otherwise pings it; the other one connects
+    /// Ends this audio capture if it hangs, since another one has connected. Otherwise pings it; the other one connects
     /// again.
     func makeRoomForSound(now: MonotonicTime) {
         if soundSilence?.isTooLong(now) == true {
@@ -223,7 +223,7 @@ final class LinkPeer {
     /// Whether the peer hangs: it should run, and so send a picture every 2.5 s, but has been silent for too long.
     func isSilent(now: MonotonicTime) -> Bool { isToBeHeard && silence.isTooLong(now) }
 
-    /// Tells the peer why the connection ends, and closes it once the peer has read that, or after one second.
+    /// Sends the peer the reason for the end, and closes the connection once the peer has read it, or after one second.
     func end(_ endReason: EndReason, _ text: String) {
         guard !isOver, farewell == nil else { return }
         if decoder.form != .legacy40, decoder.form != .legacy16 {

@@ -4,23 +4,23 @@ import X264Encoding
 
 /// Re-encodes a track's pictures, for viewers whose network paths can't carry the source's own frames.
 ///
-/// It takes the newest picture as soon as the last one has had the time that the paths need for its bytes, so what
-/// these viewers see is never old: a slower path gets fewer pictures of a text, and no blurred ones. Once the picture
-/// stands still, it is encoded again until it is fine.
+/// Encodes the newest picture as soon as the paths have had the time for the previous picture's bytes, so viewers of
+/// this layer never see an old picture: a slower path gets fewer pictures of a text, and no blurred ones. Once the
+/// picture stands still, it is encoded again until it is fine.
 ///
 /// Belongs to the decode tap's thread.
 struct LowLayerEncoder {
     /// The finest quantizer, at which text looks as it does on the screen.
     static let minQP = 22
-    /// The finest quantizer while the picture moves. A finer one would code again what has only moved, and would take
+    /// The finest quantizer while the picture moves. A finer one would encode moved content again, which would take
     /// half of the bytes of a scroll.
     static let minQPInMotion = 30
     /// The coarsest quantizer of text that is still readable. Only key frames are coarser, and motion of the whole
     /// picture, which has no text to read.
     static let maxQP = 38
     static let maxQPInMotion = 46
-    /// The frames per second that the quantizer is chosen for: those of a video, those of text, those for a quantizer
-    /// coarser than text allows, and those of half the size.
+    /// The frames per second for which the quantizer is chosen: for a video, for text, for a quantizer coarser than
+    /// text allows, and for half the size.
     private static let framesPerSecond = (video: 25, readable: 20, coarse: 8, halved: 15)
     /// The frames in a row that ask for half the size, and for the full size again, until they get it. Either costs a
     /// key frame.
@@ -37,7 +37,7 @@ struct LowLayerEncoder {
     /// How long it stands still before it has its full size again, which costs a key frame.
     private static let stillBeforeFull = Interval.milliseconds(600)
 
-    /// The bit rate of the paths; nil if nobody takes the pictures.
+    /// The bit rate of the paths; nil if the layer has no readers.
     private(set) var rate: BitRate?
     private var encoder: X264Encoder?
     /// The quantizer of the last picture, and the one for the next picture that differs from it.
@@ -61,7 +61,7 @@ struct LowLayerEncoder {
     /// Whether there is a picture that has not been encoded yet.
     private var hasNew = true
     private var needsKeyFrame = true
-    /// Whether nothing is encoded before a newer picture comes, or a key frame is requested.
+    /// Whether nothing is encoded until a newer picture arrives, or a key frame is requested.
     private var isHeldBack = false
     private var lastTicks: Int64 = 0
 
@@ -69,7 +69,7 @@ struct LowLayerEncoder {
     mutating func setRate(_ rate: BitRate?, now: MonotonicTime) {
         guard rate != self.rate else { return }
         if let rate, let old = self.rate {
-            // What was encoded last takes less or more time now.
+            // The last frame's bytes need less or more time now.
             let remaining = max(.zero, freeAt - now).seconds
             let change = Double(old.bitsPerSecond) / Double(max(1, rate.bitsPerSecond))
             freeAt = now + Interval(nanoseconds: Int64(min(remaining * change, 60) * 1e9))
@@ -85,7 +85,7 @@ struct LowLayerEncoder {
         isHeldBack = false
     }
 
-    /// Notes that a newer picture has been decoded, for which the source took that many bytes.
+    /// Notes that a newer picture has been decoded, from a frame of `byteCount` bytes of the source.
     mutating func pictureDecoded(byteCount: Int) {
         hasNew = true
         isHeldBack = false
@@ -95,8 +95,8 @@ struct LowLayerEncoder {
     /// Whether the source shows a video: its pictures change in a way that no motion explains.
     private var showsVideo: Bool { sourceBits > macroblocks * Self.videoBits }
 
-    /// Notes that nobody may see the last frame, nor another one of its picture, for example because the sharer pauses.
-    /// The frame after it must not depend on it.
+    /// Notes that viewers may see neither the last frame nor another one of its picture, for example because the sharer
+    /// pauses. The next frame must not depend on the last one.
     mutating func holdBack() {
         needsKeyFrame = true
         isHeldBack = true

@@ -1,16 +1,15 @@
 public import MediaTypes
 
-/// What a reader of a track says of its viewers' network paths.
+/// A reader's report on its viewers' network paths.
 ///
-/// A push, an RTSP player and a recording have no path that is measured; they say nothing, and get what the source
-/// sends.
+/// A push, an RTSP player and a recording have no measured path; they report nothing, and get the source's frames.
 public struct PathReport: Hashable, Sendable {
-    /// What each of the paths can take of the reader's layer; a viewer that gets the other layer counts there.
+    /// The rate that each path can carry of the reader's layer; a viewer that gets the other layer counts there.
     public var targets: [BitRate]
-    /// What each of those paths has been seen to carry.
+    /// The rate that each path has been seen to carry.
     public var carried: [BitRate]
-    /// For each viewer of the track, whichever layer it gets: the rate of the source that would let it have the source
-    /// layer. Counts while no viewer has that layer.
+    /// For each viewer of the track, on either layer: the source's rate at which the viewer's path could carry the
+    /// source layer. Counts while no viewer has the source layer.
     public var returning: [BitRate]
 
     /// A report of these rates.
@@ -21,22 +20,22 @@ public struct PathReport: Hashable, Sendable {
     }
 }
 
-/// The bit rates of a track's encoders, which follow from the reports of all its readers. A change of less than 5 %
-/// is left out, so that an encoder isn't told of each report.
+/// The bit rates of a track's encoders, which follow from the reports of all its readers. A change of less than 5 % is
+/// left out, so that not every report changes an encoder.
 ///
 /// A part of ``Track``.
 public struct SharedRates: Sendable {
-    /// What the source may send.
+    /// The source's highest bit rate.
     public private(set) var source = BitRate.highest
-    /// What the viewers' paths have been seen to carry; 0 if nothing is known of them.
+    /// The rate that the viewers' paths have been seen to carry; 0 if it is unknown.
     public private(set) var carried = BitRate(bitsPerSecond: 0)
-    /// What all viewers of the low layer can take; nil if nobody takes it.
+    /// The rate that the paths of all viewers of the low layer can carry; nil if the layer has no readers.
     private var lowTarget: BitRate?
 
-    /// The rate at which the low layer is encoded; nil if nobody takes it. Retransmissions and headers need their part.
+    /// The rate at which the low layer is encoded; nil without readers. Retransmissions and headers need their part.
     var low: BitRate? { lowTarget.map { BitRate(bitsPerSecond: $0.bitsPerSecond * 85 / 100) } }
 
-    /// Takes what all readers say now; a reader without a report has no measured path.
+    /// Applies the present reports of all readers; a reader without a report has no measured path.
     ///
     /// - Parameter isRecorded: whether there is a recording, which is a reader without a measured path.
     mutating func update(_ readers: [(layer: Layer, report: PathReport?)], isRecorded: Bool) {
@@ -44,11 +43,11 @@ public struct SharedRates: Sendable {
         let reports = sourceReaders.compactMap(\.report)
         let unmeasured = sourceReaders.count - reports.count + (isRecorded ? 1 : 0)
         var targets = reports.flatMap(\.targets) + Array(repeating: .highest, count: unmeasured)
-        // While nobody gets what the source sends, it has to become less before anybody can get it again.
+        // While no viewer gets the source layer, its rate has to fall before a viewer can get it again.
         if targets.isEmpty { targets = reports.flatMap(\.returning) }
         if reports.isEmpty { targets = [.highest] }
         if let target = Self.forHalf(of: targets) { Self.change(&source, to: target) }
-        // What the paths of other readers could carry is unknown, and what half of the viewers can take is for all.
+        // The capacity of other readers' paths is unknown, and the rate for half of the viewers is for all.
         Self.change(&carried, to: Self.forHalf(of: reports.flatMap(\.carried)) ?? BitRate(bitsPerSecond: 0))
 
         let lowReports = readers.compactMap { $0.layer == .low ? $0.report : nil }

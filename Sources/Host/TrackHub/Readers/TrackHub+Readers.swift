@@ -8,7 +8,7 @@ extension TrackHub {
     ///
     /// - Parameters:
     ///   - limits: how much may wait for this reader before it loses frames.
-    ///   - report: what the reader says of its viewers' paths; nil if they aren't measured.
+    ///   - report: the reader's report on its viewers' paths; nil if they aren't measured.
     ///   - wake: called on the publishing thread when there is something to take; it must not block.
     public func subscribe(
         to layer: Layer = .source, limits: CacheLimits? = nil, report: PathReport? = nil,
@@ -38,7 +38,7 @@ extension TrackHub {
         update { $0.track.requestStart(of: layer, now: now) }
     }
 
-    /// Passes on a request for a key frame that came too soon after the one before.
+    /// Passes on a key frame request that arrived too soon after the previous one.
     func passOnKeptRequest(now: MonotonicTime) {
         update { $0.track.passOnKeptRequest(now: now) }
     }
@@ -97,8 +97,7 @@ extension TrackHub {
         let origin = state.withLock { $0.track.origin }
         return MediaTime(ticks: rate.ticks(in: moment - origin))
     }
-    /// The lowest number of a frame of `layer` that may still be shown to anybody; for readers that keep frames
-    /// themselves.
+    /// The lowest number of a frame of `layer` that may still be shown; for readers that keep frames themselves.
     public func firstShown(of layer: Layer = .source) -> UInt64 {
         switch layer {
         case .source: sourceShownFrom.load(ordering: .acquiring)
@@ -162,14 +161,14 @@ public final class TrackReader: Sendable {
     /// were lost; the first frame after a gap is a random access frame. May be called on any thread.
     public func take() -> [TrackFrame] { hub.take(layer, key, lost) }
 
-    /// Says what the viewers' paths can take now, on any thread. Returns the rates of the encoders that follow from the
-    /// reports of all readers; a reader without measured paths that has come or left counts from then on.
+    /// Reports the rates that the viewers' paths can carry now, on any thread. Returns the encoders' rates that follow
+    /// from all readers' reports; a reader without measured paths that has come or left counts from then on.
     @discardableResult
     public func report(_ paths: PathReport, now: MonotonicTime) -> SharedRates {
         hub.report(paths, of: key, now: now)
     }
 
-    /// Ends the subscription, and what the reader's report asked of the encoders.
+    /// Ends the subscription, and the effect of the reader's report on the encoders.
     public func end(now: MonotonicTime) { hub.end(key, now: now) }
 
     /// How many frames this reader had lost by its last ``take()``: because it was too slow, or because they came
