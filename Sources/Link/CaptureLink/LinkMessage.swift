@@ -12,7 +12,7 @@ public enum LinkMessage: Hashable, Sendable {
     case picture(PictureNotice)
     /// The size that the pictures have from here on.
     case size(PictureSize)
-    /// What the capture has done and used so far.
+    /// The capture's work and resource use so far.
     case statistics(CaptureStatistics)
     /// Why the sender ends the connection; nothing follows.
     case end(EndNotice)
@@ -22,7 +22,7 @@ public enum LinkMessage: Hashable, Sendable {
     case pointerPosition(PointerPosition)
     /// Whether the sharer is sharing now.
     case sharing(SharingState)
-    /// The answer to a ping: what the capture's clock showed.
+    /// The answer to a ping: the time of the capture's clock.
     case pong(ClockEcho)
     /// The capture's nonce of 32 bytes, and the code of 32 bytes that proves that it has the token (``LinkProof``).
     case answer(nonce: [UInt8], code: [UInt8])
@@ -42,7 +42,7 @@ public enum LinkMessage: Hashable, Sendable {
     case pointerMode(PointerMode)
     /// Whether the sharer pauses (true) or goes on (false).
     case sharerPaused(Bool)
-    /// Whether the sharer has muted the microphone, of what a capture of sound mixes.
+    /// Whether the sharer has muted the microphone in the mix of an audio capture.
     case microphoneMuted(Bool)
     /// The chroma format that all viewers can decode.
     case chroma(ChromaFormat)
@@ -88,7 +88,7 @@ public enum LinkMessage: Hashable, Sendable {
     }
 }
 
-/// A message as it came off the link.
+/// A message as received from the link.
 public struct ReceivedMessage: Hashable, Sendable {
     /// Its header: flags, stream, capture time and epoch.
     public let header: MessageHeader
@@ -160,8 +160,8 @@ public struct PictureNotice: Hashable, Sendable {
     public var isPointerDrawn: Bool
     /// Whether more pictures are to follow that are finer, even if nothing changes; false if this isn't known.
     public var isToBeRefined: Bool
-    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false if
-    /// this isn't known.
+    /// Whether the screen has changed since this picture, and the change waits for the bit rate; false if this isn't
+    /// known.
     public var isStale = false
     /// The quantizer of the picture, 0...51; 0 if it isn't known.
     public var qp: UInt8

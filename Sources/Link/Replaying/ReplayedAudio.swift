@@ -1,21 +1,21 @@
 import CaptureLink
 
-/// What a replay has to know of a recording's sound, whose messages it otherwise passes on as they are.
+/// The state that a replay keeps of a recording's sound, whose messages it otherwise passes on unchanged.
 ///
-/// The sound may have come over a connection of its own, of which a recording doesn't tell the beginning. Each start of
-/// its capture has an epoch, and begins unmuted.
+/// The sound may have arrived over its own connection, whose beginning a recording doesn't show. Each start of its
+/// capture has an epoch, and begins unmuted.
 struct ReplayedAudio: Sendable {
     private var epoch: UInt64?
-    /// The latest messages of these kinds since the epoch began, of those that were skipped.
+    /// The latest skipped messages of these kinds since the epoch began.
     private var format: ReplayMessage?
     private var sharing: ReplayMessage?
     /// Whether the host was last told that the sharer has muted the sound.
     private var isMuted = false
 
-    /// Begins a pass: nothing of the sound has come yet.
+    /// Begins a pass, before any sound.
     mutating func beginPass() { begin(nil) }
 
-    /// Takes a message before the start of the replay.
+    /// Skips a message before the start of the replay.
     mutating func skip(_ message: ReplayMessage) {
         if message.header.epoch != epoch { begin(message.header.epoch) }
         switch message.header.kind {
@@ -25,14 +25,14 @@ struct ReplayedAudio: Sendable {
         }
     }
 
-    /// Returns what was set before the start of the replay, to be sent there.
+    /// Returns the state at the start of the replay, to be sent there.
     mutating func takeState() -> [ReplayMessage] {
         defer { begin(nil) }
         return [format, sharing].compactMap { $0 }
     }
 
-    /// Takes a message that is sent next. Returns whether the host must hear first that the sound isn't muted any more,
-    /// because it was when the epoch before ended.
+    /// Notes a message that is sent next. Returns whether the host must first be told that the sound isn't muted any
+    /// more, because it was when the previous epoch ended.
     mutating func send(_ message: ReplayMessage) -> Bool {
         var owesLive = false
         if message.header.epoch != epoch {

@@ -3,13 +3,13 @@ import Glibc
 
 /// TLS over a connected, non-blocking socket, whose descriptor it uses but doesn't own.
 ///
-/// It never blocks and has no queue: what the socket doesn't take has to be written again. The end of the socket's
-/// stream is the end of the connection, with or without TLS's `close_notify`, because each of the link's messages
-/// contains its length.
+/// It never blocks and has no queue: bytes that the socket doesn't accept have to be written again. The end of the
+/// socket's stream is the end of the connection, with or without TLS's `close_notify`, because each of the link's
+/// messages contains its length.
 ///
 /// Not thread-safe.
 final class EncryptedStream {
-    /// The end of the connection that this process is.
+    /// This process's end of the connection.
     enum End {
         case host, capture
     }
@@ -38,7 +38,7 @@ final class EncryptedStream {
     private(set) var isEstablished = false
     /// Whether the last call waits until the socket is writable.
     private(set) var wantsWrite = false
-    /// The first byte that the peer has sent; nil before it has come.
+    /// The first byte that the peer has sent; nil before it has arrived.
     private(set) var firstByte: UInt8?
     /// Whether the socket's stream has ended during the current call.
     private var hasEnded = false
@@ -89,8 +89,8 @@ final class EncryptedStream {
 
     /// Reads what has arrived into the beginning of the buffer.
     ///
-    /// A buffer of `maxRecord` bytes or more never leaves something behind that poll(2) doesn't report. With a
-    /// smaller one, call it until it returns `wouldBlock`.
+    /// A buffer of `maxRecord` bytes or more never leaves bytes behind that poll(2) doesn't report. With a smaller one,
+    /// call this until it returns `wouldBlock`.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(LinkTransportError) -> LinkConnection.Received {
         var count = 0
         repeat {
@@ -100,7 +100,7 @@ final class EncryptedStream {
             if result > 0 {
                 count += Int(result)
             } else if count > 0 {
-                // If it was an error, it comes again with the next call.
+                // An error is returned again by the next call.
                 break
             } else {
                 return try outcome(of: result) == .ended ? .closed : .wouldBlock
@@ -109,10 +109,10 @@ final class EncryptedStream {
         return .bytes(count)
     }
 
-    /// Writes as much as the socket takes now; returns how many bytes that was.
+    /// Writes as much as the socket accepts now; returns the number of bytes written.
     ///
-    /// If that is less than all, the next call must begin with the same bytes, because a part of them may already have
-    /// been encrypted.
+    /// If some bytes aren't written, the next call must begin with them, because a part of them may already have been
+    /// encrypted.
     ///
     /// - Throws: `closed` if the peer is gone.
     func send(_ bytes: UnsafeRawBufferPointer) throws(LinkTransportError) -> Int {
@@ -140,7 +140,7 @@ final class EncryptedStream {
         ERR_clear_error()
     }
 
-    /// What a call of OpenSSL came to that returned `result` and so did nothing.
+    /// The outcome of an OpenSSL call that returned `result` and so did nothing.
     private func outcome(of result: Int32, isHandshake: Bool = false) throws(LinkTransportError) -> Progress {
         let code = SSL_get_error(session, result)
         wantsWrite = code == SSL_ERROR_WANT_WRITE
@@ -155,9 +155,9 @@ final class EncryptedStream {
         throw LinkEncryption.failure()
     }
 
-    /// Tells a peer that doesn't encrypt that this end does: writes TLS's `close_notify`, as it is before a handshake
+    /// Informs a peer that doesn't encrypt that this end does: writes TLS's `close_notify`, as it is before a handshake
     /// (RFC 8446 section 6.1). To a peer that does encrypt, it is the orderly end of the connection. If the socket
-    /// doesn't take it, nothing happens.
+    /// doesn't accept it, nothing happens.
     func tellEncryption() {
         let (number, alert) = (socket, Self.closeNotify)
         _ = retryingInterrupted { Glibc.send(number, alert, alert.count, Int32(MSG_NOSIGNAL)) }
