@@ -26,16 +26,16 @@ public enum WindowSelector: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The size of the pictures in relation to what is captured.
+/// The size of the pictures in relation to the captured area.
 public enum PictureScale: Hashable, Sendable {
     /// A percentage of each dimension, 1...100.
     case percent(Int)
-    /// The largest size with the same aspect ratio that fits into this one, never larger than what is captured.
+    /// The largest size with the captured aspect ratio that fits into this one, never larger than the captured area.
     case within(PictureSize)
     /// This size, whatever is captured, which is made smaller or larger, with black bars for another aspect ratio.
     case exactly(PictureSize)
 
-    /// The size of the pictures if what is captured has `size`. Width and height are at least 2.
+    /// The size of the pictures of a captured area of `size`. Width and height are at least 2.
     public func size(of size: PictureSize) -> PictureSize {
         let (numerator, denominator): (Int, Int)
         switch self {
@@ -53,7 +53,7 @@ public enum PictureScale: Hashable, Sendable {
         return PictureSize(width: scaled(size.width), height: scaled(size.height))
     }
 
-    /// The part of the pictures, at an even place, that shows what is captured, if that has `size`.
+    /// The part of the pictures, at an even place, that shows a captured area of `size`.
     public func content(of size: PictureSize) -> PixelRectangle {
         let pictures = self.size(of: size)
         var content = PixelRectangle(x: 0, y: 0, width: pictures.width, height: pictures.height)

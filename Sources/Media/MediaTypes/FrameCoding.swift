@@ -1,14 +1,14 @@
-/// What the link, recordings and files must know of a codec, apart from how to decode it. There is one for each codec.
+/// The knowledge of a codec that the link, recordings and files need, except decoding. Each codec has one.
 public protocol FrameCoding: Sendable {
     /// Makes a builder of frames that has seen nothing.
     func makeBuilder() -> any FrameBuilder
     /// Makes a reader of frames that has seen nothing.
     func makeReader() -> any FrameReader
-    /// What a unit is to those who pass it on without decoding it; nil if it can't be a unit of this codec.
+    /// The properties of `unit` for code that passes it on without decoding; nil if it can't be a unit of this codec.
     func facts(of unit: ArraySlice<UInt8>) -> UnitFacts?
 }
 
-/// What a unit is to those who pass it on without decoding it.
+/// The properties of a unit for code that passes it on without decoding.
 public struct UnitFacts: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -31,11 +31,11 @@ public struct UnitFacts: OptionSet, Hashable, Sendable {
 /// `addUnmarked` finds the ends. A key frame begins with all headers received so far. Units that can't be used are
 /// dropped and counted; no input stops the builder. Each unit is given with `00 00 00 01` before it.
 public protocol FrameBuilder: Sendable {
-    /// What the builder has done so far. A builder that replaces another one goes on counting from there.
+    /// The builder's counts so far. A builder that replaces another one continues the other's counts.
     var counters: FrameCounters { get set }
     /// Whether no unit of the next frame has been added.
     var isEmpty: Bool { get }
-    /// Whether the pending frame has content, not headers alone.
+    /// Whether the pending frame has content, not only headers.
     var hasContent: Bool { get }
     /// The capture time of the pending frame; nil if none was given.
     var captureTime: MonotonicTime? { get }
@@ -61,7 +61,7 @@ public protocol FrameBuilder: Sendable {
     mutating func next() -> CodedFrame?
 }
 
-/// What a `FrameBuilder` has done so far. All counts only grow.
+/// The counts of a `FrameBuilder` so far. All counts only grow.
 public struct FrameCounters: Hashable, Sendable {
     /// Frames returned.
     public var frames: UInt64 = 0
@@ -96,7 +96,7 @@ public struct FrameCounters: Hashable, Sendable {
     public init() {}
 }
 
-/// Reads what a file needs to know of frames, in decoding order.
+/// Reads the properties of frames that a file needs, in decoding order.
 public protocol FrameReader: Sendable {
     /// The properties of the next frame; nil if it can't be read.
     mutating func read(_ frame: CodedFrame) -> FrameFacts?

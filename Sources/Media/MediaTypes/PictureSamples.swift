@@ -10,9 +10,9 @@
 ///     |    sample 1   |   sample 2    |    …   up to sample 12
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
-/// The picture is the one that a decoder makes of the frame, not the one that went into the encoder, so that a viewer's
-/// must be equal to it: the errors allowed are those of rounding, and the filter is as narrow as a letter, however
-/// coarsely the frame is coded. An encoder's own fault doesn't show.
+/// The samples are of the picture that a decoder makes of the frame, not of the encoder's input, so that a viewer's
+/// picture must be equal to it: the errors allowed are rounding errors, and the filter is as narrow as a letter,
+/// however coarsely the frame is coded. An encoder's own fault doesn't show.
 public struct PictureSamples: Hashable, Sendable {
     /// The number of samples.
     public static let count = 13
@@ -35,7 +35,7 @@ public struct PictureSamples: Hashable, Sendable {
         }
         return (0...reach).map { distance in (0..<distance * distance).reduce(1.0) { weight, _ in weight * g } }
     }()
-    /// What the samples may differ by in luma and chroma, four bits each. They are rounded down before they are sent.
+    /// The allowed errors of the samples in luma and chroma, four bits each. Samples are rounded down before sending.
     private static let errors: UInt8 = 1 << 4 | 1
 
     /// The payload.
@@ -99,10 +99,10 @@ public struct PictureSamples: Hashable, Sendable {
 
 /// The place in the Halton sequence of a picture's first sample, 14 bits. Every 128 places make a block.
 ///
-/// By turns, one picture has the first samples of a block, and the next one others of the same block, which are
-/// elsewhere. The former say the whole place; of the latter, a receiver takes the block to be the last one, or the one
-/// after it if their place in the block is less than the place after the last samples. libwebrtc also counts samples
-/// that come a second time, because a packet is repeated, and so loses count. After each turn it is right again.
+/// By turns, one picture has the first samples of a block, and the next picture has other samples of that block. First
+/// samples carry their whole place; for others, a receiver assumes the last block, or the block after it if their place
+/// in the block is less than the place after the last samples. libwebrtc also counts samples that arrive twice, because
+/// a packet is repeated, and so loses count. After each turn it is right again.
 public struct SampleIndex: Hashable, Sendable {
     /// The place.
     public let rawValue: UInt16

@@ -31,7 +31,7 @@ public struct PointerPosition: Hashable, Sendable {
     public var x: Int
     /// The row of the hot spot, in pixels of the picture from its top edge; it may lie outside.
     public var y: Int
-    /// Whether the pointer is on what is captured at all.
+    /// Whether the pointer is within the captured area at all.
     public var isVisible: Bool
 
     /// A position.
@@ -42,15 +42,15 @@ public struct PointerPosition: Hashable, Sendable {
     }
 }
 
-/// A report about the pointer: what the track's source says of it, and whether the track's pictures show it.
+/// A report about the pointer: its state as the track's source reports it, and whether the track's pictures show it.
 public enum PointerReport: Sendable, Hashable {
-    /// A source was attached or has said what it can do: whether it can leave the pointer out of its pictures.
+    /// A source was attached or has reported its abilities: whether it can leave the pointer out of its pictures.
     case ability(tellsPointer: Bool)
-    /// What the pointer looks like from here on.
+    /// The pointer's shape from here on.
     case shape(CursorImage)
     /// Where the pointer is, in pixels of a picture of that size; the size is nil if the source has not reported one.
     case position(PointerPosition, of: PictureSize?)
-    /// The source went away or started again, so what it reported about the pointer no longer holds.
+    /// The source left or started again, so its reports about the pointer no longer hold.
     case lost
     /// Whether the pointer is drawn in the track's pictures, beginning with the one that was just published.
     case pictures(areDrawn: Bool)

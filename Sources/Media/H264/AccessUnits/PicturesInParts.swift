@@ -1,15 +1,15 @@
 public import MediaTypes
 
-/// Puts key frames together that come in parts: where parameter sets stand between the slices of a picture, as some
-/// payloaders put them, parsers take what follows for another picture.
+/// Joins key frames that arrive in parts: if parameter sets stand between the slices of a picture, as some payloaders
+/// put them, parsers take the next slices for another picture.
 ///
-/// Only the next frame tells whether a picture is whole. So it holds back the first key frame, and all others once one
-/// has come in parts. A value without I/O.
+/// Only the next frame shows whether a picture is whole. So the first key frame is held back, and all others once one
+/// has arrived in parts. A value without I/O.
 public struct PicturesInParts<Tag: Sendable>: Sendable {
     /// The most bytes of a picture; further parts are left out.
     private static var maxBytes: Int { 8 << 20 }
 
-    /// Whether a picture has come in parts so far.
+    /// Whether a picture has arrived in parts so far.
     public private(set) var haveCome = false
     /// The parts without the picture that they belong to, which has gone already.
     public private(set) var strayParts = 0
@@ -18,7 +18,7 @@ public struct PicturesInParts<Tag: Sendable>: Sendable {
 
     public init() {}
 
-    /// Takes the next frame with something that belongs to it, and returns those that are whole, in order.
+    /// Accepts the next frame and its tag, and returns the whole frames with their tags, in order.
     public mutating func add(_ frame: CodedFrame, _ tag: Tag) -> [(frame: CodedFrame, tag: Tag)] {
         guard !Self.isFurtherPart(frame) else {
             haveCome = true
@@ -32,7 +32,7 @@ public struct PicturesInParts<Tag: Sendable>: Sendable {
         return whole
     }
 
-    /// Returns what is held back, at the end.
+    /// Returns the frame held back, at the end.
     public mutating func finish() -> [(frame: CodedFrame, tag: Tag)] {
         defer { held = nil }
         return held.map { [$0] } ?? []
@@ -45,7 +45,7 @@ public struct PicturesInParts<Tag: Sendable>: Sendable {
         return slice.map { $0.count > 1 && frame.bytes[$0.lowerBound + 1] & 0x80 == 0 } ?? false
     }
 
-    /// The picture with the slices of its next part, whose parameter sets are the ones that it has.
+    /// The picture with the slices of its next part, whose parameter sets repeat the picture's.
     private static func join(_ frame: CodedFrame, _ part: CodedFrame) -> CodedFrame {
         guard frame.bytes.count + part.bytes.count <= maxBytes else { return frame }
         var (bytes, units) = (frame.bytes, frame.units)
