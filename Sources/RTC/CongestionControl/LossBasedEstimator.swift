@@ -7,7 +7,7 @@ import MediaTypes
 /// the rate returns. libwebrtc's second loss-based estimator fits the same two unknowns, the link's rate and the path's
 /// own loss, to the loss at different rates.
 struct LossBasedEstimator {
-    enum Evaluation: Equatable {
+    enum Verdict: Equatable {
         case keep
         /// Send no more than that.
         case lower(to: BitRate)
@@ -134,7 +134,7 @@ struct LossBasedEstimator {
     mutating func evaluate(
         rate: BitRate, sent: BitRate, isApplicationLimited: Bool, next: Int64, since: MonotonicTime? = nil,
         at now: MonotonicTime
-    ) -> Evaluation {
+    ) -> Verdict {
         if windowStart == nil, windowPackets > 0 { windowStart = since ?? now }
         guard let start = windowStart else { return .keep }
         let age = now - start
@@ -173,7 +173,7 @@ struct LossBasedEstimator {
     /// | is more than any path's own | the path is congested: the rate falls again |
     /// | has fallen as expected | it was due to the rate: the path carries the rate that arrived before |
     /// | has not fallen as expected | it is the path's own: the rate returns |
-    private mutating func result(of trial: Trial, loss: Double, rate: BitRate, sent: BitRate) -> Evaluation {
+    private mutating func result(of trial: Trial, loss: Double, rate: BitRate, sent: BitRate) -> Verdict {
         // A full link would lose only the excess over its rate.
         let carried = trial.sent * (1 - trial.loss)
         let expected = min(inherentLoss + max(0, 1 - carried / max(sent, BitRate(bitsPerSecond: 1))), trial.loss)

@@ -32,7 +32,7 @@ struct ReportedRate {
     }
 
     /// The reports since the last decision, in packets.
-    private struct Window {
+    private struct ReportWindow {
         var start: MonotonicTime
         var byteCount: Int64 = 0
         var sent = 0.0
@@ -72,7 +72,7 @@ struct ReportedRate {
 
     private var minRoundTrip = WindowedMinimum(span: .seconds(10))
     private var streams: [SSRC: Stream] = [:]
-    private var window: Window?
+    private var window: ReportWindow?
     private var losses = LossBasedEstimator()
     /// The rate before a trial.
     private var triedRate = BitRate.zero
@@ -120,7 +120,7 @@ struct ReportedRate {
             forKey: report.ssrc)
         let isNew = before?.senderReport != report.lastSenderReport
         let isMeasured = measureQueue(isNew ? roundTripTime : nil, age, at: now)
-        var window = window ?? Window(start: now, byteCount: byteCount)
+        var window = window ?? ReportWindow(start: now, byteCount: byteCount)
         // A stream's first report covers an unknown time.
         if let before {
             let covered = Int(Int32(bitPattern: report.highestSequenceNumber &- before.highest))
@@ -151,7 +151,7 @@ struct ReportedRate {
     mutating func rate(_ sending: SenderState, at now: MonotonicTime) -> BitRate {
         guard let window, now - window.start >= Self.minTime else { return sending.rate }
         let elapsed = now - window.start
-        self.window = Window(start: now, byteCount: sending.byteCount, outstanding: window.outstanding)
+        self.window = ReportWindow(start: now, byteCount: sending.byteCount, outstanding: window.outstanding)
         let sent = BitRate(Double(sending.byteCount - window.byteCount), in: elapsed)
         // Packets of the path's own loss either passed the narrow link or never reached it.
         let share = window.sent > 0 ? (window.covered - window.lost) / window.sent / (1 - losses.inherentLoss) : 1

@@ -109,7 +109,7 @@ extension EndToEnd {
                     ":3: [push desk] preset huge: no preset is called 'huge'", 64
                 ),
                 (
-                    "url=rtmp://live.example/app/Sesam\ntries=9", ":3: [push desk] tries 9: not a number of tries", 64
+                    "url=rtmp://live.example/app/Sesam\ntries=9", ":3: [push desk] tries 9: not a number of retries", 64
                 ),
                 ("url=rtmp://live.example/app/Sesam\n[push desk]", ":3: [push desk] is there twice", 64),
                 ("url rtmp://live.example/app/Sesam", ":2: 'url rtmp://...' is not a setting", 65),

@@ -1,7 +1,7 @@
 import CXCB
 import MediaTypes
 
-/// A child of the root window as a ``WindowComposition`` draws it: its pixmap, what has been drawn on it, and its
+/// A child of the root window as a ``ScreenCompositor`` draws it: its pixmap, what has been drawn on it, and its
 /// shape.
 ///
 /// All regions are kept by the X server, so that following a window takes no round trip. Requests about a window that

@@ -10,7 +10,7 @@ import MediaTypes
 /// happened, and a window that an event hasn't announced yet is in no picture.
 final class HiddenWindows {
     /// Composes the pictures.
-    let composition: WindowComposition
+    let composition: ScreenCompositor
     /// Areas that look different now: changes that aren't reported as damage.
     private(set) var changes: [PixelRectangle] = []
     let connection: X11Connection
@@ -64,7 +64,7 @@ final class HiddenWindows {
     init(_ connection: X11Connection, _ selectors: [WindowSelector]) throws(X11CaptureError) {
         self.connection = connection
         search = try WindowSearch(connection)
-        composition = try WindowComposition(connection)
+        composition = try ScreenCompositor(connection)
         let atoms = try connection.atoms([
             "_NET_WM_CM_S\(connection.screenNumber)", "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR",
             "WM_CLIENT_LEADER", "_NET_WM_PID", "WM_CLIENT_MACHINE", "_NET_WM_WINDOW_TYPE",
@@ -226,7 +226,7 @@ final class HiddenWindows {
     private func arrange() {
         composition.layers = stack.windows.compactMap { window in
             guard let frame = frames[window], frame.isMapped, !frame.isInputOnly else { return nil }
-            return WindowComposition.Layer(
+            return ScreenCompositor.Layer(
                 window: window, area: frame.area, border: frame.border, visual: frame.visual, isBlank: frame.isBlank)
         }
     }

@@ -14,7 +14,7 @@ final class Pointer {
     private(set) var isShapeStale: Bool
     private let connection: X11Connection
     private let notifyEvent: UInt8?
-    private let timed: TimedPointerQueries?
+    private let timed: ServerTimedPointerQueries?
     private let onWarning: (String) -> Void
     // Whether an answer has come since the last look.
     private var hasAnswer = false
@@ -52,9 +52,9 @@ final class Pointer {
     /// possible.
     private static func timedLooks(
         _ connection: X11Connection, _ onWarning: (String) -> Void
-    ) throws(X11CaptureError) -> (looks: TimedPointerQueries, motion: PointerMotion)? {
+    ) throws(X11CaptureError) -> (looks: ServerTimedPointerQueries, motion: PointerMotion)? {
         do throws(X11CaptureError) {
-            guard let looks = try TimedPointerQueries(display: connection.display) else { return nil }
+            guard let looks = try ServerTimedPointerQueries(display: connection.display) else { return nil }
             let motion = try PointerMotion(looks.connection)
             return motion.isTold ? (looks, motion) : nil
         } catch {

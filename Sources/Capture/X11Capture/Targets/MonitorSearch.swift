@@ -26,23 +26,23 @@ struct MonitorSearch {
         return try outputs(evenOff: true).contains { $0.name == name }
     }
 
-    private struct Unnamed {
+    private struct UnresolvedMonitor {
         var atom: xcb_atom_t
         var area: PixelRectangle
         var isPrimary: Bool
     }
 
-    private func listOfMonitors() throws(X11CaptureError) -> [Unnamed] {
+    private func listOfMonitors() throws(X11CaptureError) -> [UnresolvedMonitor] {
         let cookie = xcb_randr_get_monitors(connection.handle, connection.root, 1)
         let reply = try connection.reply(to: "RRGetMonitors") {
             xcb_randr_get_monitors_reply(connection.handle, cookie, &$0)
         }
         defer { free(reply) }
-        var found: [Unnamed] = []
+        var found: [UnresolvedMonitor] = []
         var monitors = xcb_randr_get_monitors_monitors_iterator(reply)
         while monitors.rem > 0, found.count < Self.maxMonitors, let monitor = monitors.data?.pointee {
             found.append(
-                Unnamed(
+                UnresolvedMonitor(
                     atom: monitor.name,
                     area: PixelRectangle(
                         x: Int(monitor.x), y: Int(monitor.y), width: Int(monitor.width), height: Int(monitor.height)),
@@ -52,7 +52,7 @@ struct MonitorSearch {
         return found
     }
 
-    private func named(_ monitors: [Unnamed]) throws(X11CaptureError) -> [DisplayListing.Monitor] {
+    private func named(_ monitors: [UnresolvedMonitor]) throws(X11CaptureError) -> [DisplayListing.Monitor] {
         let cookies = monitors.map { xcb_get_atom_name(connection.handle, $0.atom) }
         var result: [DisplayListing.Monitor] = []
         for (monitor, cookie) in zip(monitors, cookies) {

@@ -115,10 +115,12 @@ extension CaptureOptions {
             long: "window", value: .required("WINDOW"),
             help:
                 "share only this window, without its menus and dialogs, even while others cover it: an identifier such "
-                + "as 0x1c00003, or part of its title or class; --list names them"),
+                + "as 0x1c00003, or part of its title or class (upper and lower case do not matter, "
+                + "several matches are an error); --list names them"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
-            help: "share only this part of the screen, for example 1280x720+0+40 (width, height, left, top)"),
+            help:
+                "share only this part of the screen, for example 1280x720+0+40 (width, height, left, top, in pixels)"),
         Option(
             long: "pick",
             help:
@@ -167,9 +169,9 @@ extension CaptureOptions {
         Option(
             long: "key-frames", value: .required("TIME|N"),
             help:
-                "send a key frame at least once in this time, 500ms to 1h, even if nothing changes (10s), or every N "
-                + "frames, 2 to 100000 (300), for receivers that can't request one: the original ReplayKit receiver, "
-                + "recorders; without it, only on request"),
+                "send a key frame at least once in this time, 500ms to 1h, for example 10s, even if nothing changes, "
+                + "or every N frames, 2 to 100000, for example 300; for receivers that can't request one: the original "
+                + "ReplayKit receiver, recorders (default: only on request)"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every frame with this quantizer, 0 to 51, whatever the bit rate",

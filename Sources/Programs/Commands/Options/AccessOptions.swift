@@ -42,7 +42,9 @@ enum AccessOptions {
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
         Option(
             long: "presenters",
-            help: "also print a second token, with which people can publish into the room and not only watch"),
+            help:
+                "also print the presenters' token, with which programs such as OBS can publish into the room over "
+                + "WHIP; beside a capture they add /TRACK, a name of their choice, to the URL"),
         Option(
             long: "present-token-file", value: .required("FILE"),
             help: "keep the presenters' token in this file, which only this user can read (default: next to the "

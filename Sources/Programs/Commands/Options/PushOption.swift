@@ -80,7 +80,7 @@ struct PushOption {
         self.pushes = pushes
     }
 
-    private static let triesFormat = ValueFormat<Int>.integer(0...3, what: "number of tries")
+    private static let triesFormat = ValueFormat<Int>.integer(0...3, what: "number of retries")
 
     /// Reads a URL and the preset for it.
     static func read(

@@ -7,7 +7,7 @@ struct RecentRate {
     /// So few packets are no measurement.
     private static let minPacketCount = 5
 
-    private struct Mark {
+    private struct Checkpoint {
         var time: Int64
         var total: Int64
         var packets: Int64
@@ -16,8 +16,8 @@ struct RecentRate {
     private let span: Interval
     private var total: Int64 = 0
     private var packets: Int64 = 0
-    private var older: Mark?
-    private var newer: Mark?
+    private var older: Checkpoint?
+    private var newer: Checkpoint?
     private var last: Int64 = .min
 
     /// Measures over one to two times `span`.
@@ -36,7 +36,7 @@ struct RecentRate {
     mutating func advance(to time: Int64) {
         guard time > last else { return }
         last = time
-        let mark = Mark(time: time, total: total, packets: packets)
+        let mark = Checkpoint(time: time, total: total, packets: packets)
         guard let newer else {
             older = mark
             self.newer = mark

@@ -37,7 +37,7 @@ struct STUNQueries {
     static let lookupInterval = Interval.seconds(30)
 
     /// What the log should say.
-    enum Event: Equatable {
+    enum LogEvent: Equatable {
         case found(TransportAddress, server: String)
         case silent(server: String)
     }
@@ -63,7 +63,7 @@ struct STUNQueries {
     private var servers: [Server]
     /// The time at which the servers' names are to be looked up.
     private var nextLookup: MonotonicTime
-    private var events: [Event] = []
+    private var events: [LogEvent] = []
 
     /// Questions to `names`, whose lookup is due at once.
     init(_ names: [STUNServerName]) {
@@ -87,7 +87,7 @@ struct STUNQueries {
     }
 
     /// What has happened since the last call.
-    mutating func takeEvents() -> [Event] {
+    mutating func takeEvents() -> [LogEvent] {
         defer { events.removeAll() }
         return events
     }

@@ -29,7 +29,7 @@ final class MediaLoop: DatagramSink {
     /// Our offers that wait for an answer.
     private var unanswered: [MediaSessionID: (deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)] = [:]
     var feeds: [ObjectIdentifier: TrackFeed] = [:]
-    let record = SendingRecord()
+    let record = SendingStatistics()
     let owner = ThreadOwner()
     var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     /// What was read from a TCP connection.

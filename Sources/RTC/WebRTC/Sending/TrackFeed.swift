@@ -33,7 +33,7 @@ final class TrackFeed {
     private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
     /// The sending record of all sessions of the media thread.
-    let record: SendingRecord
+    let record: SendingStatistics
     private let owner = ThreadOwner()
     private let wake: @Sendable () -> Void
     /// The lowest number of a frame on the track that may still be shown.
@@ -49,7 +49,7 @@ final class TrackFeed {
 
     /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
     init(
-        hub: TrackHub, layer: Layer = .source, record: SendingRecord = SendingRecord(),
+        hub: TrackHub, layer: Layer = .source, record: SendingStatistics = SendingStatistics(),
         wake: @escaping @Sendable () -> Void
     ) {
         self.hub = hub

@@ -37,7 +37,7 @@ final class SharedStatistics: Sendable {
     var sessions: [PeerStatistics] { current.withLock { $0.sessions } }
     var totals: MediaTotals { current.withLock { $0.totals } }
 
-    func set(_ sessions: [PeerStatistics], _ record: SendingRecord) {
+    func set(_ sessions: [PeerStatistics], _ record: SendingStatistics) {
         let totals = record.totals(with: sessions)
         current.withLock { $0 = (sessions, totals) }
     }

@@ -45,9 +45,9 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     private(set) var end: String?
     /// The time at which ``advance(now:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
-    private(set) var rate: ConfirmedPictureRate
+    private(set) var rate: WholePictureBandwidthEstimator
     /// The sound that the viewer hears; nil while it wants none.
-    private(set) var sound: FrameAudio?
+    private(set) var sound: WholeAudioSender?
     private var sentSoundPackets = 0
 
     private var askedAt: MonotonicTime?
@@ -64,7 +64,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         self.request = request
         sourceFeed = feed
         self.feed = feed
-        rate = ConfirmedPictureRate(now: now)
+        rate = WholePictureBandwidthEstimator(now: now)
         feed.sessionCount += 1
         feed.sessionCountWithout444 += 1
     }
@@ -118,7 +118,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     mutating func setAudio(_ feed: TrackFeed?, now: MonotonicTime) {
         guard end == nil, sound?.feed !== feed else { return }
         sound?.leave(now: now)
-        sound = feed.map { FrameAudio($0, now: now) }
+        sound = feed.map { WholeAudioSender($0, now: now) }
     }
 
     // MARK: Pictures

@@ -4,10 +4,10 @@ import Testing
 @testable import WebRTC
 
 @Suite("What confirmations say about a viewer's path")
-struct ConfirmedPictureRateTests {
+struct WholePictureBandwidthEstimatorTests {
     /// A sender of pictures of one size, and its path.
     private struct Trial {
-        var rate: ConfirmedPictureRate
+        var rate: WholePictureBandwidthEstimator
         var path: ConfirmingPath
         private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
         private(set) var sent: UInt32 = 0
@@ -17,7 +17,7 @@ struct ConfirmedPictureRateTests {
         private var times: [UInt32: MonotonicTime] = [:]
 
         init(_ bitsPerSecond: Int, change: (inout ConfirmingPath) -> Void = { _ in }) {
-            rate = ConfirmedPictureRate(now: now)
+            rate = WholePictureBandwidthEstimator(now: now)
             path = ConfirmingPath(bitsPerSecond)
             change(&path)
             path.send(0, byteCount: 0, now: now)
@@ -112,7 +112,7 @@ struct ConfirmedPictureRateTests {
     @Test("one picture always has room, however large; what was not sent, or is known, confirms nothing")
     func edges() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
-        var rate = ConfirmedPictureRate(now: start)
+        var rate = WholePictureBandwidthEstimator(now: start)
         #expect(rate.hasRoom(for: 8 << 20, now: start))
         rate.sent(1, byteCount: 8 << 20, now: start)
         #expect(!rate.hasRoom(for: 1, now: start))

@@ -10,7 +10,7 @@ import MediaTypes
 /// viewer's timers and its processor delay confirmations by ``noise``; shorter times are no evidence.
 ///
 /// Pure: no clock, no lock. The memory is bounded by ``maxPictures``.
-struct ConfirmedPictureRate {
+struct WholePictureBandwidthEstimator {
     private struct Picture {
         let number: UInt32
         let byteCount: Int
@@ -20,7 +20,7 @@ struct ConfirmedPictureRate {
     }
 
     /// The bytes that a queue has delivered since `start` without ever being empty.
-    private struct Run {
+    private struct BusyPeriod {
         var start: MonotonicTime
         var byteCount = 0
     }
@@ -47,7 +47,7 @@ struct ConfirmedPictureRate {
     private static let longQueue = Interval.seconds(2)
 
     /// The path's rate, as far as the pictures have shown it.
-    private(set) var estimate = ConfirmedPictureRate.guess
+    private(set) var estimate = WholePictureBandwidthEstimator.guess
     /// The number of bytes that were sent and not confirmed.
     private(set) var unconfirmedBytes = 0
     /// The delay of a confirmation without any queue; nil before the first.
@@ -60,7 +60,7 @@ struct ConfirmedPictureRate {
     private var progressAt: MonotonicTime
     /// When the last confirmed bytes left the queue.
     private var leftAt: MonotonicTime
-    private var run: Run
+    private var busyPeriod: BusyPeriod
     /// The time since which every picture has met a queue, and the least round trip and the number of the pictures that
     /// were alone on the path meanwhile.
     private var standing: (since: MonotonicTime, least: Interval, count: Int)?
@@ -71,7 +71,7 @@ struct ConfirmedPictureRate {
     init(now: MonotonicTime) {
         progressAt = now
         leftAt = now
-        run = Run(start: now)
+        busyPeriod = BusyPeriod(start: now)
         growth = (0, .zero, now)
         sent = [Picture(number: 0, byteCount: 0, sentAt: now, wasAlone: true)]
     }
@@ -123,7 +123,7 @@ struct ConfirmedPictureRate {
     mutating func forgetUnconfirmed(now: MonotonicTime) {
         sent = []
         unconfirmedBytes = 0
-        (progressAt, leftAt, run) = (now, now, Run(start: now))
+        (progressAt, leftAt, busyPeriod) = (now, now, BusyPeriod(start: now))
     }
 
     /// Processes the viewer's confirmation of the picture `number` and of all earlier ones. Returns false if it
@@ -145,15 +145,15 @@ struct ConfirmedPictureRate {
         leftAt = max(left, leftAt)
         guard byteCount > 0 else { return true }
         if wasFree {
-            run = Run(start: start)
+            busyPeriod = BusyPeriod(start: start)
             noteAtLeast(byteCount, in: left - start)
         }
-        run.byteCount += byteCount
+        busyPeriod.byteCount += byteCount
         if first.byteCount > 0, end > 0, left - start > Self.noise * 2 {
             // A path that is slow delivers one picture after the other. This one, or the viewer, has paused.
-            run = Run(start: leftAt)
+            busyPeriod = BusyPeriod(start: leftAt)
         } else {
-            takeRun()
+            takeBusyPeriod()
         }
         grow(by: byteCount, now: now)
         return true
@@ -191,20 +191,21 @@ struct ConfirmedPictureRate {
         raise(to: Double(byteCount) * 8 / (max(.zero, time) + Self.noise).seconds)
     }
 
-    private mutating func takeRun() {
-        let time = leftAt - run.start
-        guard run.byteCount >= Self.evidence.byteCount, time >= Self.evidence.time, queue >= Self.evidence.queue else {
+    private mutating func takeBusyPeriod() {
+        let time = leftAt - busyPeriod.start
+        guard busyPeriod.byteCount >= Self.evidence.byteCount, time >= Self.evidence.time, queue >= Self.evidence.queue
+        else {
             // A short queue may be the viewer's own delay; its rate is the source's.
-            if time >= .seconds(1), queue < Self.evidence.queue { run = Run(start: leftAt) }
+            if time >= .seconds(1), queue < Self.evidence.queue { busyPeriod = BusyPeriod(start: leftAt) }
             return
         }
-        let rate = Double(run.byteCount) * 8 / time.seconds
+        let rate = Double(busyPeriod.byteCount) * 8 / time.seconds
         let present = Double(estimate.bitsPerSecond)
-        // A single short run may be wrong.
+        // A single short busy period may be wrong.
         let bounded = time < .milliseconds(500) ? max(rate, present / 2) : rate
         estimate = BitRate(bitsPerSecond: max(Self.lowest, Int(bounded < present ? bounded : (bounded + present) / 2)))
         hasEnd = true
-        run = Run(start: leftAt)
+        busyPeriod = BusyPeriod(start: leftAt)
         growth = (0, .zero, leftAt)
     }
 

@@ -8,7 +8,7 @@ import MediaTypes
 /// The pixels of those windows are never asked for. So no picture can have any, whatever the screen shows at the
 /// moment: a window that fades out or is being minimised, a compositor that repaints late, a program that doesn't
 /// repaint.
-final class WindowComposition {
+final class ScreenCompositor {
     /// A window of the stack, as it is drawn.
     struct Layer {
         var window: xcb_window_t
@@ -134,7 +134,7 @@ final class WindowComposition {
     func takeRootProperty(_ atom: xcb_atom_t) -> Bool { backdrop.take(atom) }
 }
 
-extension WindowComposition: DamageSource {
+extension ScreenCompositor: DamageSource {
     var isDamaged: Bool { layers.contains { !$0.isBlank && windows[$0.window]?.isDamaged == true } }
 
     func wasDamaged(before request: UInt32) -> Bool {

@@ -7,14 +7,14 @@ import MediaTypes
 ///
 /// A look therefore wakes the capture once, without a timer and a round trip, which would wake it twice more. The
 /// requests need a connection of their own, because anything else requested on it has to wait as well.
-final class TimedPointerQueries {
+final class ServerTimedPointerQueries {
     let connection: X11Connection
     /// Whether the server still owes answers.
     var isUnderway: Bool { !asked.isEmpty }
     private let serverTime: xcb_sync_counter_t
     // The requests, in the order in which they are answered.
     private var asked: [xcb_query_pointer_cookie_t] = []
-    private var batch = TimedPointerQueries.batches.lowerBound
+    private var batch = ServerTimedPointerQueries.batches.lowerBound
 
     /// The interval between two looks.
     static let period = Interval.milliseconds(33)

@@ -2,7 +2,7 @@ import MediaSessions
 import MediaTypes
 
 /// What all sessions of a media server have sent. Belongs to the media thread.
-final class SendingRecord {
+final class SendingStatistics {
     /// How long frames took from their arrival at the hub until a session had sent their last packet.
     var times = DelayHistogram()
     /// What the sessions that have ended had sent.

@@ -63,7 +63,7 @@ private final class FrameSoundRig {
 }
 
 @Suite("The sound of a viewer of whole pictures")
-struct FrameAudioTests {
+struct WholeAudioSenderTests {
     @Test("comes packet by packet, as the track has it and with capture times, while the viewer wants it")
     func wanted() {
         let rig = FrameSoundRig()

@@ -7,7 +7,7 @@ import TrackHub
 /// What the viewer's path can't carry in time is left out later, in front of its WebSocket.
 ///
 /// Belongs to the media thread.
-struct FrameAudio {
+struct WholeAudioSender {
     let feed: TrackFeed
     /// The frame to hand on next; it may not have come yet.
     private var next: FrameNumber
