@@ -1,0 +1,50 @@
+import MediaSessions
+import MediaTypes
+import RTP
+import SecureTransport
+import Threading
+
+/// The tracks that a session's peer publishes. Belongs to the media thread.
+final class PublishedTracks {
+    private let owner = ThreadOwner()
+    private let publications: [Publication]
+    /// One for each track; empty until the keys are established.
+    private var receivers: [TrackReceiver] = []
+
+    init(_ publications: [Publication]) { self.publications = publications }
+
+    /// Starts to receive.
+    func begin(_ parameters: SessionParameters, protector: SRTPSession, now: MonotonicTime) {
+        owner.check()
+        receivers = publications.map { TrackReceiver(parameters, $0, protector: protector, now: now) }
+    }
+
+    /// Handles an authenticated packet.
+    func handle(_ packet: RTPPacket, now: MonotonicTime) {
+        owner.check()
+        for index in receivers.indices { receivers[index].handle(packet, now: now) }
+    }
+
+    /// Handles the packets of one RTCP datagram.
+    func handle(_ packets: [RTCPPacket], now: MonotonicTime) {
+        owner.check()
+        for index in receivers.indices { receivers[index].handle(packets, now: now) }
+    }
+
+    /// Asks for a key frame until one arrives.
+    func requestKeyFrame(now: MonotonicTime) {
+        owner.check()
+        for index in receivers.indices { receivers[index].requestKeyFrame(now: now) }
+    }
+
+    /// Sends what is due. Returns the time of the next call.
+    func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
+        owner.check()
+        var deadline = MonotonicTime.distantFuture
+        for index in receivers.indices {
+            receivers[index].advance(now: now, send: send)
+            deadline = min(deadline, receivers[index].deadline)
+        }
+        return deadline
+    }
+}
