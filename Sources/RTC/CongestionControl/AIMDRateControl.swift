@@ -98,8 +98,8 @@ struct AIMDRateControl {
     private static let fall = (
         queue: Interval.milliseconds(30), spreads: 1.5, share: 0.6, minTime: Interval.milliseconds(50)
     )
-    /// The queues that cause a decrease if they grow, and in any case; and the share of a full packet's time that both
-    /// may exceed.
+    /// A queue longer than the first causes a decrease if it grows, one longer than the second in any case; and the
+    /// share of a full packet's time that is added to both.
     private static let growingQueue = Interval.milliseconds(10)
     private static let standingQueue = Interval.milliseconds(35)
     private static let packetShare = 0.3
@@ -255,7 +255,7 @@ struct AIMDRateControl {
     /// Records a rate that the path has turned out to carry.
     mutating func noteCapacity(_ value: BitRate) { _ = capacity.add(value) }
 
-    /// Lowers the rate to at most `value`, because more is lost.
+    /// Lowers the rate to at most `value`, because the path doesn't seem to carry more than that.
     mutating func lower(to value: BitRate) {
         rate = min(rate, value)
     }

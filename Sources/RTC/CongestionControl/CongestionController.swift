@@ -286,7 +286,7 @@ public struct CongestionController: Sendable {
     /// transport-wide feedback.
     ///
     /// A peer raises its bound no faster than its received rate. So if little is sent, the bound is low and shows
-    /// nothing: a lower bound counts only once the source sends about as much.
+    /// nothing: a bound below the present one counts only if the source sends about that much.
     public mutating func receive(remb: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
         sent.advance(to: now)

@@ -39,7 +39,8 @@ struct LossBasedEstimator {
     private static let certain = 0.4
     /// The share of the rate that a trial leaves.
     private static let step = 0.85
-    /// The least share of the rate after certain loss, and after a trial in which less loss has continued.
+    /// The least share of the rate after certain loss, and after a trial whose loss stays above `maxInherentLoss`
+    /// without being certain.
     private static let minFactor = 0.25
     private static let repeatedStep = 0.8
     /// The number of packets for certain loss, to end a window early, and to end a window at all.

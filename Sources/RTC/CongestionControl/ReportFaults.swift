@@ -37,7 +37,7 @@ struct ReportFaults {
         return fault.map { count < Self.several ? "" : $0 }
     }
 
-    /// Whether a report without loss does not cover packets that the peer must have received by then.
+    /// Whether a report that shows no loss does not cover packets that the peer must have received by then.
     private func stands(
         _ report: ReceptionReport, age: Interval?, roundTripTime: Interval?,
         before: (highest: UInt32, outstanding: Int)?

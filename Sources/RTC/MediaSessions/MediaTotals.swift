@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// The totals that a media server has sent so far to all viewers, including former ones.
+/// A media server's totals so far over all viewers, including former ones.
 public struct MediaTotals: Sendable {
     /// The number of pictures sent completely.
     public var framesSent = 0

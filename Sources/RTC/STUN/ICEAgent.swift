@@ -106,7 +106,7 @@ public struct ICEAgent: Sendable {
         return .none
     }
 
-    /// A binding request from us. Only a peer that receives it can answer it, since no other host knows
+    /// A binding request from us. Only a peer that receives it can answer it, since no third party knows
     /// `transactionID`.
     ///
     /// A lite agent's request has the form of a check by a full agent in the controlled role, so every peer knows how

@@ -17,8 +17,8 @@ public struct TransportAddress: Sendable, Hashable {
     public let port: UInt16
     /// The interface that a link-local IPv6 address belongs to (`sin6_scope_id`), otherwise 0.
     public let scope: UInt32
-    /// The number of the TCP connection that leads there, otherwise 0. It distinguishes UDP and TCP at the same address
-    /// and port, and a connection from earlier ones of the same peer port.
+    /// The number of the TCP connection that leads there, otherwise 0. It distinguishes UDP from TCP at the same
+    /// address and port, and a connection from earlier ones from there.
     public let connection: UInt32
 
     /// The IPv4 address `a.b.c.d`.

@@ -221,7 +221,7 @@ public final class DTLSTransport {
     ///
     /// A client needn't wait for the peer's last flight (False Start, RFC 7918), which saves a round trip. The peer has
     /// signed its key share and our random value by then, so no third party can have these keys. That flight only
-    /// proves that our offer, which contains nothing weak, was not changed.
+    /// proves that the list of algorithms in our ClientHello, which contains nothing weak, was not changed.
     private func connect() throws(SecureTransportError) {
         guard state == .handshaking else { return }
         guard let certificate = SSL_get1_peer_certificate(session) else { throw fail(.noPeerCertificate) }

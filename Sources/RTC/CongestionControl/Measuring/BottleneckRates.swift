@@ -52,7 +52,7 @@ struct BottleneckRates {
         lastArrival = time
     }
 
-    /// Records that the estimate was decreased: packets from now on measure the link again.
+    /// Records that the estimate was decreased: packets that arrive from now on measure the link again.
     mutating func decreased(at now: MonotonicTime) {
         decreasedAt = now
         busy.reset()

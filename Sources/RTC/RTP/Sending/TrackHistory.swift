@@ -96,7 +96,7 @@ public struct TrackHistory: Sendable {
     }
 
     /// The bit rate of the frames that were appended within `span` before `now`, without random access frames, which
-    /// are sent only when a viewer needs one.
+    /// are made only if something needs one.
     public func bitRate(over span: Interval, until now: MonotonicTime) -> BitRate {
         var bytes = 0
         var number = next

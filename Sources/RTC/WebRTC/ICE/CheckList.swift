@@ -8,7 +8,7 @@ import SecureTransport
 /// A NAT in front of the host lets a peer's packets in once the host has sent something to the peer's address. So the
 /// host sends requests to all candidates, even if the peer chooses the path.
 ///
-/// The peer can name the addresses of other hosts. So the number of addresses is limited, each gets few packets of
+/// The peer can name the addresses of strangers. So the number of addresses is limited, each gets few packets of
 /// about 100 bytes, and the packets of each session and of all viewers' sessions together are paced
 /// (``CheckRateLimiter``).
 ///
@@ -164,8 +164,8 @@ struct CheckList {
     }
 }
 
-/// Bounds the requests to the candidates of all viewers together: a user who opens many sessions must not be able to
-/// make the host flood another host that their candidates name. A request beyond the limit is not sent, as if it were
+/// Bounds the requests to the candidates of all viewers together: a peer that opens many sessions must not be able to
+/// make the host flood a stranger whom their candidates name. A request beyond the limit is not sent, as if it were
 /// lost.
 struct CheckRateLimiter {
     /// The time for which one request counts: 500 per second are about 0.5 Mbit/s.

@@ -11,7 +11,8 @@ struct PathControl {
     /// transport-wide number, and a MID of 12 letters) and one byte of padding. With a browser's MID, which has one
     /// letter, it is 8 bytes less, so that padding rather keeps below its share.
     private static let paddingByteCount = overhead + RTPPacketHeader.byteCount + 20 + 1
-    /// An estimate from here on is no limit for a screen; a path that has shown no limit is assumed to carry it.
+    /// An estimate from here on is no limit for a screen. Without transport-wide feedback, a path is assumed to carry
+    /// this until it shows a limit.
     private static let plenty = BitRate(bitsPerSecond: 20_000_000)
     /// A link with a longer queue is full.
     private static let fullQueue = Interval.milliseconds(50)
@@ -200,8 +201,8 @@ struct PathControl {
 }
 
 /// Decides when the viewers' paths of a source that uses all of its rate are probed with packets of no other use: at
-/// once, and again as soon as a probe has raised the estimate. On a path that carries no more, probes would only be a
-/// load, so each probe that raises nothing doubles the time to the next one.
+/// once, and soon again after a probe that has raised the estimate. On a path that carries no more, probes would only
+/// be a load, so each probe that raises nothing doubles the time to the next one.
 private struct GrowthProbes {
     private static let pause = (least: Interval.seconds(2), most: Interval.seconds(32))
     private static let gain = 1.2

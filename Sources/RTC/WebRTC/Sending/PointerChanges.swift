@@ -12,7 +12,7 @@ struct PointerChanges: Sendable {
     /// picture was on the screen; with this lead, none of 300 did.
     static let lead = Interval.milliseconds(50)
 
-    /// Whether changes are reported to a watcher. Pictures are held back only in that case.
+    /// Whether a handler is notified of changes. Pictures are held back only in that case.
     var isWatched = false
     /// The last change; nil before the first picture.
     private(set) var last: PointerChange?

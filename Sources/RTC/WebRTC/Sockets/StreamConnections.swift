@@ -52,7 +52,7 @@ final class StreamConnections {
         var network: Client { Client(high: (high >> 16) << 16, low: low) }
     }
 
-    /// Ready when a connection is; -1 if there are none, because there is no listener.
+    /// Ready when a connection is; -1 if there are none, because there is no `listener`.
     let descriptor: Int32
     /// The time of the next call of ``takeExpired(now:)``.
     private(set) var deadline = MonotonicTime.distantFuture

@@ -7,7 +7,7 @@ import MediaTypes
 /// the picture was confirmed, less the shortest round trip. From the end of the previous picture, or from its own
 /// sending if that was later, the path has worked only on this picture. So idle times count for nothing, and neither
 /// does a source that sends little: only while a queue stands do the bytes that leave it show the path's rate. The
-/// viewer's timers and its processor delay confirmations by ``noise``; shorter times are no evidence.
+/// viewer's timers and its processor delay confirmations by up to ``noise``; shorter times are no evidence.
 ///
 /// Pure: no clock, no lock. The memory is bounded by ``maxPictures``.
 struct WholePictureBandwidthEstimator {
@@ -90,7 +90,8 @@ struct WholePictureBandwidthEstimator {
             estimate: estimate, target: BitRate(bitsPerSecond: Int(Double(estimate.bitsPerSecond) * share)))
     }
 
-    /// Whether a picture of `byteCount` bytes may be sent now. A single picture always may, however large it is.
+    /// Whether a picture of `byteCount` bytes may be sent now. It always may if no other is unconfirmed, however large
+    /// it is.
     func hasRoom(for byteCount: Int, now: MonotonicTime) -> Bool {
         guard unconfirmedBytes > 0, let oldest = sent.first(where: { $0.byteCount > 0 }) else { return true }
         guard sent.count < Self.maxPictures, !isDraining(now: now) else { return false }
