@@ -103,7 +103,7 @@ public final class AudioAgent {
         }
     }
 
-    /// Whether captured sound has listeners.
+    /// Whether listeners hear the captured sound.
     private var isWanted: Bool { link.takesMessages && link.isConnected && isHeard && !isMuted }
 
     private func isWanted(_ source: AudioSource) -> Bool {

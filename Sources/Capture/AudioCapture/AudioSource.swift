@@ -44,8 +44,8 @@ final class AudioSource {
         return feeder.isSettled || stream.isSuspended ? .distantFuture : stream.timingDue
     }
 
-    /// Opens or closes the stream, and reads the samples that have arrived. `pulse` is nil without a connection, and if
-    /// the source has no listeners.
+    /// Opens or closes the stream, and reads the samples that have arrived. `pulse` is nil without a connection, and
+    /// while no listener hears the source.
     func advance(_ now: MonotonicTime, _ pulse: PulseConnection?) {
         let device = pulse?.devices?.device(configuration.kind)
         if now >= retryTime { retryTime = .zero }

@@ -10,7 +10,7 @@ final class DriftCorrector {
 
     /// The most frames that `convert` accepts.
     static let frameLimit = Slot.frameCount
-    /// The additional frames in the output: frames that the filter had held back, and the compensation.
+    /// The most frames in the output: the input, frames that the filter had held back, and the compensation.
     private static let roomCount = frameLimit + 256
     /// The compensation is set for so many frames, long before whose end it is set again: 10 s. One frame of them is 2
     /// ppm.

@@ -3,8 +3,8 @@ import MediaTypes
 /// Puts the samples of one device into the slots that they were captured in, and corrects the drift of its clock.
 ///
 /// A run begins at the beginning of a slot. From then on, the resampler is steered so that samples stay within 1 ms of
-/// their place, even if the device's clock differs by some hundred ppm from ours. In between, its ratio is constant:
-/// each change of the ratio is a change of pitch, far too small to hear, but not to measure. Not thread-safe.
+/// their place, even if the device's clock differs by some hundred ppm from ours. In between, the resampler is left
+/// alone: each change of its ratio is a change of pitch, far too small to hear, but not to measure. Not thread-safe.
 final class SlotFeeder {
     private let queue: SlotQueue
     private let corrector: DriftCorrector

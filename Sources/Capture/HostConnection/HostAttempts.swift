@@ -80,8 +80,8 @@ struct HostAttempts {
         state = .over
     }
 
-    /// Whether an earlier connection contradicts the error: the name could be resolved, so the network is gone, or the
-    /// host encrypted and had the token, so another host has replaced it.
+    /// Whether the error rejects a name or a token that an earlier connection has shown to be right: the name could be
+    /// resolved, so the network is gone, or the host encrypted and had the token, so another host has replaced it.
     private func isKnown(_ error: LinkTransportError) -> Bool {
         switch error {
         case .nameUnknown, .tokenRefused: hasBeenConnected

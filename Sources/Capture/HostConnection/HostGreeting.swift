@@ -2,8 +2,8 @@ import CaptureLink
 import LinkTransport
 import MediaTypes
 
-/// The messages that a connection's host has to send before it is sent any other: if there is a token, its hello and,
-/// over TCP, the proof that it has the token too.
+/// The messages that the host of one connection has to send before anything else is sent to it: if there is a token,
+/// its hello and, over TCP, the proof that it has the token too.
 struct HostGreeting {
     /// What to do with a message of the host.
     enum Step {
@@ -14,7 +14,7 @@ struct HostGreeting {
         case nothing
     }
 
-    /// Whether the host has sent its hello. Without one, it may read every message as a unit of a picture.
+    /// Whether the host has sent its hello. Until then, it may be one that reads every message as a unit of a picture.
     private(set) var hasHello = false
     private let needsHello: Bool
     let since: MonotonicTime

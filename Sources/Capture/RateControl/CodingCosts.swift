@@ -17,8 +17,8 @@ struct CodingCosts: Sendable {
         case refinement
     }
 
-    /// Bytes, differences and the slope, the factor by which each coarser quantizer divides the bytes, are logarithms
-    /// (base 2).
+    /// Bytes and differences are logarithms (base 2), and so is the slope: the factor by which each coarser quantizer
+    /// divides the bytes.
     private struct Cost: Sendable {
         var qp = 28
         var bytes: Double
@@ -29,8 +29,8 @@ struct CodingCosts: Sendable {
         /// The bytes of a macroblock in the last picture, at `qp`.
         var seen: Double?
 
-        /// The factor for the bytes if the picture shows another scene, that is, differs far more from the previous one
-        /// than usual; otherwise 0.
+        /// The logarithm of the factor for the bytes if the picture shows another scene, that is, differs far more from
+        /// the previous one than usual; otherwise 0.
         func cut(_ difference: Double?) -> Double {
             guard let difference, let usual = self.difference else { return 0 }
             return difference - usual > CodingCosts.cut ? difference - usual : 0
@@ -90,8 +90,8 @@ struct CodingCosts: Sendable {
         let text = Cost(bytes: Self.logarithm(Self.estimates[kind.rawValue])).bytes(at: qp)
         costs[kind.rawValue].update(
             kind == .refinement ? max(new, text) : new, macroblocks, at: qp, difference.map(Self.logarithm))
-        // The cost of a change that isn't moved is unseen meanwhile. A few expensive ones would keep
-        // x264 from all later ones.
+        // Meanwhile, the cost of a change that isn't moved is unseen. A few expensive ones would keep x264 from all
+        // later ones.
         let change = PictureClass.change.rawValue
         if kind == .restOfMoved { costs[change].fade(to: Cost(bytes: Self.logarithm(Self.estimates[change]))) }
         // A page without prediction costs about as much as one after a rest.

@@ -63,7 +63,7 @@ public struct RateController: Sendable {
     public static let readable = 40
     /// So many steps coarser double the time that a page, or a picture of a motion that isn't readable, may take.
     private static let stepsToDouble = 4.0
-    /// A picture of a motion may also use one part in so many of the link time that the last second left unused.
+    /// A picture of a motion may also use the link time that the last second left unused, divided by this.
     private static let partsOfUnused: Int64 = 8
     /// The longest that a picture of a motion is meant to take: viewers tolerate no fewer than 10 fps.
     private static let maxPictureTime = Interval.milliseconds(100)
@@ -161,7 +161,7 @@ public struct RateController: Sendable {
 
     /// How long a picture of a motion may occupy the link: the usual interval between changes, and a part of the time
     /// that the last second left unused. A single large change among small ones is thus sharp, and a film uses all of
-    /// the link. Debt is paid back, but at most by half a period, so that no single picture has to pay all of it.
+    /// the link. Debt is paid back, but half a period always remains, so that no single picture has to pay all of it.
     private func budget(_ now: MonotonicTime) -> Interval {
         let time = max(usualInterval, period) + bucket.unused(at: now) / Self.partsOfUnused
         return max(min(time, Self.maxPictureTime) - bucket.time(at: now), pictureTime / 2)

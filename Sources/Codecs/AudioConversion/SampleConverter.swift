@@ -55,7 +55,7 @@ public final class SampleConverter {
         room.deallocate()
     }
 
-    /// The input samples of each channel that are not in the output yet, at the input's rate.
+    /// The number of input samples of each channel that are not in the output yet, at the input's rate.
     public var delay: Int { Int(swr_get_delay(handle, Int64(input.rate))) }
 
     /// Forgets the samples that were held back: later samples don't continue them.

@@ -57,7 +57,7 @@ public final class HLSWriter: MediaWriter {
         (self.path, self.track, self.sound) = (path, track, sound)
         fragments = try MediaFileWriter(address: "", container: .hls, track: track, sound: sound)
         let bytes = try fragments.takePiece(isHeader: true)
-        // Some players can't accept another one in the middle, so an equal one is kept.
+        // Some players can't accept another initialization segment in the middle, so an equal former one is kept.
         if former == nil || bytes != Self.read(folder + playlist.initializationName(initialization))?.bytes {
             initialization = number
             try replace(playlist.initializationName(number), with: bytes)

@@ -127,7 +127,8 @@ extension MediaContainer {
             return Self.set(
                 ["movflags": "frag_custom+empty_moov+default_base_moof+frag_discont+skip_trailer"], in: context)
         case .transportStream:
-            // By itself libavformat collects 2,930 bytes or 120 ms of sound, up to 180 ms behind their pictures.
+            // By itself libavformat collects 2,930 bytes or 120 ms of sound, which then arrive up to 180 ms behind
+            // their pictures.
             return av_opt_set_int(context.pointee.priv_data, "pes_payload_size", 0, 0)
         case .rtsp: return av_opt_set(context.pointee.priv_data, "rtsp_transport", "tcp", 0)
         }

@@ -154,7 +154,7 @@ struct OpenedMedia {
         return place < 0 ? nil : context.pointee.streams[Int(place)]
     }
 
-    /// Whether the source has described its pictures, and sound whose codec is known, completely.
+    /// Whether the source has described all that is needed of its pictures, and of sound whose codec is known.
     private static func isDescribed(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
         guard let pictures = bestStream(AVMEDIA_TYPE_VIDEO, in: context)?.pointee.codecpar?.pointee else {
             return false

@@ -50,7 +50,7 @@ public protocol PictureEncoder: AnyObject {
 
 /// The macroblocks to encode.
 public struct CodingMask {
-    /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep theirs.
+    /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
     public var isSelected: [UInt8]
     /// The number of macroblocks to encode.
     public var count: Int

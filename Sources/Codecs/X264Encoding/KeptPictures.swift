@@ -73,7 +73,8 @@ final class KeptPictures {
         reference.extendMargins(width: width, height: height)
     }
 
-    /// The content of the next P picture's slice headers; the places are those of `switchReference`, if it was called.
+    /// The references in the next P picture's slice headers; the places are those of `switchReference`, if it was
+    /// called.
     func next(keeping kept: Int?, recalling recalled: Int?) -> SliceReferences {
         marking.append(keeping: kept, recalling: recalled)
     }

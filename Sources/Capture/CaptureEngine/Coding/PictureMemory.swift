@@ -5,8 +5,8 @@ import VideoEncoding
 /// moment ago costs next to nothing.
 ///
 /// When much of the screen changes after a rest, the previous picture is kept. When the screen then shows a kept
-/// picture, the new one is predicted from it, and only the differences are coded. A macroblock counts as unchanged if
-/// all of its samples are, and if it doesn't become coarser than it is now: still content mustn't flicker.
+/// picture, the new one is predicted from it, and only the differences are coded. A macroblock counts as equal if all
+/// of its samples are, and if it doesn't become coarser than it is now: still content mustn't flicker.
 ///
 /// The value has no clock.
 struct PictureMemory {

@@ -141,8 +141,8 @@ final class PicturePipeline {
         return .picture(picture)
     }
 
-    /// Reads the owed area into the canvas, and all areas that are painted meanwhile: without them, the picture would
-    /// be torn. Returns false if the screen refused to hand out pixels.
+    /// Reads the owed area into the canvas, and areas that are painted meanwhile: without them, the picture would be
+    /// torn. Returns false if the screen refused to hand out pixels.
     private func readOwed(
         isKeyFrame: Bool, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Bool {
