@@ -67,7 +67,7 @@ enum CaptureProgram {
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success
         } catch {
-            // A supervisor that restarts it repeatedly has been notified once.
+            // For a supervisor that restarts the program repeatedly, the error is printed only once.
             if !isAgain || isOpen || error.kind != .unavailable {
                 StandardStreams.printError(line(for: error, options, configuration), program: CaptureCommand.program)
             }

@@ -26,8 +26,8 @@ public final class TrackSession: Sendable {
         readers.applications(by: -1)
     }
 
-    /// Applies the peer's answer to our offer. If the answer can't be used, the session is over without another
-    /// notification. Throws ``MediaSessionError`` with the reason.
+    /// Applies the peer's answer to our offer. If the answer can't be used, the session is over, and `onEnd` isn't
+    /// called. Throws ``MediaSessionError`` with the reason.
     public func accept(answer: String) throws(MediaSessionError) { try server.accept(answer: answer, for: id) }
 
     /// Sends the peer a check about once per second from now on. Called once, after the answer.

@@ -6,7 +6,7 @@ public struct SupervisedProgram: Sendable {
     public var path: String
     /// Its arguments, without `--link`, which the supervisor adds.
     public var arguments: [String]
-    /// More arguments for an attempt after a failure with an unchanged reason: they suppress another report of it.
+    /// More arguments for an attempt after one that found nothing to capture: they suppress another report of that.
     let quietArguments: [String]
     /// Its name in log lines.
     let name: String

@@ -184,7 +184,8 @@ extension CaptureOptions {
 }
 
 extension ParsedOptions {
-    /// Whether `--list` was given. The program then prints the possible targets, and exits.
+    /// Whether `--list` was given. The program then lists the displays, windows or sound devices that can be shared,
+    /// and exits.
     public var wantsList: Bool { has("list") }
 
     /// The size of pictures that `--scale` or `--size` gives. At most one of them may be given.

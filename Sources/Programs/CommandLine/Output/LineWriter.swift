@@ -4,8 +4,8 @@ import LockOrder
 import MediaTypes
 import Threading
 
-/// Writes lines to a descriptor on its own thread, so that no caller blocks on a stopped terminal or a pipe without a
-/// reader.
+/// Writes lines to a descriptor on its own thread, so that no caller blocks on a stopped terminal or a pipe that isn't
+/// read.
 ///
 /// Lines that arrive while the queue is full are counted, and one line says how many are missing. Any thread may call
 /// any method.
@@ -95,7 +95,7 @@ public final class LineWriter: Sendable {
     }
 
     /// The thread blocks all signals, because signals that end a program are for the thread that waits for them. It is
-    /// never joined: without a reader, it ends with the process.
+    /// never joined: if its output isn't read, it ends with the process.
     private func startThread() -> Bool {
         guard let wake, written != nil else { return false }
         let thread = NamedThread("output", blocksSignals: true) { [weak self] in

@@ -26,7 +26,7 @@ public struct CommandSet: Sendable {
         self.firstCommands = firstCommands
     }
 
-    /// The request of a command line.
+    /// The action that a command line requests.
     public enum Invocation: Sendable {
         /// Print this text (help or the version) to standard output and exit with 0.
         case print(String)

@@ -93,8 +93,8 @@ public struct ParsedOptions: Sendable {
 }
 
 extension ParsedOptions {
-    /// These options, completed by a settings file. The command line has precedence: an option on it overrides its
-    /// value in the file, and options that exclude it.
+    /// These options, completed by a settings file. The command line has precedence: an option on it overrides that
+    /// option in the file, and the file's options that exclude it.
     public func completed(by settings: CommandSettings) -> ParsedOptions {
         var result = self
         for (long, setting) in settings.options {

@@ -72,7 +72,8 @@ extension Control {
         }
     }
 
-    /// The output for one host's answer, without the host's process id and, if several hosts answer, with it.
+    /// The output for one host's answer. If several hosts answer, `labelled` is printed, which has the host's process
+    /// id in front.
     private struct Output {
         let plain: String
         let labelled: String

@@ -91,7 +91,7 @@ enum PushCommand {
         return table.text
     }
 
-    /// The frames left out, as "12", or as "12, 3 of sound".
+    /// The number of frames left out, as "12", or as "12, 3 of sound".
     private static func leftOut(_ push: Document.Push) -> String {
         guard let pictures = push.droppedPictures else { return "-" }
         guard let sound = push.droppedSound, sound > 0 else { return "\(pictures)" }

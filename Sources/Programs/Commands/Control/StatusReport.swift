@@ -56,8 +56,8 @@ struct StatusReport {
             isRecorded = track.recording.map { $0.failure == nil } ?? false
         }
 
-        /// The sound in one word: the state announced to viewers, or `idle` without listeners and recording, so that
-        /// its source may rest.
+        /// The sound in one word: the state announced to viewers, or `idle` if there is neither a listener
+        /// nor a recording, so that its source may rest.
         var soundWord: String { sound == .live && listeners == 0 && !isRecorded ? "idle" : sound.rawValue }
     }
 

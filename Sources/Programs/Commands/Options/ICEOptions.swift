@@ -65,7 +65,7 @@ enum ICEOptions {
         return String(text[text.index(after: colon)..<at])
     }
 
-    /// The part of a URL that an error may show, because errors may go to a journal: no possible password.
+    /// The part of a URL that an error may show: nothing that could be a password, because errors may go to a journal.
     private static func shown(_ text: String) -> String {
         if let at = text.lastIndex(of: "@") { return "...\(text[at...])" }
         return text.lowercased().hasPrefix("turn") ? "turn..." : text

@@ -163,7 +163,7 @@ final class Pushes: Sendable {
         return JSONObject { $0.add("pushes", objects) }.text
     }
 
-    /// Ends all pushes, including their queues, and waits until the ends are reported, but not longer than 4 s.
+    /// Sends the queues of all pushes, ends the pushes, and waits until the ends are reported, but not longer than 4 s.
     func stop() {
         let all = pushes.withLock { $0.added }
         for added in all.values { added.push.stop() }

@@ -228,8 +228,8 @@ extension Admission {
     }
 
     /// Checks a request to `/metrics`. A program on this machine needs no token, because it learns only how much is
-    /// shared. Other clients need the token of `/api`, and so do requests through a proxy, whose origin isn't known for
-    /// sure. Returns a refusal, or nil.
+    /// shared. Other requests are checked like requests to `/api`, including all requests through a proxy, because
+    /// their client isn't known for sure. Returns a refusal, or nil.
     func checkMetrics(_ exchange: HTTPExchange) -> HTTPResponse? {
         let isForwarded =
             exchange.connection?.isOfProxy != false

@@ -171,7 +171,7 @@ extension Pointers {
         }
     }
 
-    /// Notifies a page from which picture of its session on the pointer is drawn, or no longer drawn.
+    /// Notifies a page of the first picture of its session in which the pointer is drawn, or no longer drawn.
     func watch(_ session: ClientSession, of address: TrackAddress, for id: MemberID) {
         guard rooms.directory.viewers(in: address.room).contains(id) else { return }
         session.side.watchPointer(session.id) { [post, key = session.key] change in

@@ -87,7 +87,7 @@ public final class SignallingServer: Sendable {
         post { $0.removeTrack(track, from: room) }
     }
 
-    /// Announces the state of a track's source to present and later viewers of `room`. A state that hasn't changed for
+    /// Announces the state of a track's source to current and later viewers of `room`. A state that hasn't changed for
     /// viewers isn't sent again. Without `track`, the room's first track is meant.
     public func announce(_ state: SourceState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }
@@ -95,13 +95,13 @@ public final class SignallingServer: Sendable {
         post { $0.skyRTC.announce(state, in: room, track: name) }
     }
 
-    /// Announces the tag of a track to present and later viewers of `room`.
+    /// Announces the tag of a track to current and later viewers of `room`.
     public func announce(_ tag: TrackTag, room: String, track: String) {
         guard let name = TrackName(track) else { return }
         post { $0.skyRTC.announce(tag, in: room, track: name) }
     }
 
-    /// Announces to present and later viewers of `room` whether a track can be heard. An unchanged state isn't sent
+    /// Announces to current and later viewers of `room` whether a track can be heard. An unchanged state isn't sent
     /// again. Without `track`, the room's first track is meant.
     public func announceSound(_ sound: AudioState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }

@@ -75,7 +75,7 @@ final class FrameStreams {
         guard let stream = member.frames, let session = member.sessions[stream.track] else { return nil }
         switch reply {
         case .seen(let number):
-            // The member can't have pictures that still wait here: more would be sent, and wait too.
+            // Pictures that still wait here can't be confirmed: more would be sent, and wait too.
             guard number > stream.seen, number <= member.socket.begunPicture else { return nil }
             member.frames?.seen = number
             member.socket.refundMessage()

@@ -165,7 +165,7 @@ package struct SkyRTCMessage: Decodable {
 package enum SkyRTCNews: Sendable, Equatable {
     /// `_peers`: the members that were there first, to whom this one offers, and its own identifier.
     case peers([String], you: String?)
-    /// `_new_peer`: a peer has joined, and will offer.
+    /// `_new_peer`: another member has joined, and will offer.
     case newPeer(String)
     case removePeer(String)
     case offer(from: String, sdp: String)

@@ -3,16 +3,16 @@ import MediaSessions
 
 /// Writing to the client.
 extension WebSocketConnection {
-    /// Queues a picture as a binary message, after text and sound messages. There is no limit here: no more pictures
-    /// arrive than the client confirms. At its turn, a picture that may no longer be shown is left out.
+    /// Queues a picture as a binary message. Text and sound messages are sent first. There is no limit here: no more
+    /// pictures arrive than the client confirms. At its turn, a picture that may no longer be shown is left out.
     func send(_ picture: WholePicture) {
         guard case .open = state else { return }
         pictures.append(picture)
         if writing == nil { writeAll() }
     }
 
-    /// Queues a sound packet as a binary message, after text messages. At its turn, the packet is left out if it has
-    /// waited for too long, if too much sound is under way, or if it may no longer be heard.
+    /// Queues a sound packet as a binary message. Text messages are sent first. At its turn, the packet is left out if
+    /// it has waited for too long, if too much sound is under way, or if it may no longer be heard.
     func send(_ sound: WholeAudio) {
         guard case .open = state else { return }
         let now = g_get_monotonic_time()
