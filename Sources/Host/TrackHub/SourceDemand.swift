@@ -21,7 +21,7 @@ public struct SourceDemand: Sendable {
     var viewersWithout444 = 0
     /// How many requests wait for a single picture.
     var snapshots = 0
-    /// Whether the source's stream is recorded.
+    /// Whether what the source sends is recorded.
     var isRecorded = false
     /// The bit rate that the viewers' network paths can carry; nil until that is known.
     var rate: BitRate?
@@ -48,7 +48,7 @@ public struct SourceDemand: Sendable {
     /// Whether the source is to run.
     var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
 
-    /// Notes that another source has connected, which has no instructions yet; the bit rate and the limits stay as they
+    /// Notes that another source is attached, which has no instructions yet; the bit rate and the limits stay as they
     /// are.
     mutating func sourceCame() {
         toldRate = nil
@@ -86,13 +86,13 @@ public struct SourceDemand: Sendable {
         return .running(isWanted)
     }
 
-    /// The bit rate to send to the source; nil if there is none to send.
+    /// The bit rate to tell the source; nil if there is nothing to tell.
     private var wantedRate: BitRate? {
         if let limit = limits.bitRate { return min(limit, rate ?? limit) }
         return rate ?? (toldRate == nil ? nil : Self.maxBits)
     }
 
-    /// The frame rate to send to the source; nil if there is none to send.
+    /// The frame rate to tell the source; nil if there is nothing to tell.
     private var wantedFrameRate: FrameRate? {
         limits.frameRate ?? (toldFrameRate == nil ? nil : Self.maxPictures)
     }

@@ -214,7 +214,7 @@ public struct Track: Sendable {
         chroma.viewersChanged(without444: demand.viewersWithout444, now: now)
         tellSource(now)
         guard wasAsleep, abilities?.restsUnwatched == true else { return }
-        // A new viewer must not first see a frame from the time without viewers.
+        // A new viewer must not first see an outdated frame, from before the source rested.
         frames.forget()
         requestKeyFrame(now: now)
     }

@@ -168,7 +168,7 @@ public final class TrackHub: Sendable {
     /// The limits that a person has set.
     public var sourceLimits: SourceLimits { state.withLock { $0.track.demand.limits } }
 
-    /// Sets whether the source's stream is recorded. A recording counts as a viewer, so the source doesn't pause.
+    /// Sets whether what the source sends is recorded. A recording counts as a viewer, so the source doesn't pause.
     public func setRecorded(_ isRecorded: Bool, now: MonotonicTime) {
         update { $0.track.change(now: now) { $0.isRecorded = isRecorded } }
     }

@@ -10,7 +10,8 @@ import VideoDecoding
 /// Without viewers, the packets since the last key frame are kept undecoded, so that the next viewer soon gets the
 /// present picture. After a fault, decoding goes on with the next key frame. Belongs to one thread.
 struct DecodedSource {
-    /// The most packets kept undecoded without viewers; with more since a key frame, they are decoded nevertheless.
+    /// The most packets, and the most bytes, kept undecoded without viewers. With more since a key frame, they are
+    /// decoded nevertheless.
     private static let maxPackets = 300
     private static let maxBytes = 8 << 20
 

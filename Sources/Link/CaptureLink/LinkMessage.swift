@@ -160,8 +160,8 @@ public struct PictureNotice: Hashable, Sendable {
     public var isPointerDrawn: Bool
     /// Whether more pictures are to follow that are finer, even if nothing changes; false if this isn't known.
     public var isToBeRefined: Bool
-    /// Whether the screen has changed since this picture, and the change waits for the bit rate; false if this isn't
-    /// known.
+    /// Whether the screen has changed since what this picture shows, and the change waits for the bit rate; false if
+    /// this isn't known.
     public var isStale = false
     /// The quantizer of the picture, 0...51; 0 if it isn't known.
     public var qp: UInt8

@@ -15,7 +15,7 @@ struct ReplayedAudio: Sendable {
     /// Begins a pass, before any sound.
     mutating func beginPass() { begin(nil) }
 
-    /// Skips a message before the start of the replay.
+    /// Notes a message that is skipped, because it is before the start of the replay.
     mutating func skip(_ message: ReplayMessage) {
         if message.header.epoch != epoch { begin(message.header.epoch) }
         switch message.header.kind {

@@ -1,4 +1,4 @@
-/// The knowledge of a codec that the link, recordings and files need, except decoding. Each codec has one.
+/// What the link, recordings and files must know of a codec, apart from how to decode it. There is one for each codec.
 public protocol FrameCoding: Sendable {
     /// Makes a builder of frames that has seen nothing.
     func makeBuilder() -> any FrameBuilder

@@ -80,7 +80,7 @@ struct EngineClient {
         }
         pingInterval = Self.time(greeting.pingInterval, default: pingInterval)
         pingTimeout = Self.time(greeting.pingTimeout, default: pingTimeout)
-        // Only version 4 states its largest payload, and older releases of it don't either.
+        // Only version 4 states its largest payload, and its older releases don't.
         if version == .four, greeting.maxPayload != nil { return ask() }
         phase = .greeted(askAt: version == .four ? now + Self.timeout : .distantFuture)
         return []

@@ -191,8 +191,8 @@ public struct OutputLife: Sendable {
         return change(to: .autoReconnecting, because: failure)
     }
 
-    /// The wait where the name may be in use: 1 to 3 s, so that the output is back soon after the name is free. If the
-    /// token may be refused instead, 8 to 12 s: some servers block clients that try many wrong tokens.
+    /// The wait where the name may be in use: 1 to 3 s, so that the output is back soon after the name is free. Where
+    /// it may as well be the token that is refused, 8 to 12 s: some servers block clients that try many wrong tokens.
     private func nameWait(_ failure: OutputError, random: Double) -> Interval {
         let (least, range) = failure.isFinal && !hasOpened ? (8_000, 4_000.0) : (1_000, 2_000.0)
         return .milliseconds(Int64(least) + Int64(range * min(max(random, 0), 1)))

@@ -121,7 +121,7 @@ final class PictureSending: PlayerSending {
     /// or a new one if more than `maxBytes` follow the kept one, and `mayAsk`. Returns whether the kept one is sent.
     @discardableResult
     private func startAgain(now: MonotonicTime, maxBytes: Int = maxSentAgain, mayAsk: () -> Bool) -> Bool {
-        // Waiting frames begin with a key frame, and a player without one already waits for it.
+        // What is on its way begins with a key frame, and so does what a player without one waits for.
         guard first.isEmpty, !needsKeyFrame else { return false }
         let again = track.subscribe { [wake] in wake.signal() }
         let there = again.take()

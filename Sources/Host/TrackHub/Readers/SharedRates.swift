@@ -25,7 +25,7 @@ public struct PathReport: Hashable, Sendable {
 ///
 /// A part of ``Track``.
 public struct SharedRates: Sendable {
-    /// The source's highest bit rate.
+    /// The highest bit rate that the source may send.
     public private(set) var source = BitRate.highest
     /// The rate that the viewers' paths have been seen to carry; 0 if it is unknown.
     public private(set) var carried = BitRate(bitsPerSecond: 0)
@@ -47,7 +47,7 @@ public struct SharedRates: Sendable {
         if targets.isEmpty { targets = reports.flatMap(\.returning) }
         if reports.isEmpty { targets = [.highest] }
         if let target = Self.forHalf(of: targets) { Self.change(&source, to: target) }
-        // The capacity of other readers' paths is unknown, and the rate for half of the viewers is for all.
+        // What the paths of other readers could carry is unknown, and what half of the viewers can take is for all.
         Self.change(&carried, to: Self.forHalf(of: reports.flatMap(\.carried)) ?? BitRate(bitsPerSecond: 0))
 
         let lowReports = readers.compactMap { $0.layer == .low ? $0.report : nil }

@@ -100,7 +100,7 @@ final class EncryptedStream {
             if result > 0 {
                 count += Int(result)
             } else if count > 0 {
-                // An error is returned again by the next call.
+                // If it was an error, it comes again with the next call.
                 break
             } else {
                 return try outcome(of: result) == .ended ? .closed : .wouldBlock

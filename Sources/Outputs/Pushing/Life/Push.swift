@@ -50,7 +50,7 @@ public struct PushSettings: Sendable {
     /// RTSP server sees the address in the requests' URL.
     public var resolve: (@Sendable (String) -> String?)?
     /// Decides about a push to another machine when the route to it may have changed. True, the default, reconnects at
-    /// once: the old connection belongs to an address or a path that is gone, and would hang until ``sendTimeout``.
+    /// once: the old connection belongs to an address or a path that is gone, and would hang for ``sendTimeout``.
     /// After ``NetworkChange/lost`` no connection is possible, so true keeps the old one for as long as ``sendTimeout``
     /// allows. False ends the push. Called on the push's own thread; it must not block.
     public var goesOnAfterNetworkChange: @Sendable (NetworkChange) -> Bool = { _ in true }
@@ -200,7 +200,7 @@ public final class Push: Sendable {
     public func start() { mailbox.post(.event(.start)) }
     /// Sends the queue, for three seconds at most, and ends.
     public func stop() { mailbox.post(.event(.stop)) }
-    /// Reconnects at once, in any state.
+    /// Reconnects at once, in any state but ``OutputState/unknown``: a push that has not been started stays so.
     public func restart() { mailbox.post(.event(.restart)) }
 
     /// Applies other settings. If the push isn't running, they are for its next start or try.

@@ -69,7 +69,7 @@ struct StillRhythm {
         let beginning = isCoarse ? Self.coarseBeginning.spacing : Self.beginning.spacing
         let spacing = now < firstUntil ? Self.first.spacing : now < beginsUntil ? beginning : Self.spacing
         due = now + (isWatched ? spacing : Self.maxSilence)
-        // A key frame that doesn't arrive is requested with the next picture.
+        // A key frame that doesn't arrive is requested again with the next picture.
         if keyFrameDue > now, due + Self.stillness > keyFrameDue { due = max(keyFrameDue, now + Self.stillness) }
     }
 
