@@ -63,6 +63,29 @@ final class PushLifeTests {
         hanging.stop()
     }
 
+    @Test("the end of one push over SRT ends no other, and neither does one that can't connect")
+    func severalOverSRT() throws {
+        let servers = try (0..<2).map { _ in try MediaReceiver(.srt, port: try freePort(), in: folder) }
+        let pushes = try servers.map { try host.push(to: try PushAddress($0.url)) }
+        func writeUntil(_ what: String, holds condition: () -> Bool) throws {
+            try eventually(what, within: .seconds(60)) {
+                write()
+                return condition()
+            }
+        }
+        try writeUntil("both send") { pushes.allSatisfy { $0.status?.sentPictures ?? 0 > 0 } }
+        let nowhere = try host.push(to: try PushAddress("srt://127.0.0.1:\(try freePort())?connect_timeout=200"))
+        try writeUntil("one has failed") { nowhere.state == .error }
+        pushes[0].stop()
+        try writeUntil("one has ended") { pushes[0].state == .disconnected }
+        let sent = try #require(pushes[1].status).sentPictures
+        try writeUntil("the other one sends more") { pushes[1].status?.sentPictures ?? 0 >= sent + 100 }
+        #expect(pushes[1].state == .connected)
+        pushes[1].stop()
+        #expect(servers[1].process.wait(within: .seconds(90)) == .exited(0))
+        #expect(servers[1].process.errorOutput?.text == "")
+    }
+
     @Test("while a push tries again, it says why")
     func reason() throws {
         write()

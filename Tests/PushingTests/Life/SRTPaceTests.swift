@@ -3,6 +3,7 @@ import H264
 import MediaTypes
 import OutputLife
 import OutputSettings
+import Processes
 import Pushing
 import ScreenRelayKit
 import TestSupport
