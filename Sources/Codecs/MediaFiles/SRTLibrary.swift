@@ -1,8 +1,8 @@
 import Glibc
 
-// libavformat calls srt_startup for each connection over SRT, also for one that fails, and srt_cleanup at its end. Up to
-// libsrt 1.5.1 (Debian 12) the library counts these calls. In 1.5.4 (Debian 13) the first srt_cleanup closes the sockets
-// of all other connections of the process. So the program's own functions stand in front of the library's: libsrt is
+// libavformat calls srt_startup for each connection over SRT, even if it fails, and srt_cleanup at its end. Up to
+// libsrt 1.5.1 (Debian 12) the library counts these calls. In 1.5.4 (Debian 13) the first srt_cleanup closes the
+// sockets of all other connections of the process. So the program's own functions replace the library's: libsrt is
 // started once, and ends with the process, as its destructor does for a user that has never called srt_cleanup.
 
 /// What libsrt's `srt_startup` has returned; -1 without it.
@@ -13,7 +13,7 @@ private let started: Int32 = {
     return unsafe unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()
 }()
 
-/// Starts libsrt at the first call; called by libavformat on any thread. Returns a negative number if libsrt can't start.
+/// Starts libsrt at the first call; called by libavformat on any thread. Returns a negative number if that fails.
 @c(srt_startup)
 public func startSRT() -> Int32 { started }
 

@@ -29,8 +29,8 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether the target gets the packets that viewers get, without re-encoding.
     public var takesWebRTC: Bool { server != nil }
 
-    /// Whether data that the path doesn't carry waits where we see it, or is counted; assumed if the address is found
-    /// anew for each connection.
+    /// Whether data that the path doesn't carry waits where we see it, or is counted; assumed if each connection
+    /// asks for its address.
     public var showsBacklog: Bool { !takesWebRTC && address?.showsBacklog ?? true }
 
     /// Whether the size of the target's send buffer can be set, as far as that is known.
@@ -45,8 +45,8 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     /// Whether players can begin only once two key frames have come, as far as that is known.
     var isSegmented: Bool { address?.container == .hls }
 
-    /// Whether viewers may start to watch during writing; assumed if the address is found anew for each connection: it
-    /// is a server's, as a rule.
+    /// Whether viewers may start to watch during writing; assumed if each connection asks for its
+    /// address: it is a server's, as a rule.
     var isWatched: Bool { address?.container.isWatched ?? true }
 
     /// Whether times are in milliseconds, as far as that is known.
