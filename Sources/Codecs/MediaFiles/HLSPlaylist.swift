@@ -106,7 +106,8 @@ struct HLSPlaylist: Equatable, Sendable {
         var first: Int?
         for line in text.split(separator: "\n") {
             if !line.hasPrefix("#") {
-                guard let name = Self.decoded(line), let number = number(in: name), name == self.name(number),
+                guard let name = PercentCoding.decode(line, allowsControls: true), let number = number(in: name),
+                    name == self.name(number),
                     let initialization, let duration, number == next ?? first, segments.count < Self.listed
                 else { return nil }
                 segments.append(
@@ -117,7 +118,7 @@ struct HLSPlaylist: Equatable, Sendable {
             } else if line == "#EXT-X-DISCONTINUITY" {
                 isDiscontinuous = true
             } else if let value = Self.value(of: "#EXT-X-MAP:URI=\"", in: line) {
-                initialization = Self.decoded(value.dropLast()).flatMap { number(in: $0) }
+                initialization = PercentCoding.decode(value.dropLast(), allowsControls: true).flatMap { number(in: $0) }
             } else if let value = Self.value(of: "#EXTINF:", in: line) {
                 guard let seconds = Double(value.dropLast()), (0...86_400).contains(seconds) else { return nil }
                 duration = .microseconds(Int64((seconds * 1_000_000).rounded()))
@@ -148,24 +149,7 @@ struct HLSPlaylist: Equatable, Sendable {
     private static func encoded(_ name: String) -> String {
         name.unicodeScalars.map { scalar in
             let isPlain = scalar.value > 0x20 && !"%?#:\"\\".unicodeScalars.contains(scalar)
-            return isPlain ? String(scalar) : "%" + String(scalar.value, radix: 16, uppercase: true)
+            return isPlain ? String(scalar) : PercentCoding.encode(String(scalar))
         }.joined()
-    }
-
-    private static func decoded(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

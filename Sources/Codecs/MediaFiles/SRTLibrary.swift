@@ -21,8 +21,10 @@ private func callLibrary(_ name: StaticString) -> Int32 {
 @c(srt_startup)
 public func startSRT() -> Int32 {
     users.withLock { users in
-        users += 1
-        return users == 1 ? callLibrary("srt_startup") : 1
+        let result = users == 0 ? callLibrary("srt_startup") : 1
+        // libavformat ends only what has started.
+        if result >= 0 { users += 1 }
+        return result
     }
 }
 

@@ -66,10 +66,13 @@ public struct JoinTarget: Hashable, Sendable, CustomStringConvertible {
 
     private static func place(_ authority: String, default usual: UInt16) throws(JoinError) -> (String, UInt16) {
         guard !authority.contains("@") else { throw JoinError("its URL has a user, which no such server asks for") }
+        guard authority.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw JoinError("its host has letters that aren't ASCII; write it like xn--mnchen-3ya.example")
+        }
         let parts = URLComponents(string: "http://\(authority)/")
-        guard let parts, let host = parts.percentEncodedHost, !host.isEmpty, host.utf8.allSatisfy({ $0 < 0x80 }),
-            !host.contains("%")
-        else { throw JoinError("its URL names no host") }
+        guard let parts, let host = parts.percentEncodedHost, !host.isEmpty, !host.contains("%") else {
+            throw JoinError("its URL names no host")
+        }
         guard let port = parts.port else {
             guard !authority.hasSuffix(":") else { throw JoinError("its URL names no port after the colon") }
             return (host, usual)

@@ -43,6 +43,7 @@ extension EndToEnd {
             Mistake("screenrelay host --advertise no.invalid", 69, says: "--advertise no.invalid", "no address"),
             Mistake("screenrelay host --track-text screen", 64, says: "--track-text screen", "screen=..."),
             Mistake("screenrelay host --track-data screen={", 64, says: "--track-data screen={", "not JSON"),
+            Mistake("screenrelay share --track-text desk=a \(anyPorts)", 64, says: "--track-text", "no such track"),
             Mistake("screenrelay host --track-text desk=a \(anyPorts)", 64, says: "--track-text", "no such track"),
             Mistake("screenrelay host --allow-origin example.org", 64, says: "--allow-origin", "https://example.org"),
             Mistake(

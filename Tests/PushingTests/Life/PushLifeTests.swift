@@ -75,6 +75,7 @@ final class PushLifeTests {
         }
         try writeUntil("both send") { pushes.allSatisfy { $0.status?.sentPictures ?? 0 > 0 } }
         let nowhere = try host.push(to: try PushAddress("srt://127.0.0.1:\(try freePort())?connect_timeout=200"))
+        defer { nowhere.stop() }
         try writeUntil("one has failed") { nowhere.state == .error }
         pushes[0].stop()
         try writeUntil("one has ended") { pushes[0].state == .disconnected }
@@ -82,7 +83,12 @@ final class PushLifeTests {
         try writeUntil("the other one sends more") { pushes[1].status?.sentPictures ?? 0 >= sent + 100 }
         #expect(pushes[1].state == .connected)
         pushes[1].stop()
-        #expect(servers[1].process.wait(within: .seconds(90)) == .exited(0))
+        for server in servers {
+            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
+            // That is how FFmpeg reports the end of SRT.
+            let faults = server.process.errorOutput?.text.split(separator: "\n") ?? []
+            #expect(faults.allSatisfy { $0.hasSuffix(": Input/output error") }, "\(faults)")
+        }
     }
 
     @Test("while a push tries again, it says why")

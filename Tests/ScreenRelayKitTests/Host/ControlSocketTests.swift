@@ -69,6 +69,7 @@ struct ControlSocketTests {
             #expect(try client.ask(command, of: getpid()) == "2 viewers, and more")
         }
         #expect(asked.commands.withLock { $0 } == commands)
+        #expect(commands.allSatisfy { $0.line.utf8.count < ControlLine.requestLimit })
         var status = stat()
         try #require(lstat(path(getpid()), &status) == 0)
         #expect(status.st_mode & 0o7777 == 0o600)
@@ -144,7 +145,8 @@ struct ControlSocketTests {
     @Test(
         "foreign text is answered by what would be right",
         arguments: [
-            "\n", "PAUSE\n", "pause now\n", "GET / HTTP/1.1\r\n",
+            "\n", "PAUSE\n", "pause now\n", "status  json\n", "push add  srt://h:1\n", "push add srt://h:1\u{85}\n",
+            "GET / HTTP/1.1\r\n",
             String(repeating: "x", count: ControlLine.requestLimit), "\u{0}\n",
         ])
     func foreign(_ text: String) throws {
@@ -154,6 +156,7 @@ struct ControlSocketTests {
         try connection.enqueue(header: Array(text.utf8))
         let answer = try readAll(connection)
         #expect(answer.hasPrefix("error ") && answer.hasSuffix("\n"))
+        if text.hasSuffix("\n") { #expect(answer == "error the commands are \(ControlCommand.usage)\n") }
         #expect(asked.commands.withLock { $0.isEmpty })
         #expect(try ControlClient(in: folder).ask(.pause, of: getpid()) == "done")
     }

@@ -35,6 +35,7 @@ struct ControlCommandTests {
         for (line, command) in Self.commands {
             #expect(ControlCommand(line: line) == command)
             #expect(command?.line == line)
+            #expect(ControlCommand.usage.contains(line.prefix { $0 != " " }))
         }
     }
 

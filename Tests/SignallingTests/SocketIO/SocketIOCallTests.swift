@@ -43,6 +43,9 @@ struct SocketIOCallTests {
         #expect(candidate["label"] as? Int == 0)
         try ann.send("42[\"message\",\"call,secret\",\"any text\"]")
         #expect(try ben.nextEvent()[2] as? String == "any text")
+        // Not a double.
+        try ann.send("42[\"message\",\"call,secret\",9007199254740993]")
+        #expect(try ben.next() == .text("42[\"message\",\"call,secret\",9007199254740992]"))
 
         let (third, full) = try join(server, "call,secret", version: version)
         #expect(full[0] as? String == "full")
@@ -59,12 +62,21 @@ struct SocketIOCallTests {
         #expect(server.log.lines.withLock { $0.filter { $0.contains("secret") || $0.contains("call,") } } == [])
     }
 
+    /// A message with a list in a list, and so on.
+    private static func nested(_ depth: Int) -> String {
+        "[\"message\",\"a\"," + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "]"
+    }
+
     @Test(
         "what is passed on keeps its values, as JSON in ASCII",
         arguments: [
             (#"["message","a",[1,-2.5,true,null,"é/\u00e9\n",{}]]"#, #"[1,-2.5,true,null,"\u00e9/\u00e9\n",{}]"#),
             (#"["message", "a", {"b": {"d": 9007199254740992, "c": ""}}, 1]"#, #"{"b":{"c":"","d":9007199254740992}}"#),
             (#"["message","a",7]"#, "7"), (#"["message","a",null]"#, "null"), (#"["message","a"]"#, nil), ("{}", nil),
+            (#"["message","a",1e400]"#, nil), (#"["message","a","[[[\",\"\\"]"#, #""[[[\",\"\\""#),
+            (nested(15), String(nested(15).dropFirst(15).dropLast())), (nested(16), nil), (nested(5000), nil),
+            ("[\"message\",\"a\"" + String(repeating: ",{}", count: 100) + "]", "{}"),
+            ("[\"message\",\"a\"" + String(repeating: ",{}", count: 20_000) + "]", nil),
             (#"["message","a",{"type":"candidate","sdp":"s"}]"#, #"{"candidate":"s","sdp":"s","type":"candidate"}"#),
         ] as [(String, String?)])
     func relayed(event: String, data: String?) {

@@ -115,8 +115,8 @@ extension CaptureOptions {
             long: "window", value: .required("WINDOW"),
             help:
                 "share only this window, without its menus and dialogs, even while others cover it: an identifier such "
-                + "as 0x1c00003, or part of its title or class (upper and lower case do not matter, "
-                + "several matches are an error); --list names them"),
+                + "as 0x1c00003, or part of its title or class (in any case; an exact title "
+                + "wins, otherwise several matches are an error); --list names them"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
             help:

@@ -9,12 +9,12 @@ struct TagOption {
             long: "track-text", value: .required("[ROOM/]NAME=TEXT"),
             help:
                 "a short text for viewers about a track, up to 200 characters, for example 'screen=Slides'; the first "
-                + "track is called screen, and share has no other; may be repeated", repeats: true),
+                + "track is called screen, and with share, NAME can only be screen; may be repeated", repeats: true),
         Option(
             long: "track-data", value: .required("[ROOM/]NAME=JSON"),
             help:
                 "data for programs about a track: a JSON value of up to 1024 bytes, for example 'screen={\"seat\":4}'; "
-                + "share has no track but screen; may be repeated", repeats: true),
+                + "with share, NAME can only be screen; may be repeated", repeats: true),
     ].under(.source)
 
     private var tags: [(room: String, track: String, tag: TrackTag, label: String)] = []

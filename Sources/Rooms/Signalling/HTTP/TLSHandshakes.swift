@@ -72,8 +72,8 @@ final class TLSHandshakes {
     ) {
         let pending = PendingHandshake(connection, stream, socket, serve: serve)
         connection.allow(limits.handshakeTime)
-        pending.waiting = EventSource.accepting(socket, on: context, of: self) { [unowned pending] handshakes in
-            handshakes.spoke(pending)
+        pending.waiting = EventSource.accepting(socket, on: context, of: self) { [weak pending] handshakes in
+            if let pending { handshakes.spoke(pending) }
             return false
         }
         silent[ObjectIdentifier(pending)] = pending
@@ -128,11 +128,11 @@ final class TLSHandshakes {
         let connection = pending.connection
         connection.allow(limits.handshakeTime)
         running[connection.number] = connection
-        pending.onEnd = { [weak self, unowned pending] isDone in
-            if isDone { pending.serve() }
+        pending.onEnd = { [weak self, serve = pending.serve, number = connection.number] isDone in
+            if isDone { serve() }
             guard let self else { return }
-            running[pending.connection.number] = nil
-            turns.end(pending.connection.number)
+            running[number] = nil
+            turns.end(number)
             next()
         }
         g_tls_connection_handshake_async(

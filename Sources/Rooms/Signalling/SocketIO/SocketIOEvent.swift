@@ -32,9 +32,10 @@ package struct SocketIOEvent: Decodable {
     }
 
     /// Returns the data of a `message` for another client, as JSON in ASCII; nil if there is none. A candidate's line
-    /// is passed on in `candidate` and in `sdp`, because the iOS client writes one and reads the other.
+    /// is passed on in `candidate` and in `sdp`, because the iOS client writes one and reads the other. Nil too if
+    /// there are more than 256 values, or if they are nested more than 16 deep.
     static func relayed(_ json: String) -> String? {
-        guard case .array(let list)? = JSONValue(parsing: json), list.count > 2 else { return nil }
+        guard isSmall(json), case .array(let list)? = JSONValue(parsing: json), list.count > 2 else { return nil }
         var data = list[2]
         if case .object(var fields) = data, fields["type"] == .string("candidate") {
             let line = fields["candidate"] ?? fields["sdp"]
@@ -46,6 +47,26 @@ package struct SocketIOEvent: Decodable {
             // Beyond ASCII, there is only text.
             text += JSONObject.quoted(String(scalar), isASCII: true).dropFirst().dropLast()
         }
+    }
+
+    /// Whether JSON can be decoded as ``JSONValue`` at once. That takes some failed attempts for each value, whose
+    /// errors copy the path to the value, so a message of 64 KiB could keep the site's thread busy for seconds.
+    private static func isSmall(_ json: String) -> Bool {
+        var (depth, count, isText, isEscaped) = (0, 1, false, false)
+        for byte in json.utf8 {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = isText
+            case UInt8(ascii: "\""): isText.toggle()
+            case _ where isText: break
+            case UInt8(ascii: "["), UInt8(ascii: "{"): (depth, count) = (depth + 1, count + 1)
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: ","): count += 1
+            default: break
+            }
+            guard depth <= 16, count <= 256 else { return false }
+        }
+        return true
     }
 
     package init(from decoder: any Decoder) throws {
