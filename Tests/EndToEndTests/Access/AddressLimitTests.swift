@@ -90,6 +90,8 @@ extension EndToEnd {
             try eventually("each push's failure") { host.output.ranges(of: " has failed: ").count == 2 }
             #expect(host.output.ranges(of: reason).count == 2, "\(host.output)")
             #expect(host.stop() == .exited(0))
+            // The server may tell of a request after the host has its answer.
+            try eventually("both requests") { server.events.count { $0["method"] is String } >= 2 }
             #expect(server.events.compactMap { $0["method"] as? String }.sorted() == ["GET", "POST"])
             #expect(!server.events.contains { $0["event"] as? String == "asked" })
         }
