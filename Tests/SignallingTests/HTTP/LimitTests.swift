@@ -1,3 +1,4 @@
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

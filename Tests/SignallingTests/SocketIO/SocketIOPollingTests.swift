@@ -1,4 +1,5 @@
 import Foundation
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import CGLib
 import Glibc
+import MediaTypes
 import Threading
 
 /// The state of one accepted connection, kept from accept until its stream is freed.
@@ -192,7 +193,7 @@ final class ClientConnection {
     }
 
     /// Sets the deadline for the next step to `time` from now.
-    func allow(_ time: Duration) {
+    func allow(_ time: Interval) {
         deadline = g_get_monotonic_time() + time.microseconds
     }
 

@@ -1,5 +1,6 @@
 import CGLib
 import Glibc
+import MediaTypes
 
 /// Accepts connections, hands them to libsoup for each request, and enforces limits that libsoup lacks: the number of
 /// connections, the time for a request and its response, and the size of a body (checked with libsoup 3.2.3).

@@ -1,6 +1,7 @@
 import CGLib
 import Glibc
 public import LinkTransport
+public import MediaTypes
 package import Rooms
 
 /// The configuration of a `SignallingServer`.
@@ -154,17 +155,17 @@ public struct SignallingLimits: Sendable {
     public var handshakesPerAddress = 8
     /// The time from a connection to a client's first byte, and then from the beginning of its TLS handshake to its
     /// end.
-    public var handshakeTime: Duration = .seconds(10)
+    public var handshakeTime = Interval.seconds(10)
     /// The time after which a handshake may end for one of an address that has fewer, if there are as many as may be.
-    public var handshakeTimeout: Duration = .seconds(2)
+    public var handshakeTimeout = Interval.seconds(2)
     /// The size of a request's body; more gets 413. (libsoup limits a request's header to 64 KiB.)
     public var body = 64 * 1024
     /// The time from a connection, or from a request's first byte, to the request's last byte.
-    public var requestTime: Duration = .seconds(15)
+    public var requestTime = Interval.seconds(15)
     /// The time from a request's last byte until its response is written.
-    public var answerTime: Duration = .seconds(60)
+    public var answerTime = Interval.seconds(60)
     /// How long a connection is kept for another request.
-    public var idleTime: Duration = .seconds(60)
+    public var idleTime = Interval.seconds(60)
     /// The size of a WebSocket message, with all its fragments.
     public var message = 64 * 1024
     /// The total size in bytes of the messages that a WebSocket client may send before it is in a room.
@@ -172,26 +173,26 @@ public struct SignallingLimits: Sendable {
     /// The number of these messages.
     public var messagesBeforeJoining = 4
     /// The time from opening a WebSocket to its first `__join`.
-    public var joinTime: Duration = .seconds(10)
+    public var joinTime = Interval.seconds(10)
     /// How long a viewer whose WebSocket broke off may take to continue over another WebSocket. A page tries again
     /// after half a second, and its pictures continue meanwhile.
-    public var returnTime: Duration = .seconds(10)
+    public var returnTime = Interval.seconds(10)
     /// The time between pings, and for each pong.
-    public var pingTime: Duration = .seconds(20)
+    public var pingTime = Interval.seconds(20)
     /// WebSocket messages per second on average; a burst may have twice as many.
     public var messagesPerSecond = 50
     /// Data that is queued for a WebSocket client that doesn't read it.
     public var unread = 512 * 1024
     /// How long sound may wait for a WebSocket client before it is left out.
-    public var soundTime: Duration = .milliseconds(300)
+    public var soundTime = Interval.milliseconds(300)
     /// Simultaneous sessions of socket.io clients, in rooms or not.
     public var engineSessions = 256
     /// The time between heartbeats of a socket.io session.
-    public var enginePingInterval: Duration = .seconds(10)
+    public var enginePingInterval = Interval.seconds(10)
     /// The time for the answer to a heartbeat.
-    public var enginePingTimeout: Duration = .seconds(15)
+    public var enginePingTimeout = Interval.seconds(15)
     /// The time for a polling socket.io client to upgrade to its WebSocket.
-    public var engineUpgradeTime: Duration = .seconds(10)
+    public var engineUpgradeTime = Interval.seconds(10)
     /// Simultaneous WebSockets that read the events of `/api`.
     public var eventReaders = 16
     /// Simultaneous requests that wait for a snapshot.
@@ -201,7 +202,7 @@ public struct SignallingLimits: Sendable {
     /// Snapshot data that clients haven't read yet, before no more snapshots are made.
     public var snapshotBytes = 32 << 20
     /// The time for one snapshot.
-    public var snapshotTime: Duration = .seconds(10)
+    public var snapshotTime = Interval.seconds(10)
 
     public init() {}
 
@@ -214,10 +215,7 @@ public struct SignallingLimits: Sendable {
     }
 }
 
-extension Duration {
-    /// The duration in whole microseconds, GLib's unit; at most a day.
-    var microseconds: Int {
-        let parts = min(self, .seconds(86400)).components
-        return Int(parts.seconds) * 1_000_000 + Int(parts.attoseconds / 1_000_000_000_000)
-    }
+extension Interval {
+    /// The length in whole microseconds, GLib's unit.
+    var microseconds: Int { Int(nanoseconds / 1000) }
 }
