@@ -206,6 +206,9 @@ public struct SignallingLimits: Sendable {
 
     public init() {}
 
+    /// The time between two messages of a client at `messagesPerSecond`.
+    var messagePrice: Interval { .seconds(1) / Int64(max(1, messagesPerSecond)) }
+
     /// How often to check the deadlines, in milliseconds.
     var tick: UInt32 {
         let shortest = min(

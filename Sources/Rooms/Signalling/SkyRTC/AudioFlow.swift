@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The sound that is under way to a client, which confirms it: no more than the round trip and ``maxWait``. Where
 /// the path or the client is slower, packets are left out, so that the buffers in between don't fill with old sound.
 ///
@@ -5,27 +7,27 @@
 /// ``timeout``, none is sent until all is confirmed: the next packet, which no other holds up, then measures the round
 /// trip again.
 ///
-/// Pure; times are in microseconds of one clock.
+/// Pure; the time is an argument.
 struct AudioFlow {
     /// The round trip, before anything is known of it, and the longest that a client may claim.
-    private static let usualRoundTrip = 200_000
-    private static let maxRoundTrip = 1_000_000
-    private static let timeout = 10_000_000
+    private static let usualRoundTrip = Interval.milliseconds(200)
+    private static let maxRoundTrip = Interval.seconds(1)
+    private static let timeout = Interval.seconds(10)
 
     /// The number of the last packet sent; 0 before the first.
     private(set) var last: UInt32 = 0
     /// The shortest time in which a packet was confirmed.
-    private var roundTrip: Int?
+    private var roundTrip: Interval?
     /// When the unconfirmed packets were sent, in order. It ends with `last`.
-    private var unconfirmed: [Int] = []
+    private var unconfirmed: [MonotonicTime] = []
     /// When sound was first left out, since when each confirmation has arrived late; nil if none was.
-    private var crowdedSince: Int?
-    private let maxWait: Int
+    private var crowdedSince: MonotonicTime?
+    private let maxWait: Interval
 
-    init(maxWait: Int) { self.maxWait = maxWait }
+    init(maxWait: Interval) { self.maxWait = maxWait }
 
     /// Numbers another packet, which is sent at `now`; nil if too much is under way.
-    mutating func next(at now: Int) -> UInt32? {
+    mutating func next(at now: MonotonicTime) -> UInt32? {
         let isDraining = crowdedSince.map { now - $0 > Self.timeout } ?? false
         if let oldest = unconfirmed.first {
             if isDraining { return nil }
@@ -43,7 +45,7 @@ struct AudioFlow {
 
     /// Records the client's confirmation of the packet `number` and of all before it. Returns false if nothing new is
     /// confirmed.
-    mutating func confirm(through number: UInt32, at now: Int) -> Bool {
+    mutating func confirm(through number: UInt32, at now: MonotonicTime) -> Bool {
         let rest = Int(last &- number)
         guard rest < unconfirmed.count else { return false }
         let sentAt = unconfirmed[unconfirmed.count - rest - 1]

@@ -1,5 +1,7 @@
 import CGLib
+import Clocks
 import MediaSessions
+import MediaTypes
 
 /// Writing to the client.
 extension WebSocketConnection {
@@ -15,18 +17,18 @@ extension WebSocketConnection {
     /// it has waited for too long, if too much sound is under way, or if it may no longer be heard.
     func send(_ sound: WholeAudio) {
         guard case .open = state else { return }
-        let now = g_get_monotonic_time()
-        sounds.removeAll { now - $0.since > limits.soundTime.microseconds }
+        let now = MonotonicTime.now()
+        sounds.removeAll { now - $0.since > limits.soundTime }
         sounds.append((sound, now))
         if writing == nil { writeAll() }
     }
 
     /// Counts sound from 1 again, for another stream.
-    func beginSound() { soundFlow = AudioFlow(maxWait: limits.soundTime.microseconds) }
+    func beginSound() { soundFlow = AudioFlow(maxWait: limits.soundTime) }
 
     /// Records the client's confirmation of sound. Returns false if it confirms nothing new.
     func confirmSound(through number: UInt32) -> Bool {
-        soundFlow.confirm(through: number, at: g_get_monotonic_time())
+        soundFlow.confirm(through: number, at: .now())
     }
 
     /// Forgets the pictures and the sound of which nothing has been written.
@@ -85,11 +87,9 @@ extension WebSocketConnection {
         clear()
         while !sounds.isEmpty {
             let (sound, since) = sounds.removeFirst()
-            let now = g_get_monotonic_time()
-            guard now - since <= limits.soundTime.microseconds, sound.isHeard(), let number = soundFlow.next(at: now)
-            else {
-                continue
-            }
+            let now = MonotonicTime.now()
+            guard now - since <= limits.soundTime, sound.isHeard(), let number = soundFlow.next(at: now)
+            else { continue }
             begin(sound.header(number: number), sound.bytes)
             return true
         }

@@ -1,5 +1,7 @@
 import CGLib
+import Clocks
 import MediaSessions
+import MediaTypes
 
 /// A WebSocket after its handshake: frames over a stream, with the limits of `SignallingLimits`.
 ///
@@ -26,7 +28,7 @@ final class WebSocketConnection {
         /// Our close frame is queued. Of what the client still sends, only a close frame is considered, and nothing
         /// after a fault (`isDeaf`). It is still read to the end, because closing with unread bytes would reset the
         /// connection and could discard our close frame.
-        case closing(deadline: Int, isDeaf: Bool)
+        case closing(deadline: MonotonicTime, isDeaf: Bool)
         case ended
     }
 
@@ -40,8 +42,8 @@ final class WebSocketConnection {
     /// Called after that, for the owner of the connection.
     var onGone: () -> Void = {}
 
-    /// The burst that a client may send after a quiet time, in microseconds of the allowed rate.
-    private static let burstTime = 2_000_000
+    /// The burst that a client may send after a quiet time, as the time in which the allowed rate permits it.
+    private static let burstTime = Interval.seconds(2)
 
     let stream: UnsafeMutablePointer<GIOStream>
     /// The underlying connection, while it exists.
@@ -61,15 +63,15 @@ final class WebSocketConnection {
     var pictures: [WholePicture] = []
     /// The number of the last picture that doesn't wait any more; 0 before the first of a stream.
     var begunPicture: UInt32 = 0
-    var sounds: [(sound: WholeAudio, since: Int)] = []
+    var sounds: [(sound: WholeAudio, since: MonotonicTime)] = []
     var soundFlow: AudioFlow
     /// The end of the picture or sound in `unread`, which is in front of all messages.
     var frameEnd = 0
-    private var lastPing: Int
+    private var lastPing: MonotonicTime
     private var awaitsPong = false
     private var onPong: (() -> Void)?
-    /// The time up to which the client's messages are paid for, at `messagesPerSecond` (microseconds).
-    private var messagesPaid: Int
+    /// The time up to which the client's messages are paid for, at `messagesPerSecond`.
+    private var messagesPaid: MonotonicTime
 
     /// Takes over `stream` after its handshake, including one reference to it.
     ///
@@ -80,9 +82,9 @@ final class WebSocketConnection {
     ) {
         (self.stream, self.client, self.limits, self.context) = (stream, client, limits, context)
         decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
-        soundFlow = AudioFlow(maxWait: limits.soundTime.microseconds)
+        soundFlow = AudioFlow(maxWait: limits.soundTime)
         allowance = limits.messagesBeforeJoining
-        lastPing = g_get_monotonic_time()
+        lastPing = .now()
         messagesPaid = lastPing - Self.burstTime
     }
 
@@ -136,7 +138,7 @@ final class WebSocketConnection {
     /// deaf.
     func close(_ code: CloseCode, isDeaf: Bool = false) {
         guard case .open = state else { return }
-        state = .closing(deadline: g_get_monotonic_time() + 2_000_000, isDeaf: isDeaf)
+        state = .closing(deadline: .now() + .seconds(2), isDeaf: isDeaf)
         dropFrames()
         queue(WebSocketFrame.close(code.rawValue))
     }
@@ -159,12 +161,12 @@ final class WebSocketConnection {
     /// Sends pings, and disconnects a client that didn't answer the last one. Must be called several times in
     /// `pingTime`.
     func tick() {
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         switch state {
         case .ended: return
         case .closing(let deadline, _): if now > deadline { abort() }
         case .open:
-            guard now - lastPing >= limits.pingTime.microseconds else { return }
+            guard now - lastPing >= limits.pingTime else { return }
             guard !awaitsPong else { return abort() }
             ping {}
         }
@@ -173,7 +175,7 @@ final class WebSocketConnection {
     /// Sends a ping, and calls `onPong` when it is answered. Does nothing while another one isn't answered.
     func ping(_ onPong: @escaping () -> Void) {
         guard case .open = state, !awaitsPong else { return }
-        lastPing = g_get_monotonic_time()
+        lastPing = .now()
         awaitsPong = true
         self.onPong = onPong
         queue(WebSocketFrame.ping())
@@ -254,8 +256,8 @@ extension WebSocketConnection {
             allowance = left - 1
             decoder.limit -= count
         }
-        let now = g_get_monotonic_time()
-        messagesPaid = max(messagesPaid, now - Self.burstTime) + messagePrice
+        let now = MonotonicTime.now()
+        messagesPaid = max(messagesPaid, now - Self.burstTime) + limits.messagePrice
         if messagesPaid > now {
             close(.policy, isDeaf: true)
             return false
@@ -264,9 +266,7 @@ extension WebSocketConnection {
     }
 
     /// Makes the last message count for nothing: it was one that we are glad of.
-    func refundMessage() { messagesPaid -= messagePrice }
-
-    private var messagePrice: Int { 1_000_000 / Int(max(1, limits.messagesPerSecond)) }
+    func refundMessage() { messagesPaid = messagesPaid - limits.messagePrice }
 }
 
 /// Whether a non-blocking call failed only because it would block. Frees the error.
