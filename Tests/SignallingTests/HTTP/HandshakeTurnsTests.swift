@@ -1,10 +1,11 @@
+import MediaTypes
 import Testing
 
 @testable import Signalling
 
 @Suite("Whose TLS handshake is next")
 final class HandshakeTurnsTests {
-    private var turns = HandshakeTurns(limit: 8, limitOfAddress: 3, timeout: 100)
+    private var turns = HandshakeTurns(limit: 8, limitOfAddress: 3, timeout: .milliseconds(100))
 
     /// Adds connections with numbers from `first` on, and begins what may begin.
     private func add(_ count: UInt64, from first: UInt64, of key: String?, now: Int = 0) -> [UInt64] {
@@ -14,11 +15,14 @@ final class HandshakeTurnsTests {
 
     private func steps(_ now: Int) -> [UInt64] {
         var begun: [UInt64] = []
-        while case .begin(let number) = turns.next(now: now) { begun.append(number) }
+        while case .begin(let number) = next(now) { begun.append(number) }
         return begun
     }
 
-    private func next(_ now: Int) -> HandshakeTurns.Step? { turns.next(now: now) }
+    /// The next step at a time in milliseconds.
+    private func next(_ now: Int) -> HandshakeTurns.Step? {
+        turns.next(now: MonotonicTime(nanoseconds: Int64(now) * 1_000_000))
+    }
 
     @Test("an address has only so many at once, and none on this machine counts")
     func limits() {
@@ -52,7 +56,7 @@ final class HandshakeTurnsTests {
 
     @Test("one customer's network of 48 bits can't take all places, whatever addresses it uses")
     func network() {
-        turns = HandshakeTurns(limit: 32, limitOfAddress: 3, timeout: 100)
+        turns = HandshakeTurns(limit: 32, limitOfAddress: 3, timeout: .milliseconds(100))
         for number: UInt64 in 1...32 { #expect(add(1, from: number, of: "2001:db8:1:\(number)::1") == [number]) }
         for number: UInt64 in 33...60 { turns.add(number, of: "2001:db8:1:\(number)::1") }
         turns.add(61, of: "2001:db8:2::1")

@@ -1,4 +1,5 @@
 import CGLib
+import Clocks
 import Glibc
 import MediaTypes
 import Threading
@@ -7,8 +8,8 @@ import Threading
 final class ClientConnection {
     /// The client's address in text, without the port.
     let address: String
-    /// When the connection is closed unless it makes progress (g_get_monotonic_time, microseconds).
-    var deadline = Int.max
+    /// When the connection is closed unless it makes progress.
+    var deadline = MonotonicTime.distantFuture
     /// Called once at the deadline instead of an abort.
     var onDeadline: (() -> Void)?
     /// Whether the connection comes from a trusted proxy, which serves many clients.
@@ -194,7 +195,7 @@ final class ClientConnection {
 
     /// Sets the deadline for the next step to `time` from now.
     func allow(_ time: Interval) {
-        deadline = g_get_monotonic_time() + time.microseconds
+        deadline = .now() + time
     }
 
     /// Sends `text`, bypassing libsoup, and then shuts down our sending side.
@@ -216,7 +217,7 @@ final class ClientConnection {
 
     /// Handles a deadline that has passed.
     func deadlineExpired() {
-        deadline = .max
+        deadline = .distantFuture
         guard let end = onDeadline else { return abort() }
         onDeadline = nil
         end()
@@ -224,7 +225,7 @@ final class ClientConnection {
 
     /// Shuts the connection down in both directions. Its readers and writers notice on their own.
     func abort() {
-        deadline = .max
+        deadline = .distantFuture
         g_socket_shutdown(socket, 1, 1, nil)
         idle = nil
     }

@@ -1,4 +1,5 @@
 import CGLib
+import Clocks
 import Glibc
 import MediaTypes
 
@@ -71,7 +72,7 @@ final class HTTPFront {
     /// Closes connections that have passed their deadline, and resumes accepting after the process ran out of
     /// descriptors.
     func tick() {
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         for connection in connections.all where connection.deadline < now { connection.deadlineExpired() }
         handshakes.next()
         if accepting.isEmpty { listen() }
@@ -84,7 +85,7 @@ final class HTTPFront {
 
     /// Takes the connection of `exchange` away from libsoup to use it for another protocol.
     func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
-        exchange.connection?.deadline = .max
+        exchange.connection?.deadline = .distantFuture
         return soup_server_message_steal_connection(exchange.message)
     }
 

@@ -1,9 +1,10 @@
+import MediaTypes
 import Threading
 
 /// Decides which TLS handshake begins next, and which one has to end for it: the address with the fewest running ones
 /// goes first, so that a few addresses can't keep out all others.
 ///
-/// Pure: connections are numbers, and times are in microseconds.
+/// Pure: connections are numbers, and the time is an argument.
 struct HandshakeTurns {
     enum Step: Equatable {
         case begin(UInt64)
@@ -15,18 +16,18 @@ struct HandshakeTurns {
         let number: UInt64
         /// Where it comes from; nil if that doesn't count, as on loopback.
         let origin: Crowd.Origin?
-        var began = 0
+        var began = MonotonicTime.zero
         var isEnding = false
     }
 
     private let limit: Int
     private let limitOfAddress: Int
     /// After this time, a handshake may have to end for another one.
-    private let timeout: Int
+    private let timeout: Interval
     private var waiting: [Handshake] = []
     private var running: [Handshake] = []
 
-    init(limit: Int, limitOfAddress: Int, timeout: Int) {
+    init(limit: Int, limitOfAddress: Int, timeout: Interval) {
         (self.limit, self.limitOfAddress, self.timeout) = (limit, limitOfAddress, timeout)
     }
 
@@ -42,7 +43,7 @@ struct HandshakeTurns {
     }
 
     /// What to do now; nil if there is nothing. Ask again after each step, each change, and from time to time.
-    mutating func next(now: Int) -> Step? {
+    mutating func next(now: MonotonicTime) -> Step? {
         let crowd = Crowd(running.map(\.origin))
         func count(_ handshake: Handshake) -> Int { handshake.origin.map { crowd.size(of: $0) } ?? 0 }
         let allowed = waiting.indices.filter { index in

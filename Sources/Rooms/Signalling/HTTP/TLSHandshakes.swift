@@ -1,5 +1,7 @@
 import CGLib
+import Clocks
 import Glibc
+import MediaTypes
 
 /// Runs the TLS handshakes of new connections, a limited number at a time.
 ///
@@ -49,8 +51,7 @@ final class TLSHandshakes {
         self.limits = limits
         self.context = context
         turns = HandshakeTurns(
-            limit: limits.handshakes, limitOfAddress: limits.handshakesPerAddress,
-            timeout: limits.handshakeTimeout.microseconds)
+            limit: limits.handshakes, limitOfAddress: limits.handshakesPerAddress, timeout: limits.handshakeTimeout)
     }
 
     /// Creates the server side of TLS over `plain`; nil if GLib can't.
@@ -100,7 +101,7 @@ final class TLSHandshakes {
                     + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
             return
         }
-        pending.connection.deadline = .max
+        pending.connection.deadline = .distantFuture
         queue[pending.connection.number] = pending
         let connection = pending.connection
         turns.add(connection.number, of: connection.countedAs == nil ? nil : connection.address)
@@ -115,7 +116,7 @@ final class TLSHandshakes {
 
     /// Begins what may begin. Called from time to time too, since time may end a handshake for another one.
     func next() {
-        while let step = turns.next(now: g_get_monotonic_time()) {
+        while let step = turns.next(now: .now()) {
             switch step {
             case .begin(let number):
                 if let pending = queue.removeValue(forKey: number) { run(pending) } else { turns.end(number) }
