@@ -74,7 +74,7 @@ final class RoomMembership: @unchecked Sendable {
         thread.check()
         connect()
         report()
-        thread.tick(every: 250) { [self] in
+        thread.tick(every: .milliseconds(250)) { [self] in
             poll()
             report()
         }

@@ -13,7 +13,7 @@ struct ConnectionThreadTests {
         #expect(thread.start("test"))
         thread.post {
             thread.check()
-            thread.tick(every: 1) {
+            thread.tick(every: .milliseconds(1)) {
                 thread.check()
                 ticks.give(true)
             }

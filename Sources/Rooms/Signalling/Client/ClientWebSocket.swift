@@ -154,7 +154,7 @@ package final class ClientWebSocket {
 
     private func opened() {
         phase = .open
-        ticking = EventSource.timer(every: 5000, on: context.pointer, of: self) { socket in
+        ticking = EventSource.timer(every: .seconds(5), on: context.pointer, of: self) { socket in
             socket.tick()
             return true
         }

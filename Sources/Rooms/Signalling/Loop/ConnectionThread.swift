@@ -49,10 +49,10 @@ package final class ConnectionThread: @unchecked Sendable {
         #endif
     }
 
-    /// Runs `work` every `milliseconds` until the end. Called once, on the thread.
-    package func tick(every milliseconds: UInt32, _ work: @escaping () -> Void) {
+    /// Runs `work` every `period` until the end. Called once, on the thread.
+    package func tick(every period: Interval, _ work: @escaping () -> Void) {
         check()
-        ticking = EventSource.timer(every: milliseconds, on: context.pointer, of: self) { _ in
+        ticking = EventSource.timer(every: period, on: context.pointer, of: self) { _ in
             work()
             return true
         }

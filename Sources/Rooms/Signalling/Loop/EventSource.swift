@@ -1,4 +1,5 @@
 import CGLib
+import MediaTypes
 
 /// A GSource that calls a Swift closure on its context's thread. The closure returns whether to call it again.
 ///
@@ -58,11 +59,12 @@ final class EventSource {
         g_source_destroy(source)
     }
 
-    /// Calls `run` every `milliseconds`.
+    /// Calls `run` every `period`, of which only whole milliseconds count.
     static func timer<Owner: AnyObject>(
-        every milliseconds: UInt32, on context: OpaquePointer, of owner: Owner, _ run: @escaping (Owner) -> Bool
+        every period: Interval, on context: OpaquePointer, of owner: Owner, _ run: @escaping (Owner) -> Bool
     ) -> EventSource? {
-        g_timeout_source_new(milliseconds).map { EventSource($0, .plain, on: context, of: owner, run) }
+        g_timeout_source_new(guint(clamping: period.milliseconds))
+            .map { EventSource($0, .plain, on: context, of: owner, run) }
     }
 
     /// Calls `run` while a connection waits on `listener`.

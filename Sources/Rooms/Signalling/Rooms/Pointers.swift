@@ -52,8 +52,8 @@ private struct PointerToldSoFar: Equatable {
 ///
 /// In a room that has had several tracks, a page receives only the pointers of the tracks that it watches.
 final class Pointers {
-    /// The time between two updates in milliseconds, which gives 58 a second.
-    private static let period: UInt32 = 17
+    /// The time between two updates, which gives 58 a second.
+    private static let period = Interval.milliseconds(17)
 
     private let rooms: HostRooms
     private let log: LogRateLimiter
@@ -142,7 +142,7 @@ extension Pointers {
             // If the pointer was drawn into the pictures until now, the pages don't know its position.
             show()
         } else if let due = pointer.policy.due {
-            let wait = UInt32(clamping: (due - now) / 1000 + 1)
+            let wait = Interval.microseconds(Int64(due - now)) + .milliseconds(1)
             decisions[address] = EventSource.timer(every: wait, on: context, of: self) { pointers in
                 pointers.decide(address)
                 return false

@@ -204,7 +204,7 @@ extension RoomPresence {
         let now = g_get_monotonic_time()
         let pause = max(Self.rosterPause, viewers * Self.rosterPausePerViewer)
         let wait = max(Self.rosterDelay, participantList.toldAt + pause - now)
-        participantList.timer = EventSource.timer(every: UInt32(clamping: wait / 1000), on: context, of: self) {
+        participantList.timer = EventSource.timer(every: .microseconds(Int64(wait)), on: context, of: self) {
             presence in
             presence.participantLists[room]?.timer = nil
             presence.tellRoster(of: room)

@@ -209,12 +209,12 @@ public struct SignallingLimits: Sendable {
     /// The time between two messages of a client at `messagesPerSecond`.
     var messagePrice: Interval { .seconds(1) / Int64(max(1, messagesPerSecond)) }
 
-    /// How often to check the deadlines, in milliseconds.
-    var tick: UInt32 {
+    /// The time between two checks of the deadlines.
+    var tick: Interval {
         let shortest = min(
             requestTime, answerTime, idleTime, joinTime, returnTime, pingTime, enginePingInterval, enginePingTimeout,
             engineUpgradeTime, snapshotTime, handshakeTime)
-        return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
+        return min(.seconds(1), max(.milliseconds(20), shortest / 4))
     }
 }
 

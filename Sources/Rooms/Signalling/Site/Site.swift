@@ -1,3 +1,4 @@
+import MediaTypes
 import Rooms
 import Threading
 import Viewer
@@ -100,7 +101,7 @@ final class Site {
         pointers.stop()
         presence.stop()
         var rounds = 0
-        ticking = EventSource.timer(every: 10, on: context, of: self) { site in
+        ticking = EventSource.timer(every: .milliseconds(10), on: context, of: self) { site in
             rounds += 1
             guard site.webSockets.isEmpty || rounds > 50 else { return true }
             site.webSockets.abort()
