@@ -194,7 +194,7 @@ let package = Package(
             ]),
 
         // Rooms: who watches.
-        pure("Rooms", "Rooms"),
+        pure("Rooms", "Rooms", ["MediaTypes"]),
         pure("Rooms", "SocketIORooms", ["ByteCoding", "Rooms"]),
         // The page. The build joins its files and compiles them into the host.
         pure("Rooms", "PageBundling"),
@@ -426,7 +426,7 @@ let package = Package(
                 "LinkTransport", "AudioCoding", "Opus", "Processes", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
-        tests("RoomsTests", ["Rooms", "TestSupport"]),
+        tests("RoomsTests", ["Rooms", "MediaTypes", "TestSupport"]),
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
         tests("PageBundlingTests", ["PageBundling"]),
         tests("ViewerTests", ["Viewer", "Processes", "TestSupport"], exclude: ["page"]),

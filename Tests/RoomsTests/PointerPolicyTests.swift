@@ -1,6 +1,11 @@
+import MediaTypes
 import Rooms
 import TestSupport
 import Testing
+
+private func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+}
 
 @Suite("Who draws the pointer")
 struct PointerPolicyTests {
@@ -16,29 +21,31 @@ struct PointerPolicyTests {
     private final class Decider {
         private var policy = PointerPolicy()
         var isDrawn: Bool { policy.isDrawn }
-        var due: Int? { policy.due }
+        var due: MonotonicTime? { policy.due }
 
-        func decide(for audience: PointerPolicy.Audience, at now: Int) -> Bool { policy.decide(for: audience, at: now) }
+        func decide(for audience: PointerPolicy.Audience, at now: MonotonicTime) -> Bool {
+            policy.decide(for: audience, at: now)
+        }
     }
 
     @Test("pictures carry it until a source can tell it apart, and then pages draw it")
     func source() {
         let policy = Decider()
         #expect(policy.isDrawn)
-        #expect(policy.decide(for: audience(pages: 3, source: false), at: 0) == false)
-        #expect(policy.decide(for: audience(pages: 3), at: 10) == true)
+        #expect(policy.decide(for: audience(pages: 3, source: false), at: at(0)) == false)
+        #expect(policy.decide(for: audience(pages: 3), at: at(10)) == true)
         #expect(!policy.isDrawn)
-        #expect(policy.decide(for: audience(pages: 3, source: false), at: 2_000_000) == true)
+        #expect(policy.decide(for: audience(pages: 3, source: false), at: at(2000)) == true)
         #expect(policy.isDrawn)
     }
 
     @Test("one who can't draw it brings it into the pictures for all, for as long as he stays")
     func plainReader() {
         let policy = Decider()
-        #expect(policy.decide(for: audience(pages: 1), at: 0) == true)
-        #expect(policy.decide(for: audience(pages: 1, plain: 1), at: 1_000_000) == true)
+        #expect(policy.decide(for: audience(pages: 1), at: at(0)) == true)
+        #expect(policy.decide(for: audience(pages: 1, plain: 1), at: at(1000)) == true)
         #expect(policy.isDrawn)
-        #expect(policy.decide(for: audience(pages: 1), at: 2_000_000) == true)
+        #expect(policy.decide(for: audience(pages: 1), at: at(2000)) == true)
         #expect(!policy.isDrawn)
     }
 
@@ -48,7 +55,7 @@ struct PointerPolicyTests {
         let pages = [1, 100, 101, 100, 90, 89, 95, 100, 101]
         var drawn: [Bool] = []
         for (index, count) in pages.enumerated() {
-            _ = policy.decide(for: audience(pages: count), at: (index + 1) * 1_000_000)
+            _ = policy.decide(for: audience(pages: count), at: at((Int64(index) + 1) * 1000))
             drawn.append(policy.isDrawn)
         }
         #expect(drawn == [false, false, true, true, true, false, false, false, true])
@@ -57,13 +64,13 @@ struct PointerPolicyTests {
     @Test("a change waits for half a second after the last one, and is forgotten where it is no longer wanted")
     func pause() {
         let policy = Decider()
-        #expect(policy.decide(for: audience(), at: 1_000_000) == true)
-        #expect(policy.decide(for: audience(plain: 1), at: 1_100_000) == false)
-        #expect(policy.due == 1_500_000)
-        #expect(policy.decide(for: audience(), at: 1_200_000) == false)
+        #expect(policy.decide(for: audience(), at: at(1000)) == true)
+        #expect(policy.decide(for: audience(plain: 1), at: at(1100)) == false)
+        #expect(policy.due == at(1500))
+        #expect(policy.decide(for: audience(), at: at(1200)) == false)
         #expect(policy.due == nil)
-        #expect(policy.decide(for: audience(plain: 1), at: 1_499_999) == false)
-        #expect(policy.decide(for: audience(plain: 1), at: 1_500_000) == true)
+        #expect(policy.decide(for: audience(plain: 1), at: at(1499)) == false)
+        #expect(policy.decide(for: audience(plain: 1), at: at(1500)) == true)
         #expect(policy.isDrawn && policy.due == nil)
     }
 
@@ -71,11 +78,11 @@ struct PointerPolicyTests {
     func random() {
         var random = SeededRandom(seed: 17)
         let policy = Decider()
-        var time = 0
-        var changes: [Int] = []
+        var time = MonotonicTime.zero
+        var changes: [MonotonicTime] = []
         var last = audience()
         for _ in 0..<5000 {
-            time += Int.random(in: 0...200_000, using: &random)
+            time = time + .microseconds(Int64.random(in: 0...200_000, using: &random))
             last = audience(
                 pages: Int.random(in: 80...110, using: &random), plain: Int.random(in: 0...1, using: &random),
                 source: Int.random(in: 0...9, using: &random) > 0)

@@ -1,3 +1,5 @@
+public import MediaTypes
+
 /// Decides how the pointer of a room is drawn: into the pictures for all viewers, or by each page itself.
 ///
 /// A pure core: the audience and the time go in, and a decision comes out. It has no thread, no clock and no I/O.
@@ -8,8 +10,8 @@ public struct PointerPolicy: Sendable {
     /// Below this number of pages, the pages draw the pointer again. The gap to ``maxPages`` provides hysteresis: one
     /// viewer who comes and goes doesn't switch it back and forth.
     public static let fewPages = 90
-    /// The shortest time between two changes, in microseconds. Each change costs a picture.
-    public static let pause = 500_000
+    /// The shortest time between two changes. Each change costs a picture.
+    public static let pause = Interval.milliseconds(500)
 
     /// The facts that the decision is based on.
     public struct Audience: Sendable, Equatable {
@@ -26,19 +28,19 @@ public struct PointerPolicy: Sendable {
 
     /// Whether the pictures should contain the pointer.
     public private(set) var isDrawn = true
-    /// When a postponed change is due, in microseconds; nil if none is pending.
-    public private(set) var due: Int?
+    /// When a postponed change is due; nil if none is pending.
+    public private(set) var due: MonotonicTime?
 
-    private var lastChange: Int?
+    private var lastChange: MonotonicTime?
 
     /// Creates a policy that draws the pointer into the pictures until the first decision.
     public init() {}
 
-    /// Decides for `audience` at `now`, in microseconds of any monotonic clock.
+    /// Decides for `audience` at `now`.
     ///
     /// - Returns: whether ``isDrawn`` has changed. A change that would follow the last one too soon is postponed until
     ///   ``due``.
-    public mutating func decide(for audience: Audience, at now: Int) -> Bool {
+    public mutating func decide(for audience: Audience, at now: MonotonicTime) -> Bool {
         due = nil
         guard wish(for: audience) != isDrawn else { return false }
         if let lastChange, now - lastChange < Self.pause {

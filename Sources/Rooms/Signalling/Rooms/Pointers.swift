@@ -1,4 +1,4 @@
-import CGLib
+import Clocks
 import MediaSessions
 import MediaTypes
 import Rooms
@@ -130,7 +130,7 @@ extension Pointers {
         audience.plainReaders =
             pointer.readers + rooms.directory.peerCount(of: address.track, in: address.room)
             + plainReaders.values.count { $0 == address }
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         let hasChanged = pointer.policy.decide(for: audience, at: now)
         pointers[address] = pointer
         if hasChanged {
@@ -142,7 +142,8 @@ extension Pointers {
             // If the pointer was drawn into the pictures until now, the pages don't know its position.
             show()
         } else if let due = pointer.policy.due {
-            let wait = Interval.microseconds(Int64(due - now)) + .milliseconds(1)
+            // A timer's whole milliseconds must not end before the change is due.
+            let wait = due - now + .milliseconds(1)
             decisions[address] = EventSource.timer(every: wait, on: context, of: self) { pointers in
                 pointers.decide(address)
                 return false
