@@ -1,4 +1,4 @@
-import CGLib
+import Clocks
 import MediaTypes
 import Rooms
 import Synchronization
@@ -7,8 +7,8 @@ import Synchronization
 private struct PendingSnapshot {
     let exchange: HTTPExchange
     let headers: HTTPHeaders
-    /// When the request times out (g_get_monotonic_time).
-    let deadline: Int
+    /// When the request times out.
+    let deadline: MonotonicTime
 }
 
 /// A snapshot file that is being made, or will be, for all requests that wait for it.
@@ -30,8 +30,8 @@ private final class SnapshotJob {
     let media: any RoomMedia
     let demand = Demand()
     var waiting: [PendingSnapshot]
-    /// The ticket and the deadline (g_get_monotonic_time), once the media layer has been asked; nil before.
-    var underWay: (ticket: UInt64, deadline: Int)?
+    /// The ticket and the deadline, once the media layer has been asked; nil before.
+    var underWay: (ticket: UInt64, deadline: MonotonicTime)?
 
     init(_ subject: Subject, media: any RoomMedia, for first: PendingSnapshot) {
         (self.subject, self.media, waiting) = (subject, media, [first])
@@ -85,7 +85,7 @@ final class Snapshots {
             let subject = SnapshotJob.Subject(track: address, format: format)
             let pending = PendingSnapshot(
                 exchange: exchange, headers: headers + [("Cache-Control", "no-store")],
-                deadline: g_get_monotonic_time() + limits.snapshotTime.microseconds)
+                deadline: .now() + limits.snapshotTime)
             if let job = jobs.first(where: { $0.subject == subject && $0.underWay == nil }) {
                 job.waiting.append(pending)
             } else {
@@ -98,7 +98,7 @@ final class Snapshots {
     /// Answers requests that have waited too long, and drops those whose client has disconnected.
     func tick() {
         guard !jobs.isEmpty else { return }
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         for job in jobs {
             dropGone(of: job)
             for pending in job.waiting where pending.deadline < now {
@@ -172,7 +172,7 @@ final class Snapshots {
     private func start(_ job: SnapshotJob) {
         lastTicket += 1
         let ticket = lastTicket
-        job.underWay = (ticket, g_get_monotonic_time() + limits.snapshotTime.microseconds)
+        job.underWay = (ticket, MonotonicTime.now() + limits.snapshotTime)
         job.media.snapshot(job.subject.format, isWanted: { [demand = job.demand] in demand.isWanted }) {
             [post] result in
             post { $0.isReady(ticket, result) }
