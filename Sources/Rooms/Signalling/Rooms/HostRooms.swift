@@ -1,4 +1,4 @@
-import CGLib
+import Clocks
 import MediaSessions
 import MediaTypes
 import Rooms
@@ -14,8 +14,8 @@ struct SharedTrack {
     let media: any RoomMedia
     /// The state of its source.
     var state = SourceState.waiting
-    /// The time at which that state began (g_get_monotonic_time).
-    var since = g_get_monotonic_time()
+    /// The time at which that state began.
+    var since = MonotonicTime.now()
     /// Whether it can be heard.
     var sound = AudioState.none
     /// What else is said of it.
@@ -115,7 +115,7 @@ final class HostRooms {
         guard let shared = tracks[address],
             shared.state.word != state.word || shared.state.message != state.message
         else { return false }
-        if shared.state.word != state.word { tracks[address]?.since = g_get_monotonic_time() }
+        if shared.state.word != state.word { tracks[address]?.since = .now() }
         tracks[address]?.state = state
         return true
     }

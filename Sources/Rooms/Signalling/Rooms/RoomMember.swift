@@ -1,4 +1,5 @@
 import MediaSessions
+import MediaTypes
 import Rooms
 
 /// A client with an open WebSocket, or a viewer whose WebSocket has just broken off.
@@ -8,11 +9,11 @@ final class RoomMember {
     private(set) var address: String
     /// The secret with which the client may go on by another WebSocket.
     let resumption = newIdentifier()
-    /// When the member is taken to have left, because its WebSocket broke off and no other came
-    /// (g_get_monotonic_time); nil while its WebSocket is open.
-    var leaveBy: Int?
-    /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
-    var joinBy: Int?
+    /// When the member is taken to have left, because its WebSocket broke off and no other came; nil while its
+    /// WebSocket is open.
+    var leaveBy: MonotonicTime?
+    /// The deadline for joining; nil once the client has joined.
+    var joinBy: MonotonicTime?
     /// The room that the member is in.
     var room: String?
     /// The room that the sharer has sent it away from. Its client doesn't know if its WebSocket had broken off.
@@ -24,7 +25,7 @@ final class RoomMember {
     /// The pictures that it gets on its WebSocket, in one of those sessions.
     var frames: FrameStream?
 
-    init(id: MemberID, socket: WebSocketConnection, address: String, joinBy: Int) {
+    init(id: MemberID, socket: WebSocketConnection, address: String, joinBy: MonotonicTime) {
         (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
     }
 

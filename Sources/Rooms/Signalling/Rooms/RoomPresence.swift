@@ -1,4 +1,4 @@
-import CGLib
+import Clocks
 import MediaSessions
 import MediaTypes
 import Rooms
@@ -11,8 +11,8 @@ final class RoomPresence {
     private struct Presence {
         var who: Participant
         let room: String
-        /// When the participant arrived (g_get_monotonic_time).
-        let since: Int
+        /// When the participant arrived.
+        let since: MonotonicTime
         /// The track that the participant watches or sends; nil for members of a room, whose tracks the directory
         /// knows.
         let track: TrackName?
@@ -24,9 +24,9 @@ final class RoomPresence {
 
     /// The list of participants that a room's viewers are sent, and when it was sent.
     private struct ParticipantList {
-        /// The last list sent, and when it was sent (g_get_monotonic_time).
+        /// The last list sent, and when it was sent.
         var text = ""
-        var toldAt = Int.min / 2
+        var toldAt = MonotonicTime(nanoseconds: .min)
         /// The timer for the next list; nil if nothing has changed.
         var timer: EventSource?
     }
@@ -81,7 +81,7 @@ final class RoomPresence {
         sessions: @escaping () -> [TrackName: ClientSession] = { [:] }, remove: @escaping () -> Void
     ) {
         let presence = Presence(
-            who: who, room: room, since: g_get_monotonic_time(), track: track, sessions: sessions, remove: remove)
+            who: who, room: room, since: .now(), track: track, sessions: sessions, remove: remove)
         if let former = present.updateValue(presence, forKey: who.id) { count(former.who.address, -1) }
         count(who.address, 1)
         if who.kind == .player || who.kind == .caller { players.insert(who.id) }
@@ -135,7 +135,7 @@ final class RoomPresence {
     /// Returns the current state of the rooms, in the order of the configuration, with participants in order of
     /// arrival.
     func report() -> RoomsDocument {
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         let directory = rooms.directory
         let present = Dictionary(grouping: present.values, by: \.room)
         let rooms = directory.roomNames.map { room in
@@ -167,8 +167,8 @@ final class RoomPresence {
         return paths.isEmpty ? nil : paths
     }
 
-    /// Microseconds in seconds, rounded down to tenths.
-    private static func seconds(in microseconds: Int) -> Double { Double(microseconds / 100_000) / 10 }
+    /// A length in seconds, rounded down to tenths.
+    private static func seconds(in length: Interval) -> Double { Double(length.milliseconds / 100) / 10 }
 
     func stop() {
         participantLists = [:]
@@ -182,13 +182,13 @@ final class RoomPresence {
 // MARK: - Telling each other
 
 extension RoomPresence {
-    /// The minimum time between two lists for a room, in microseconds.
-    private static let rosterPause = 1_000_000
-    /// If a room has many viewers, the minimum time is this long for each of them instead, in microseconds, so that at
-    /// most 200 messages per second are sent.
-    private static let rosterPausePerViewer = 5000
-    /// How long a change waits for others that can be sent with it, in microseconds.
-    private static let rosterDelay = 100_000
+    /// The minimum time between two lists for a room.
+    private static let rosterPause = Interval.seconds(1)
+    /// If a room has many viewers, the minimum time is this long for each of them instead, so that at most 200 messages
+    /// per second are sent.
+    private static let rosterPausePerViewer = Interval.milliseconds(5)
+    /// How long a change waits for others that can be sent with it.
+    private static let rosterDelay = Interval.milliseconds(100)
 
     /// Sends a new member the last list that was sent to all. Later changes follow with the next list.
     func tellRoster(of room: String, to member: RoomMember) {
@@ -201,11 +201,10 @@ extension RoomPresence {
         guard viewers > 0 else { return participantLists[room] = nil }
         var participantList = participantLists[room] ?? ParticipantList()
         guard participantList.timer == nil else { return }
-        let now = g_get_monotonic_time()
-        let pause = max(Self.rosterPause, viewers * Self.rosterPausePerViewer)
+        let now = MonotonicTime.now()
+        let pause = max(Self.rosterPause, Self.rosterPausePerViewer * Int64(viewers))
         let wait = max(Self.rosterDelay, participantList.toldAt + pause - now)
-        participantList.timer = EventSource.timer(every: .microseconds(Int64(wait)), on: context, of: self) {
-            presence in
+        participantList.timer = EventSource.timer(every: wait, on: context, of: self) { presence in
             presence.participantLists[room]?.timer = nil
             presence.tellRoster(of: room)
             return false
@@ -219,7 +218,7 @@ extension RoomPresence {
         let text = SkyRTCReply(people: people.members, count: people.count + playerCount(in: room)).text
         guard text != participantList.text else { return }
         participantList.text = text
-        participantList.toldAt = g_get_monotonic_time()
+        participantList.toldAt = .now()
         participantLists[room] = participantList
         rooms.tellViewers(of: room, text)
     }

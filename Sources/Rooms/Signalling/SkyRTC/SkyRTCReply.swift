@@ -114,11 +114,11 @@ struct SkyRTCReply: Encodable {
             }
     }
 
-    /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`, and whether the source
-    /// is never silent. `track` is given if the room has had several.
-    init(_ state: SourceState, microseconds: Int, isSteady: Bool = false, track: TrackName? = nil) {
+    /// `_state`, to viewers: the state of a track's source, which has lasted for `age`, and whether the source is never
+    /// silent. `track` is given if the room has had several.
+    init(_ state: SourceState, age: Interval, isSteady: Bool = false, track: TrackName? = nil) {
         eventName = "_state"
-        let seconds = (Double(microseconds) / 1000).rounded() / 1000
+        let seconds = (age.seconds * 1000).rounded() / 1000
         let message = state.message
         data = Payload(
             source: state.word, since: seconds, message: message.isEmpty ? nil : message,

@@ -1,4 +1,5 @@
-import CGLib
+import Clocks
+import MediaTypes
 import Rooms
 import Threading
 import Viewer
@@ -35,7 +36,7 @@ extension SkyRTCRooms {
         guard member.socket.brokeOff, !member.sessions.isEmpty, rooms.directory.greetingAgain(member.id) != nil else {
             return false
         }
-        member.leaveBy = g_get_monotonic_time() + configuration.limits.returnTime.microseconds
+        member.leaveBy = MonotonicTime.now() + configuration.limits.returnTime
         return true
     }
 

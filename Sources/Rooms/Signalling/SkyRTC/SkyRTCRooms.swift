@@ -1,4 +1,4 @@
-import CGLib
+import Clocks
 import MediaSessions
 import MediaTypes
 import Rooms
@@ -16,7 +16,7 @@ final class SkyRTCRooms {
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let log: LogRateLimiter
-    private let startTime = g_get_monotonic_time()
+    private let startTime = MonotonicTime.now()
     private var expiredRooms: Set<String> = []
 
     init(
@@ -31,7 +31,7 @@ final class SkyRTCRooms {
     /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
     func open(_ socket: WebSocketConnection, from address: String) {
         let id = MemberID(newIdentifier())
-        let joinBy = g_get_monotonic_time() + configuration.limits.joinTime.microseconds
+        let joinBy = MonotonicTime.now() + configuration.limits.joinTime
         rooms[id] = RoomMember(id: id, socket: socket, address: address, joinBy: joinBy)
         listen(to: socket, of: id)
         socket.start()
@@ -48,7 +48,7 @@ final class SkyRTCRooms {
             presence.removeAll(from: room)
             presence.changed(in: room)
         }
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         for member in Array(rooms.members.values) {
             if let leaveBy = member.leaveBy, now > leaveBy { left(member) }
             guard let joinBy = member.joinBy, now > joinBy else { continue }
@@ -135,17 +135,15 @@ extension SkyRTCRooms {
     private func stateReply(of address: TrackAddress) -> SkyRTCReply? {
         rooms[address].map { shared in
             SkyRTCReply(
-                shared.state, microseconds: g_get_monotonic_time() - shared.since,
-                isSteady: shared.media.isSteady, track: rooms.label(of: address))
+                shared.state, age: MonotonicTime.now() - shared.since, isSteady: shared.media.isSteady,
+                track: rooms.label(of: address))
         }
     }
 
     /// Sends a new member the states of the sources of its room's tracks, and which tracks have sound.
     func tellStates(to member: RoomMember, in room: String) {
         var replies = rooms.addresses(in: room).compactMap { stateReply(of: $0) }
-        if replies.isEmpty {
-            replies = [SkyRTCReply(.waiting, microseconds: g_get_monotonic_time() - startTime)]
-        }
+        if replies.isEmpty { replies = [SkyRTCReply(.waiting, age: MonotonicTime.now() - startTime)] }
         for address in rooms.addresses(in: room) {
             // A track whose sound was never announced has none.
             guard let sound = rooms[address]?.sound, sound != AudioState.none else { continue }
