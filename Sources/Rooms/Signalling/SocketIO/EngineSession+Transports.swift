@@ -1,4 +1,5 @@
-import CGLib
+import Clocks
+import MediaTypes
 import SocketIORooms
 
 /// Long polling: a GET waits for packets to the client, and a POST brings packets from it.
@@ -45,8 +46,8 @@ extension EngineSession {
     }
 
     private func pay(for packets: Int) -> Bool {
-        let now = g_get_monotonic_time()
-        packetsPaid = max(packetsPaid, now - Self.burstTime) + packets * (1_000_000 / max(1, limits.messagesPerSecond))
+        let now = MonotonicTime.now()
+        packetsPaid = max(packetsPaid, now - Self.burstTime) + limits.messagePrice * Int64(packets)
         return packetsPaid <= now
     }
 
@@ -79,7 +80,7 @@ extension EngineSession {
     /// Prepares an upgrade to a WebSocket, which isn't started yet. It takes over when the client has probed it and
     /// confirms; otherwise the attempt fails after 10 s.
     func probe(_ socket: WebSocketConnection) {
-        upgrade = Upgrade(socket: socket, deadline: g_get_monotonic_time() + limits.engineUpgradeTime.microseconds)
+        upgrade = Upgrade(socket: socket, deadline: .now() + limits.engineUpgradeTime)
         socket.onMessage = { [unowned self] text in probing(text) }
         socket.onEnd = { [unowned self] in upgrade = nil }
     }
@@ -96,7 +97,7 @@ extension EngineSession {
             upgrade = nil
             transport = .webSocket(socket)
             if isAdmitted { socket.admit() }
-            lastHeard = g_get_monotonic_time()
+            lastHeard = .now()
             listen(to: socket)
             answerPoll([EnginePacket(.noop)])
             for packet in unsent { socket.send(packet.encoded) }

@@ -1,4 +1,5 @@
-import CGLib
+import Clocks
+import MediaTypes
 import SocketIORooms
 
 /// A client's Engine.IO session: packets in both directions over long polling, over a WebSocket, or over polling first
@@ -20,14 +21,14 @@ final class EngineSession {
     enum State {
         case open
         /// Nothing more will be sent; a polling client has until the deadline to fetch the rest.
-        case closing(deadline: Int)
+        case closing(deadline: MonotonicTime)
         case ended
     }
 
     /// A WebSocket that a polling client wants to upgrade to.
     struct Upgrade {
         let socket: WebSocketConnection
-        let deadline: Int
+        let deadline: MonotonicTime
         var isProbed = false
     }
 
@@ -42,8 +43,8 @@ final class EngineSession {
     var onEnd: () -> Void = {}
 
     let limits: SignallingLimits
-    /// When it was opened (g_get_monotonic_time).
-    let opened: Int
+    /// When it was opened.
+    let opened: MonotonicTime
     var transport: Transport
     var state = State.open
     var upgrade: Upgrade?
@@ -57,23 +58,23 @@ final class EngineSession {
     var bytesLeft: Int
     var unsent: [EnginePacket] = []
     var unsentCount = 0
-    var lastHeard: Int
-    private var lastPing: Int
+    var lastHeard: MonotonicTime
+    private var lastPing: MonotonicTime
     private var awaitsPong = false
-    /// The time up to which a polling client's packets are paid for, at `messagesPerSecond` (microseconds).
-    var packetsPaid: Int
+    /// The time up to which a polling client's packets are paid for, at `messagesPerSecond`.
+    var packetsPaid: MonotonicTime
 
-    /// The burst that a polling client may send after a quiet time, in microseconds of the allowed rate.
-    static let burstTime = 2_000_000
+    /// The burst that a polling client may send after a quiet time, as the time in which the allowed rate permits it.
+    static let burstTime = Interval.seconds(2)
     /// How long a polling client has to fetch the rest.
-    private static let farewellMicroseconds = 5_000_000
+    private static let farewellTime = Interval.seconds(5)
 
     /// Creates a session over `socket`, which isn't started yet, or over polling.
     init(name: String, version: EngineVersion, socket: WebSocketConnection?, address: String, limits: SignallingLimits)
     {
         (self.name, self.version, self.address, self.limits) = (name, version, address, limits)
         transport = socket.map { .webSocket($0) } ?? .polling
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         opened = now
         lastHeard = now
         lastPing = now
@@ -100,8 +101,8 @@ final class EngineSession {
     func greet() {
         let greeting = EngineGreeting(
             session: name, version: version, mayUpgrade: isPolling,
-            pingInterval: limits.enginePingInterval.microseconds / 1000,
-            pingTimeout: limits.enginePingTimeout.microseconds / 1000, payloadLimit: limits.body)
+            pingInterval: Int(limits.enginePingInterval.milliseconds),
+            pingTimeout: Int(limits.enginePingTimeout.milliseconds), payloadLimit: limits.body)
         send(greeting.packet)
     }
 
@@ -131,13 +132,13 @@ final class EngineSession {
         dropUpgrade()
         switch transport {
         case .webSocket(let socket):
-            state = .closing(deadline: .max)
+            state = .closing(deadline: .distantFuture)
             socket.close(.normal)
         case .polling:
             send(EnginePacket(.close))
             guard case .open = state else { return }
             if unsent.isEmpty { return end() }
-            state = .closing(deadline: g_get_monotonic_time() + Self.farewellMicroseconds)
+            state = .closing(deadline: .now() + Self.farewellTime)
         }
     }
 
@@ -164,13 +165,13 @@ final class EngineSession {
     /// Ends the session because the host is ending. A WebSocket client learns the reason from the close code.
     func endWithHost() {
         guard case .webSocket(let socket) = transport else { return end() }
-        state = .closing(deadline: .max)
+        state = .closing(deadline: .distantFuture)
         socket.close(.goingAway)
     }
 
     /// Sends heartbeats, and ends the session on a timeout. Must be called several times during a ping timeout.
     func tick() {
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         if let deadline = upgrade?.deadline, now > deadline { upgrade?.socket.close(.policy) }
         switch state {
         case .ended: return
@@ -181,8 +182,7 @@ final class EngineSession {
         }
         // A waiting request notices by itself when its client is gone.
         if let waiting, waiting.exchange.clientIsGone { return end() }
-        let interval = limits.enginePingInterval.microseconds
-        let timeout = limits.enginePingTimeout.microseconds
+        let (interval, timeout) = (limits.enginePingInterval, limits.enginePingTimeout)
         switch version {
         case .three: if now - lastHeard > interval + timeout { end() }
         case .four where awaitsPong: if now - lastPing > timeout { end() }
@@ -213,7 +213,7 @@ final class EngineSession {
 
     func receive(_ packet: EnginePacket) {
         guard case .open = state else { return }
-        lastHeard = g_get_monotonic_time()
+        lastHeard = .now()
         switch packet.kind {
         case .ping: send(EnginePacket(.pong, packet.text))
         case .pong: awaitsPong = false

@@ -1,3 +1,4 @@
+import MediaTypes
 import Rooms
 import SocketIORooms
 
@@ -6,8 +7,8 @@ final class PairClient {
     let member: MemberID
     let session: EngineSession
     var address: String { session.address }
-    /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
-    var joinBy: Int?
+    /// The deadline for joining; nil once the client has joined.
+    var joinBy: MonotonicTime?
     /// Whether the client is in the namespace, which version 4 must ask for.
     var isConnected = false
     /// The room that the client is in.
@@ -20,7 +21,7 @@ final class PairClient {
     /// The client's media session, while it has one, and the track it is for.
     var media: (session: ClientSession, address: TrackAddress)?
 
-    init(member: MemberID, session: EngineSession, joinBy: Int) {
+    init(member: MemberID, session: EngineSession, joinBy: MonotonicTime) {
         (self.member, self.session, self.joinBy) = (member, session, joinBy)
     }
 }

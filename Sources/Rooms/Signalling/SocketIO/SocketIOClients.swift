@@ -1,6 +1,7 @@
 import ByteCoding
-import CGLib
+import Clocks
 import MediaSessions
+import MediaTypes
 import Rooms
 import SocketIORooms
 import Threading
@@ -12,7 +13,6 @@ final class SocketIOClients {
     private static let maxName = 512
 
     let configuration: SignallingConfiguration
-    private let joinTime: Int
     let rooms: HostRooms
     let admission: Admission
     private let pointers: Pointers
@@ -30,7 +30,6 @@ final class SocketIOClients {
         presence: RoomPresence, sessionEnds: SessionEnds, log: LogRateLimiter
     ) {
         self.configuration = configuration
-        joinTime = configuration.limits.joinTime.microseconds
         (self.rooms, self.admission, self.log) = (rooms, admission, log)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
     }
@@ -38,7 +37,7 @@ final class SocketIOClients {
     /// Takes over a new session and greets its client. `onEnd` is called when the session has ended.
     func open(_ session: EngineSession, onEnd: @escaping () -> Void) {
         let member = MemberID(newIdentifier())
-        let client = PairClient(member: member, session: session, joinBy: g_get_monotonic_time() + joinTime)
+        let client = PairClient(member: member, session: session, joinBy: .now() + configuration.limits.joinTime)
         clients[member] = client
         session.onMessage = { [unowned self, unowned client] text in received(text, from: client) }
         session.onEnd = { [unowned self] in
@@ -51,7 +50,7 @@ final class SocketIOClients {
     }
 
     func tick() {
-        let now = g_get_monotonic_time()
+        let now = MonotonicTime.now()
         for client in Array(clients.values) {
             if let joinBy = client.joinBy, now > joinBy {
                 client.joinBy = nil
@@ -221,7 +220,7 @@ extension SocketIOClients {
             // The client may try again.
             (client.room, client.call) = (nil, nil)
             client.session.allowAnotherTry()
-            client.joinBy = g_get_monotonic_time() + joinTime
+            client.joinBy = MonotonicTime.now() + configuration.limits.joinTime
         case .notice(.joined, _):
             // Clients make their connection on `joined`. They pass over an event that they don't know.
             let servers = configuration.iceServers.forClient()
