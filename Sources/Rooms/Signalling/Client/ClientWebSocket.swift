@@ -1,4 +1,5 @@
 import CGLib
+import Clocks
 import MediaTypes
 
 /// A WebSocket to an external server: GLib connects and does TLS, with the certificates that `ServerTrust` accepts, and
@@ -19,8 +20,8 @@ package final class ClientWebSocket {
         case connecting, shakingHands, open, ended
     }
 
-    /// How often a ping is sent, and after what silence the server is given up, in seconds.
-    private static let pingTime = (every: 15, most: 35)
+    /// How often a ping is sent, and after what silence the server is given up.
+    private static let pingTime = (every: Interval.seconds(15), most: Interval.seconds(35))
     /// The most bytes that the server may leave unread.
     private static let maxUnread = 1 << 20
     private static let chunksAtOnce = 4
@@ -43,8 +44,8 @@ package final class ClientWebSocket {
     private var trust: ServerTrust?
     private var secured: UnsafeMutablePointer<GTlsConnection>?
     private var watching: gulong = 0
-    private var lastHeard = g_get_monotonic_time()
-    private var lastPing = g_get_monotonic_time()
+    private var lastHeard = MonotonicTime.now()
+    private var lastPing = MonotonicTime.now()
 
     /// Prepares a connection; `connect` begins it.
     ///
@@ -162,9 +163,9 @@ package final class ClientWebSocket {
     }
 
     private func tick() {
-        let now = g_get_monotonic_time()
-        if now - lastHeard > Self.pingTime.most * 1_000_000 { return fail(.silent) }
-        guard now - lastPing >= Self.pingTime.every * 1_000_000 else { return }
+        let now = MonotonicTime.now()
+        if now - lastHeard > Self.pingTime.most { return fail(.silent) }
+        guard now - lastPing >= Self.pingTime.every else { return }
         lastPing = now
         queue(WebSocketFrame.ping())
     }
@@ -204,7 +205,7 @@ extension ClientWebSocket {
                 fail(.closed(code: nil))
                 return false
             }
-            lastHeard = g_get_monotonic_time()
+            lastHeard = .now()
             take(chunk.prefix(count))
         }
         return phase != .ended

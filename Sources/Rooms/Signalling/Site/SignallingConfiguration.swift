@@ -217,8 +217,3 @@ public struct SignallingLimits: Sendable {
         return min(.seconds(1), max(.milliseconds(20), shortest / 4))
     }
 }
-
-extension Interval {
-    /// The length in whole microseconds, GLib's unit.
-    var microseconds: Int { Int(nanoseconds / 1000) }
-}
