@@ -6,9 +6,9 @@ import Synchronization
 import Threading
 import TrackHub
 
-/// What a connection's thread writes once it is connected.
-extension PushConnection {
-    func writeAll(to stream: inout PushStream) throws(MediaFileError) {
+/// What the push's thread writes once it is connected.
+extension PushSender {
+    mutating func writeAll(to stream: inout PushStream) throws(MediaFileError) {
         while true {
             switch next(silenceDue: stream.soundDue) {
             case .end: return
@@ -20,9 +20,9 @@ extension PushConnection {
                 try write(packets, to: &stream)
             case .frame where !stream.hasPictures:
                 // Only another connection can send them.
-                shared.withLock { $0.lacksPictures = true }
+                exchange.progress.withLock { $0.lacksPictures = true }
             case .frame(let frame) where stream.needsAnotherFile(for: frame):
-                shared.withLock { $0.hasEndedFile = true }
+                exchange.progress.withLock { $0.hasEndedFile = true }
                 return
             case .frame(let frame): try write(frame, to: &stream)
             }
@@ -33,20 +33,20 @@ extension PushConnection {
     /// connection ends.
     func linger() {
         let end = MonotonicTime.now() + .milliseconds(500)
-        while !connection.isAbandoned, MonotonicTime.now() < end { wake.wait(until: end) }
+        while !exchange.connection.isAbandoned, MonotonicTime.now() < end { exchange.wake.wait(until: end) }
     }
 
     func write(_ picture: TrackFrame, to stream: inout PushStream) throws(MediaFileError) {
-        connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
+        exchange.connection.allow(until: MonotonicTime.now() + exchange.settings.sendTimeout)
         try stream.write(picture)
-        shared.withLock { $0.meter.sentFrame(isPicture: true, byteCount: picture.coded.bytes.count) }
+        exchange.progress.withLock { $0.meter.sentFrame(isPicture: true, byteCount: picture.coded.bytes.count) }
     }
 
     private func write(_ packets: [PushAudio.Packet], to stream: inout PushStream) throws(MediaFileError) {
         for packet in packets {
-            connection.allow(until: MonotonicTime.now() + settings.sendTimeout)
+            exchange.connection.allow(until: MonotonicTime.now() + exchange.settings.sendTimeout)
             try stream.write(packet)
-            shared.withLock { $0.meter.sentFrame(isPicture: false, byteCount: packet.bytes.count) }
+            exchange.progress.withLock { $0.meter.sentFrame(isPicture: false, byteCount: packet.bytes.count) }
         }
     }
 }
