@@ -246,7 +246,8 @@ let package = Package(
                 "OutputLife", "OutputSettings", "WebRTCPushing", "ScreenRelayKit", "MediaSessions", "MediaFiles",
                 "X264Encoding", "VideoEncoding",
                 "VideoDecoding", "ColorConversion", "AudioCoding", "AudioConversion", "Opus", "TrackHub", "CodecTable",
-                "SecureTransport", "ByteCoding", "LinkTransport", "Threading", "Clocks", "CLinux", "MediaTypes",
+                "SecureTransport", "ByteCoding", "LinkTransport", "Threading", "LockOrder", "Clocks", "CLinux",
+                "MediaTypes",
             ]),
 
         pure("Outputs", "RTSP", ["ByteCoding", "MediaTypes"]),

@@ -13,6 +13,8 @@ public enum LockRank: UInt8, Sendable, CaseIterable {
     case pointerlessReaders
     /// The events that `share` prints.
     case sharingNews
+    /// The frames that wait for a push's thread.
+    case pushInbox
     /// A track, in its hub.
     case trackHub
     /// The tracks and settings that the server of rooms knows.

@@ -1,4 +1,5 @@
 import Clocks
+import LockOrder
 import MediaFiles
 import MediaTypes
 import OutputLife
@@ -27,7 +28,7 @@ final class PushExchange: Sendable {
     let connection = MediaConnection()
     /// Wakes the push's thread.
     let wake: EventFD
-    let inbox: Mutex<Inbox>
+    let inbox: RankedMutex<Inbox>
     let progress: Mutex<Progress>
 
     /// Prepares an attempt; nil if the process has no descriptor left.
@@ -36,7 +37,7 @@ final class PushExchange: Sendable {
         (self.number, self.target, self.track, self.settings) = (number, target, track, settings)
         self.wake = wake
         isOfTrack = source.isTrack
-        inbox = Mutex(Inbox(inputs: Inputs(source: source)))
+        inbox = RankedMutex(Inbox(inputs: Inputs(source: source)), .pushInbox)
         progress = Mutex(Progress(meter: OutputMeter(at: MonotonicTime.now())))
     }
 

@@ -1,4 +1,5 @@
 import Clocks
+import LockOrder
 import MediaFiles
 import MediaTypes
 import OutputLife
