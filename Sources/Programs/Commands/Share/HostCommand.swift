@@ -124,13 +124,11 @@ enum HostCommand {
             }
             defer { players?.stop() }
             lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
-            return HostOptions.end(
-                host,
-                with: serve(
-                    host, links, at: place,
-                    showing: sourcing.first, pushing, joining, until: end, audience: HostOptions.audience(options),
-                    saying: lines, news, log),
-                news)
+            let plan = Plan(
+                source: sourcing.first, place: place, audience: HostOptions.audience(options), pushing: pushing,
+                joining: joining)
+            let code = serve(plan, with: host, links, until: end, news, extraLines: lines, log)
+            return HostOptions.end(host, with: code, news)
         } catch {
             if let opening, case .link(let problem) = error {
                 return Program.fail("\(opening.label): \(problem)", error.exitCode)
@@ -139,23 +137,40 @@ enum HostCommand {
         }
     }
 
+    /// The content of a host's first track, and its destinations besides the room.
+    private struct Plan {
+        /// The address that the pictures are read from; nil if a capture sends them.
+        let source: PullAddress?
+        /// Where a capture connects to the first track.
+        let place: LinkAddress
+        /// Who can reach the host, for the line about the start; empty if other machines can.
+        let audience: String
+        let pushing: PushOption
+        let joining: JoinOption
+
+        /// The host's activity, for the line about its status.
+        var activity: String { source.map { "showing \($0)" } ?? "hosting \(place)" }
+        /// The host's activity, for the line about the start.
+        var beginning: String { source.map { "Reading \($0)" } ?? "Waiting for capture on \(place)" }
+    }
+
     /// Serves until the end, and then closes everything but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, showing source: PullAddress?,
-        _ pushing: PushOption, _ joining: JoinOption, until end: EndSignals, audience: String, saying lines: [String],
-        _ news: SharingNews, _ log: EventLog
+        _ plan: Plan, with host: ScreenRelayHost, _ links: [LinkServer], until end: EndSignals, _ news: SharingNews,
+        extraLines: [String], _ log: EventLog
     ) -> Int32 {
         defer { stopAll(links) }
-        let pushes = Pushes(pushing, of: host, news, log: log)
+        let pushes = Pushes(plan.pushing, of: host, news, log: log)
         defer { pushes.stop() }
-        let joins = Joins(joining, of: host, news, log: log)
+        let joins = Joins(plan.joining, of: host, news, log: log)
         defer { joins.stop() }
-        var facts = Control.Facts(what: source.map { "showing \($0)" } ?? "hosting \(place)", joins: joins)
-        if source != nil { facts.source = "the source" }
+        var facts = Control.Facts(what: plan.activity, joins: joins)
+        if plan.source != nil { facts.source = "the source" }
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
-        let what = source.map { "Reading \($0)" } ?? "Waiting for capture on \(place)"
-        news.started(host, "\(what), for the room \(host.room)\(audience). Ctrl-C ends it.", extraLines: lines)
+        news.started(
+            host, "\(plan.beginning), for the room \(host.room)\(plan.audience). Ctrl-C ends it.",
+            extraLines: extraLines)
         return end.wait()
     }
 
