@@ -28,12 +28,14 @@ struct RedundancyTests {
         let first = frame(at: 0, [0xF0, 1, 2])
         let second = frame(at: 960, [0xF0, 3])
         let plain = stream.write(
-            packet: 0, of: first, number: FrameNumber(0), payloadType: PayloadType(111), endsSilence: true, at: .zero,
+            packet: 0,
+            of: RTPStream.Frame(first, number: FrameNumber(0), payloadType: PayloadType(111), endsSilence: true),
             into: &buffer)
         #expect(plain?.content == .media(frame: FrameNumber(0), packet: 0))
         let sent = try #require(
             stream.write(
-                packet: 0, of: second, number: FrameNumber(1), after: first, payloadType: PayloadType(111), at: .zero,
+                packet: 0,
+                of: RTPStream.Frame(second, number: FrameNumber(1), payloadType: PayloadType(111), after: first),
                 into: &buffer))
         let packet = try RTPPacket(parsing: buffer[...])
         #expect(
@@ -59,10 +61,9 @@ struct RedundancyTests {
         var buffer: [UInt8] = []
         let previous = frame(at: 20_000, [UInt8](repeating: 1, count: previousCount))
         let own = [UInt8](repeating: 2, count: count)
-        let sent = try #require(
-            stream.write(
-                packet: 0, of: frame(at: 20_000 + offset, own), number: FrameNumber(8), after: previous,
-                payloadType: PayloadType(111), at: .zero, into: &buffer))
+        let both = RTPStream.Frame(
+            frame(at: 20_000 + offset, own), number: FrameNumber(8), payloadType: PayloadType(111), after: previous)
+        let sent = try #require(stream.write(packet: 0, of: both, into: &buffer))
         let packet = try RTPPacket(parsing: buffer[...])
         #expect(packet.header.payloadType == PayloadType(isRedundant ? 63 : 111))
         #expect(packet.payload.count == (isRedundant ? 5 + previousCount + count : count))
@@ -75,9 +76,10 @@ struct RedundancyTests {
         for (redundancy, type) in [(nil, 111), (Self.red, 112)] as [(REDFormat?, UInt8)] {
             var stream = stream(redundancy)
             var buffer: [UInt8] = []
-            _ = stream.write(
-                packet: 0, of: frame(at: 960, [0xF0, 3]), number: FrameNumber(1), after: frame(at: 0, [0xF0, 1, 2]),
-                payloadType: PayloadType(type), at: .zero, into: &buffer)
+            let both = RTPStream.Frame(
+                frame(at: 960, [0xF0, 3]), number: FrameNumber(1), payloadType: PayloadType(type),
+                after: frame(at: 0, [0xF0, 1, 2]))
+            _ = stream.write(packet: 0, of: both, into: &buffer)
             let packet = try RTPPacket(parsing: buffer[...])
             #expect(packet.header.payloadType == PayloadType(type) && Array(packet.payload) == [0xF0, 3])
         }
@@ -94,11 +96,9 @@ struct RedundancyTests {
         for index in UInt8(0)..<3 {
             let frame = frame(at: Int64(index) * 960, [0xF0, index])
             _ = short.append(frame, at: .zero)
-            let number = history.append(frame, at: .zero)
-            let packet = try #require(
-                stream.write(
-                    packet: 0, of: frame, number: number, after: previous, payloadType: PayloadType(111), at: .zero,
-                    into: &buffer))
+            let both = RTPStream.Frame(
+                frame, number: history.append(frame, at: .zero), payloadType: PayloadType(111), after: previous)
+            let packet = try #require(stream.write(packet: 0, of: both, into: &buffer))
             sent.append((packet, buffer))
             previous = frame
         }

@@ -39,9 +39,8 @@ struct PictureSamplesTests {
     ) throws -> [UInt8: [UInt8]] {
         let sent = try #require(
             stream.write(
-                packet: 0, of: frame, number: FrameNumber(0), payloadType: PayloadType(96),
-                extensions: [.playoutDelay, .captureTime, .mid, .samples], transportNumber: 3, at: .zero,
-                into: &buffer))
+                packet: 0, of: RTPStream.Frame(frame, number: FrameNumber(0), payloadType: PayloadType(96)),
+                extensions: [.playoutDelay, .captureTime, .mid, .samples], transportNumber: 3, into: &buffer))
         #expect(sent.byteCount == buffer.count)
         let read = try RTPPacket(parsing: buffer[...])
         return Dictionary(
@@ -87,8 +86,8 @@ struct PictureSamplesTests {
             let number = history.append(frame(check), at: .zero)
             var first: [UInt8] = []
             let written = stream.write(
-                packet: 0, of: frame(check), number: number, payloadType: PayloadType(96),
-                extensions: [.playoutDelay, .samples], at: .zero, into: &first)
+                packet: 0, of: RTPStream.Frame(frame(check), number: number, payloadType: PayloadType(96)),
+                extensions: [.playoutDelay, .samples], into: &first)
             let packet = try #require(written)
             check.set(samples(at: 0))
             var second: [UInt8] = []

@@ -35,12 +35,12 @@ struct TransportNumberTests {
         on stream: inout RTPStream, history: inout TrackHistory
     ) -> [(packet: SentPacket, bytes: [UInt8])] {
         let unit = history.append(frame, at: .zero)
+        let sent = RTPStream.Frame(frame, number: unit, payloadType: PayloadType(96))
         var buffer: [UInt8] = []
         return frame.packets.indices.compactMap { index in
             stream.write(
-                packet: index, of: frame, number: unit, payloadType: PayloadType(96),
-                extensions: [.playoutDelay, .captureTime, .mid], transportNumber: 65_534 &+ UInt16(index), at: .zero,
-                into: &buffer
+                packet: index, of: sent, extensions: [.playoutDelay, .captureTime, .mid],
+                transportNumber: 65_534 &+ UInt16(index), into: &buffer
             ).map { ($0, buffer) }
         }
     }
@@ -119,14 +119,11 @@ struct TransportNumberTests {
         var bytes: [UInt8] = []
         var buffer: [UInt8] = []
         var history = TrackHistory()
-        let unit = history.append(frame, at: .zero)
+        let unit = RTPStream.Frame(frame, number: history.append(frame, at: .zero), payloadType: PayloadType(96))
         let written = numbered.write(
-            packet: 0, of: frame, number: unit, payloadType: PayloadType(96), extensions: [.mid, .transportNumber],
-            transportNumber: 9, at: .zero, into: &buffer)
+            packet: 0, of: unit, extensions: [.mid, .transportNumber], transportNumber: 9, into: &buffer)
         let sent = try #require(written)
-        _ = plain.write(
-            packet: 0, of: frame, number: unit, payloadType: PayloadType(96), extensions: [.mid], at: .zero,
-            into: &bytes)
+        _ = plain.write(packet: 0, of: unit, extensions: [.mid], into: &bytes)
         #expect(sent.transportNumber == nil)
         #expect(sent.extensions == .mid)
         #expect(buffer == bytes)
@@ -143,15 +140,14 @@ struct TransportNumberTests {
     func noAllocation() {
         var stream = stream(id: 20, rtx: true)
         var history = TrackHistory()
-        let unit = history.append(frame, at: .zero)
+        let unit = RTPStream.Frame(frame, number: history.append(frame, at: .zero), payloadType: PayloadType(96))
         var buffer: [UInt8] = []
         buffer.reserveCapacity(1500)
         let address = buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } }
         for index in frame.packets.indices {
             let sent = stream.write(
-                packet: index, of: frame, number: unit, payloadType: PayloadType(96),
-                extensions: [.playoutDelay, .captureTime, .mid], transportNumber: UInt16(index), at: .zero,
-                into: &buffer)
+                packet: index, of: unit, extensions: [.playoutDelay, .captureTime, .mid],
+                transportNumber: UInt16(index), into: &buffer)
             #expect(buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } } == address)
             guard let sent else { continue }
             _ = stream.writeRetransmission(sent, from: history, transportNumber: 9, into: &buffer)

@@ -84,13 +84,11 @@ struct LossyLinkTests {
                 sent.append(nalUnits)
                 let unit = H264Packetizer().packetize(
                     AccessUnits.unit(nalUnits, captureTime: now), at: MediaTime(ticks: millisecond * 90))
-                let number = history.append(unit, at: now)
+                let frame = RTPStream.Frame(
+                    unit, number: history.append(unit, at: now), payloadType: PayloadType(96))
                 var last = SequenceNumber(0)
                 for index in unit.packets.indices {
-                    let packet = try #require(
-                        stream.write(
-                            packet: index, of: unit, number: number, payloadType: PayloadType(96), at: now,
-                            into: &buffer))
+                    let packet = try #require(stream.write(packet: index, of: frame, into: &buffer))
                     last = packet.sequenceNumber
                     originals[last] = buffer
                     responder.noteMediaSent(byteCount: packet.byteCount, at: now)

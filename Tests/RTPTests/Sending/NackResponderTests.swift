@@ -105,8 +105,8 @@ struct NackResponderTests {
                 clock: NTPClock(unixOffset: .zero)))
         var buffer: [UInt8] = []
         let unit = H264Packetizer().packetize(AccessUnits.unit([[0x41, 1]]), at: MediaTime(ticks: 0))
-        _ = stream.write(
-            packet: 0, of: unit, number: FrameNumber(0), payloadType: PayloadType(96), at: .zero, into: &buffer)
+        let frame = RTPStream.Frame(unit, number: FrameNumber(0), payloadType: PayloadType(96))
+        _ = stream.write(packet: 0, of: frame, into: &buffer)
         var responder = NackResponder()
         let other = GenericNack(sender: SSRC(9), media: SSRC(2), sequenceNumbers: [SequenceNumber(0)])
         let ours = GenericNack(sender: SSRC(9), media: SSRC(1), sequenceNumbers: [SequenceNumber(0)])

@@ -25,13 +25,14 @@ struct RTPStreamTests {
     }
 
     private func sendAll(
-        _ unit: PacketizedFrame, _ number: FrameNumber, on stream: inout RTPStream, at now: MonotonicTime = .zero
+        _ unit: PacketizedFrame, _ number: FrameNumber, on stream: inout RTPStream
     ) -> [(packet: SentPacket, bytes: [UInt8])] {
+        let frame = RTPStream.Frame(unit, number: number, payloadType: PayloadType(96))
         var buffer: [UInt8] = []
         return unit.packets.indices.compactMap { index in
             stream.write(
-                packet: index, of: unit, number: number, payloadType: PayloadType(96),
-                extensions: index == 0 ? [.playoutDelay, .captureTime, .mid] : [.playoutDelay], at: now, into: &buffer
+                packet: index, of: frame,
+                extensions: index == 0 ? [.playoutDelay, .captureTime, .mid] : [.playoutDelay], into: &buffer
             ).map { ($0, buffer) }
         }
     }
@@ -64,10 +65,9 @@ struct RTPStreamTests {
             return TrackFormat.Codec.opus.packetizer.packetize(coded, at: MediaTime(ticks: 0), format: format)
         }
         for endsSilence in [true, false] {
-            let sent = try #require(
-                stream.write(
-                    packet: 0, of: frame(byteCount: 100), number: FrameNumber(0), payloadType: PayloadType(111),
-                    endsSilence: endsSilence, at: .zero, into: &buffer))
+            let sound = RTPStream.Frame(
+                frame(byteCount: 100), number: FrameNumber(0), payloadType: PayloadType(111), endsSilence: endsSilence)
+            let sent = try #require(stream.write(packet: 0, of: sound, into: &buffer))
             let packet = try RTPPacket(parsing: buffer[...])
             #expect(packet.header.marker == endsSilence && sent.marker == endsSilence)
             #expect(Array(packet.payload) == [UInt8](repeating: 0xF0, count: 100))
@@ -86,7 +86,7 @@ struct RTPStreamTests {
         // It holds for what follows alone.
         stream.playoutDelay = .held(for: .milliseconds(60))
         let second = unit(at: 9999, captured: 77)
-        _ = sendAll(second, history.append(second, at: .zero), on: &stream, at: .zero + .seconds(1))
+        _ = sendAll(second, history.append(second, at: .zero), on: &stream)
         var buffer: [UInt8] = []
         for (packet, bytes) in sent {
             for _ in 0..<2 {
@@ -159,13 +159,11 @@ struct RTPStreamTests {
         #expect(!isWritten)
         #expect(buffer.isEmpty)
         var history = TrackHistory()
-        let other = stream.write(
-            packet: 0, of: unit, number: history.append(unit, at: .zero), payloadType: PayloadType(98), at: .zero,
-            into: &buffer)
+        let frame = RTPStream.Frame(unit, number: history.append(unit, at: .zero), payloadType: PayloadType(98))
+        let other = stream.write(packet: 0, of: frame, into: &buffer)
         let isOtherWritten = stream.writeRetransmission(try #require(other), from: history, into: &buffer)
         #expect(!isOtherWritten)
-        let beyond = stream.write(
-            packet: 4, of: unit, number: FrameNumber(0), payloadType: PayloadType(96), at: .zero, into: &buffer)
+        let beyond = stream.write(packet: 4, of: frame, into: &buffer)
         #expect(beyond == nil)
     }
 
@@ -199,13 +197,13 @@ struct RTPStreamTests {
     func noAllocation() {
         var stream = stream(rtx: false)
         let unit = unit()
+        let frame = RTPStream.Frame(unit, number: FrameNumber(0), payloadType: PayloadType(96))
         var buffer: [UInt8] = []
         buffer.reserveCapacity(1500)
         let address = buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } }
         for index in unit.packets.indices {
             _ = stream.write(
-                packet: index, of: unit, number: FrameNumber(0), payloadType: PayloadType(96),
-                extensions: [.playoutDelay, .captureTime, .mid], at: .zero, into: &buffer)
+                packet: index, of: frame, extensions: [.playoutDelay, .captureTime, .mid], into: &buffer)
             #expect(buffer.withUnsafeBufferPointer { $0.baseAddress.map { Int(bitPattern: $0) } } == address)
         }
     }

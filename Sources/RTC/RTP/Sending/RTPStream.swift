@@ -85,59 +85,55 @@ public struct RTPStream: Sendable {
     /// Whether packets are retransmitted on a separate stream.
     public var hasRetransmission: Bool { configuration.retransmission != nil }
 
-    /// Writes the packet at `index` of `frame` with the next sequence number.
+    /// Writes the packet at `index` of a frame with the next sequence number.
     ///
     /// - Parameters:
-    ///   - number: the frame's number in the track's history.
-    ///   - previous: the frame with the number before, to be sent again with this one; nil if it isn't. It is left out
-    ///     if the peer does not support that, or if the two don't fit into one packet (``REDFormat``).
-    ///   - mediaTime: the time at which the frame is shown, instead of its own. A frame that is sent again to a viewer
-    ///     who lost it must not go back on that viewer's timeline.
+    ///   - streamFrame: the frame, and how this stream sends it.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
     ///     is an unknown capture time, and so are samples that are not known yet. The transport-wide number is written
     ///     if there is one, whether listed or not.
-    ///   - endsSilence: for sound, whether this is the first packet after a silence.
     ///   - transportNumber: the packet's transport-wide sequence number, which the caller counts across all streams of
     ///     the transport. It is used if and only if the result has it.
     /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
-        packet index: Int, of frame: PacketizedFrame, number: FrameNumber, after previous: PacketizedFrame? = nil,
-        payloadType: PayloadType, extensions: HeaderExtensionSet = [], endsSilence: Bool = false,
-        transportNumber: UInt16? = nil, shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
+        packet index: Int, of streamFrame: Frame, extensions: HeaderExtensionSet = [], transportNumber: UInt16? = nil,
         into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
+        let frame = streamFrame.packetized
         guard frame.packets.indices.contains(index) else { return nil }
         var extensions = extensions
         if frame.captureTime == nil { extensions.remove(.captureTime) }
         if !extensions.contains(.samples) || !samplePlaces.lead(to: frame.coded.check) { extensions.remove(.samples) }
         let written = available(extensions, transportNumber)
-        var payloadType = payloadType
-        var content = SentPacket.Content.media(frame: number, packet: index)
+        var payloadType = streamFrame.payloadType
+        var content = SentPacket.Content.media(frame: streamFrame.number, packet: index)
         var payloadByteCount = frame.packets[index].byteCount
-        if let previous, let redundancy = configuration.redundancy, redundancy.framePayloadType == payloadType,
+        if let previous = streamFrame.previous, let redundancy = configuration.redundancy,
+            redundancy.framePayloadType == payloadType,
             let byteCount = redundancy.byteCount(of: frame, after: previous)
         {
             payloadType = redundancy.payloadType
-            content = .red(frame: number)
+            content = .red(frame: streamFrame.number)
             payloadByteCount = byteCount
         }
         let marker =
             switch frame.format.kind {
             case .video: index == frame.packets.count - 1
-            case .audio: endsSilence
+            case .audio: streamFrame.endsSilence
             }
+        let mediaTime = streamFrame.shownAt ?? frame.mediaTime
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber,
-            timestamp: RTPTimestamp(mediaTime ?? frame.mediaTime, offset: configuration.timestampOffset),
+            timestamp: RTPTimestamp(mediaTime, offset: configuration.timestampOffset),
             payloadType: payloadType, marker: marker, extensions: written,
             transportNumber: written.contains(.transportNumber) ? transportNumber : nil, content: content,
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payloadByteCount,
             playoutDelay: playoutDelay)
-        assemble(packet, frame: frame, after: previous, into: &buffer)
+        assemble(packet, frame: frame, after: streamFrame.previous, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: payloadByteCount)
-        if let captureTime = frame.captureTime, mediaTime.map({ $0 == frame.mediaTime }) ?? true {
+        if let captureTime = frame.captureTime, mediaTime == frame.mediaTime {
             statistics.noteClock(packet.timestamp, at: captureTime)
         }
         return packet

@@ -132,12 +132,13 @@ struct AudioSender {
         let previous = endsSilence || isSilent ? nil : frameToRepeat(now: now)
         // The peer needs the capture time of a frame now and then, as it needs reports, and computes the others.
         let extensions: HeaderExtensionSet = now >= reports.deadline ? [.captureTime, .mid] : .mid
+        let streamFrame = RTPStream.Frame(
+            frame, number: isSilent ? Self.noNumber : next, payloadType: payloadType, after: previous,
+            endsSilence: endsSilence)
         guard
             let sent = stream.write(
-                packet: 0, of: frame, number: isSilent ? Self.noNumber : next, after: previous,
-                payloadType: payloadType,
-                extensions: extensions, endsSilence: endsSilence, transportNumber: path.nextNumberForSound(now: now),
-                at: now, into: &buffer)
+                packet: 0, of: streamFrame, extensions: extensions,
+                transportNumber: path.nextNumberForSound(now: now), into: &buffer)
         else { return }
         if !isSilent { (last, sentAt) = ((next, frame.mediaTime), now) }
         sentPackets += 1

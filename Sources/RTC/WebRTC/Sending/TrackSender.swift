@@ -145,11 +145,10 @@ struct TrackSender: LayerSwitching {
                     position = .at(frame: number, packet: 0, time: shownAt)
                     return
                 }
+                let streamFrame = RTPStream.Frame(frame, number: number, payloadType: payloadType, shownAt: shownAt)
                 var next = packet
                 while next < frame.packets.count, maySend(next, of: frame, along: &path, now: now) {
-                    sendPacket(
-                        next, of: frame, number, payloadType: payloadType, shownAt: shownAt, along: &path, now: now,
-                        send: send)
+                    sendPacket(next, of: streamFrame, along: &path, now: now, send: send)
                     next += 1
                 }
                 guard next == frame.packets.count else {
@@ -199,17 +198,16 @@ struct TrackSender: LayerSwitching {
     }
 
     private mutating func sendPacket(
-        _ index: Int, of frame: PacketizedFrame, _ number: FrameNumber, payloadType: PayloadType,
-        shownAt time: MediaTime, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+        _ index: Int, of frame: RTPStream.Frame, along path: inout PathControl, now: MonotonicTime,
+        send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
         // to arrive.
         var extensions: HeaderExtensionSet = [.playoutDelay, .mid]
-        if index == frame.packets.count - 1 { extensions.formUnion([.captureTime, .samples]) }
+        if index == frame.packetized.packets.count - 1 { extensions.formUnion([.captureTime, .samples]) }
         guard
             let sent = stream.write(
-                packet: index, of: frame, number: number, payloadType: payloadType, extensions: extensions,
-                transportNumber: path.nextNumber, shownAt: time, at: now, into: &buffer)
+                packet: index, of: frame, extensions: extensions, transportNumber: path.nextNumber, into: &buffer)
         else { return }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
         path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
