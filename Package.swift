@@ -74,6 +74,7 @@ let package = Package(
     targets: [
         // System: module maps and shims only.
         system("CLinux", apt: ["libc6-dev"]),
+        system("CConfinement", apt: ["libc6-dev"]),
         system(
             "CXCB", pkgConfig: "xcb",
             apt: [
@@ -269,7 +270,10 @@ let package = Package(
         // Programs.
         shell(
             "Programs", "CommandLine",
-            ["Clocks", "CLinux", "Threading", "LinkTransport", "LockOrder", "MediaTypes", "RecordingFiles"]),
+            [
+                "CConfinement", "Clocks", "CLinux", "Threading", "LinkTransport", "LockOrder", "MediaTypes",
+                "RecordingFiles",
+            ]),
         shell(
             "Programs", "Diagnosis",
             [

@@ -43,12 +43,14 @@ enum CaptureProgram {
                         log.info("sharing \(choice.target.kindName) '\(choice.name)'")
                     }
                 }
-                return capture(wanted, configuration, isAgain: options.has("again"), log: log)
+                let sandbox = options.sandbox(for: configuration.link)
+                return capture(wanted, configuration, sandbox, isAgain: options.has("again"), log: log)
             })
     }
 
     private static func capture(
-        _ options: CaptureOptions, _ configuration: CaptureConfiguration, isAgain: Bool, log: EventLog
+        _ options: CaptureOptions, _ configuration: CaptureConfiguration, _ sandbox: Sandbox?, isAgain: Bool,
+        log: EventLog
     ) -> ExitCode {
         var isOpen = false
         do throws(CaptureError) {
@@ -63,6 +65,7 @@ enum CaptureProgram {
                 isOpen = true
                 return screen
             }
+            sandbox?.enter(log: log)
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success

@@ -28,7 +28,10 @@ enum SoundProgram {
                 }
                 // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
                 let configuration = try settings(options)
-                return capture(configuration, log: .standardError(program: program, level: level))
+                var sandbox = options.sandbox(for: configuration.link)
+                // The sound server may be on another machine.
+                sandbox?.sockets = .network
+                return capture(configuration, sandbox, log: .standardError(program: program, level: level))
             })
     }
 
@@ -52,10 +55,13 @@ enum SoundProgram {
         return configuration
     }
 
-    private static func capture(_ configuration: AudioConfiguration, log: EventLog) -> ExitCode {
+    private static func capture(
+        _ configuration: AudioConfiguration, _ sandbox: Sandbox?, log: EventLog
+    ) -> ExitCode {
         do throws(AudioError) {
             guard let signals = ProcessSignals() else { throw .system(call: "eventfd", code: errno) }
             let agent = try AudioAgent(configuration, stopDescriptor: signals.descriptor, log: log)
+            sandbox?.enter(log: log)
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success

@@ -89,7 +89,7 @@ extension EndToEnd {
                 "(default: 30)", "without it, 4M, and more", "127.0.0.1:8080)", "--monitor", "--window", "--region",
                 "--hide",
                 "--scale", "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory",
-                "--capture-user",
+                "--capture-user", "--capture-unconfined",
                 "--token-file", "--new-token", "--config", "--no-config", "--qr", "--no-qr", "--json",
                 "--admin-token-file", "--api-lan", "--sound", "(default: none)",
             ] {
@@ -105,13 +105,13 @@ extension EndToEnd {
             let capture = try CommandLineRun(["screenrelay", "capture", "--help"]).output
             for option in [
                 "--link", "--display", "--fps", "--bitrate", "--legacy", "--monitor", "--window", "--region", "--hide",
-                "--scale", "--chroma", "--pause-when-locked", "--list", "--supervised", "--user", "--config",
-                "--no-config", "\n  screenrelay capture --display :0\n",
+                "--scale", "--chroma", "--pause-when-locked", "--list", "--supervised", "--user", "--unconfined",
+                "--config", "--no-config", "\n  screenrelay capture --display :0\n",
             ] {
                 #expect(capture.contains(option), "\(option)")
             }
             let sound = try CommandLineRun(["screenrelay", "sound", "--help"]).output
-            for option in ["--link", "--source", "--supervised", "--user", "--config"] {
+            for option in ["--link", "--source", "--supervised", "--user", "--unconfined", "--config"] {
                 #expect(sound.contains(option), "\(option)")
             }
             // Only benchmarks use these.

@@ -15,6 +15,9 @@ enum Survival {
         }
     }
 
+    /// The threads of a process.
+    static func threads(of process: Int32) throws -> [Int32] { try numbers(in: "/proc/\(process)/task") }
+
     /// The shared memory files that have a name.
     static func sharedFiles() throws -> Set<String> { Set(try names(in: "/dev/shm")) }
 

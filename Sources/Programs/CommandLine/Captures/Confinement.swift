@@ -13,6 +13,11 @@ public enum Confinement {
         Option(
             long: "user", value: .required("NAME"),
             help: "run as this user, and only in its own group; only root can do this"),
+        Option(
+            long: "unconfined",
+            help:
+                "keep the rights that aren't needed while capturing, such as to start programs, for example because a "
+                + "debugger's or sanitizer's report of a crash needs them"),
     ].under(.captureProcess)
 
     /// Applies the options.

@@ -14,6 +14,11 @@ struct ShareConfinement {
         Option(
             long: "capture-user", value: .required("NAME"),
             help: "run capture as this user, with a copy of the display's credentials; only root can do this"),
+        Option(
+            long: "capture-unconfined",
+            help:
+                "let the captures of screen and sound keep the rights that they don't need, such as to start programs, "
+                + "for example because a debugger's or sanitizer's report of a crash needs them"),
     ].under(.captureProcess)
 
     /// The confinement that the supervisor starts the capture in.
@@ -23,6 +28,7 @@ struct ShareConfinement {
 
     init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {
         confinement = CaptureConfinement(memory: try Self.memory(options, capture))
+        if options.has("capture-unconfined") { arguments.append("--unconfined") }
         guard let name = try options.value("capture-user", as: .text) else { return }
         guard geteuid() == 0 else {
             throw UsageError(

@@ -1,0 +1,90 @@
+import Glibc
+import LinkTransport
+import TestSupport
+import Testing
+import Threading
+
+@testable import CommandLine
+
+/// Rights are given up on threads that end with the test. That the programs give up theirs on all threads is for
+/// `CaptureSandboxTests` to see.
+@Suite("A confined capture")
+struct SandboxTests {
+    /// Enters the sandbox on a thread of its own, and returns what `body` returns there.
+    private func inside<Value: Sendable>(
+        _ sandbox: Sandbox, _ body: @escaping @Sendable (Sandbox.Outcome) -> Value
+    ) throws -> Value {
+        let result = try #require(OneShot<Value>())
+        let thread = NamedThread("confined") { result.give(body(sandbox.enter(forAllThreads: false))) }
+        try #require(thread).join()
+        return try #require(result.given)
+    }
+
+    @Test("starts no program, reaches no other process, and changes no file by its name")
+    func calls() throws {
+        #expect(startProgram() == 0)
+        let folder = try TemporaryFolder()
+        let file = try folder.write("file", [])
+        let codes = try inside(Sandbox(for: .descriptor(3))) { outcome in
+            [
+                "seccomp": outcome.seccompError,
+                "a program": startProgram(),
+                "a signal": code(kill(getppid(), 0)),
+                "a file's mode": code(chmod(file, 0o644)),
+                "a file's size": code(truncate(file, 1)),
+                "accepting": code(accept(-1, nil, nil)),
+            ]
+        }
+        #expect(
+            codes == [
+                "seccomp": 0, "a program": EPERM, "a signal": EPERM, "a file's mode": EPERM, "a file's size": EPERM,
+                "accepting": EPERM,
+            ])
+    }
+
+    @Test("starts threads and signals them")
+    func threads() throws {
+        let worked = try inside(Sandbox(for: .descriptor(3))) { _ in
+            let flag = Flag()
+            let thread = NamedThread("another") { flag.set() }
+            thread?.join()
+            return flag.isSet && pthread_kill(pthread_self(), 0) == 0
+        }
+        #expect(worked)
+    }
+
+    @Test(
+        "opens the sockets by which its host is reached again, and no others",
+        arguments: [
+            ("fd:3", []), ("unix:/nowhere/s.sock", [AF_UNIX]),
+            ("tcp:192.0.2.1:7300", [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]),
+            ("tls:host.example:7300", [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]),
+        ] as [(String, [Int32])])
+    func sockets(address: String, allowed: [Int32]) throws {
+        // The last one is AF_ALG, the kernel's ciphers.
+        let families = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, 38]
+        let codes = try inside(Sandbox(for: LinkAddress(parsing: address))) { _ in
+            families.map { family in
+                let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+                defer { close(descriptor) }
+                return code(descriptor)
+            }
+        }
+        // A machine may have no IPv6.
+        for (family, code) in zip(families, codes) { #expect((code == EPERM) != allowed.contains(family), "\(family)") }
+    }
+}
+
+/// The errno with which a call failed; 0 if it didn't.
+private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
+
+/// The errno with which a program couldn't be started; 0 if it could.
+private func startProgram() -> Int32 {
+    var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+    defer { free(arguments[0]) }
+    var process = pid_t()
+    let code = posix_spawn(&process, "/bin/true", nil, nil, &arguments, &environment)
+    if code == 0 { waitpid(process, nil, 0) }
+    return code
+}
