@@ -443,7 +443,10 @@ let package = Package(
             ]),
         tests(
             "CommandLineTests",
-            ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport", "Threading"]),
+            [
+                "CConfinement", "CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes",
+                "TestSupport", "Threading",
+            ]),
         tests(
             "DiagnosisTests",
             ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "SecureTransport", "Signalling", "TestSupport"],
@@ -463,8 +466,8 @@ let package = Package(
                 "RecordingFiles",
                 "ByteCoding", "H264",
                 "X264Encoding",
-                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport", "ScreenRelayKit", "Ingest", "Joining",
-                "OutputLife",
+                "VideoDecoding", "MediaTypes", "CConfinement", "CLinux", "TestSupport", "ScreenRelayKit", "Ingest",
+                "Joining", "OutputLife",
                 "Pushing", "RTSPServing", "Signalling", "Threading",
             ], exclude: ["Clients", "README.md"]),
     ]

@@ -68,6 +68,38 @@ struct LogTests {
         for line in lines { #expect(Set(line.suffix(60)).count == 1) }
     }
 
+    @Test("lines that are held come later, in their order, or at the end of the program")
+    func held() throws {
+        let ends = try makePipe()
+        let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
+        output.hold()
+        output.write("one")
+        output.write("two")
+        var entry = pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&entry, 1, 0) == 0)
+        output.resume()
+        output.write("three")
+        output.flush()
+        var buffer = [UInt8](repeating: 0, count: 100)
+        let count = read(ends.reading, &buffer, buffer.count)
+        #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "one\ntwo\nthree\n")
+        close(ends.writing)
+        close(ends.reading)
+
+        let atEnd = try written { output in
+            output.hold()
+            output.write("one")
+        }
+        #expect(atEnd == "one\n")
+        // A thread that runs isn't held.
+        let late = try written { output in
+            output.write("one")
+            output.hold()
+            output.write("two")
+        }
+        #expect(late == "one\ntwo\n")
+    }
+
     @Test("where nobody reads, writing doesn't wait, and what is missing is counted")
     func nobodyReads() throws {
         let ends = try makePipe()

@@ -1,3 +1,4 @@
+import CConfinement
 import Glibc
 import LinkTransport
 import TestSupport
@@ -42,6 +43,51 @@ struct SandboxTests {
             ])
     }
 
+    @Test("opens, makes and removes no files, if the kernel has Landlock, except those that it was left")
+    func files() throws {
+        let folder = try TemporaryFolder()
+        let (read, listed) = (folder.file("read"), folder.file("listed"))
+        for path in [read, listed] { mkdir(path, 0o700) }
+        for name in ["file", "other", "read/file", "listed/file"] { try folder.write(name, []) }
+        var sandbox = Sandbox(for: .descriptor(3))
+        sandbox.readable = [read, folder.file("file"), folder.file("missing")]
+        sandbox.listable = [listed]
+        let version = shim_landlock_version()
+        let refusal = version > 0 ? EACCES : 0
+        let codes = try inside(sandbox) { outcome in
+            [
+                "version": outcome.landlockVersion,
+                "reading a file": opening(folder.file("file"), O_RDONLY),
+                "reading in a folder": opening(read + "/file", O_RDONLY),
+                "listing a folder": opening(listed, O_RDONLY | O_DIRECTORY),
+                "making a folder": code(mkdir(listed + "/new", 0o700)),
+                "reading another file": opening(folder.file("other"), O_RDONLY),
+                "reading what may be listed": opening(listed + "/file", O_RDONLY),
+                "listing another folder": opening(folder.path, O_RDONLY | O_DIRECTORY),
+                "writing a file": opening(folder.file("file"), O_WRONLY),
+                "a new file": opening(read + "/new", O_WRONLY | O_CREAT),
+                "a new folder": code(mkdir(read + "/folder", 0o700)),
+                "removing a file": code(unlink(read + "/file")),
+            ]
+        }
+        #expect(
+            codes == [
+                "version": version, "reading a file": 0, "reading in a folder": 0, "listing a folder": 0,
+                "making a folder": 0, "reading another file": refusal, "reading what may be listed": refusal,
+                "listing another folder": refusal, "writing a file": refusal, "a new file": refusal,
+                "a new folder": refusal, "removing a file": refusal,
+            ])
+    }
+
+    @Test("reports what applies", arguments: [0, 7] as [Int32])
+    func report(version: Int32) {
+        let outcome = Sandbox.Outcome(seccompError: 0, landlockVersion: version, hasOlderThreads: false)
+        let files = version > 0 ? "by Landlock 7" : "not (no Landlock)"
+        #expect("\(outcome)" == "system calls by seccomp, files \(files)")
+        let failed = Sandbox.Outcome(seccompError: EINVAL, landlockVersion: 7, hasOlderThreads: true)
+        #expect("\(failed)" == "system calls not (Invalid argument), files by Landlock 7 except on older threads")
+    }
+
     @Test("starts threads and signals them")
     func threads() throws {
         let worked = try inside(Sandbox(for: .descriptor(3))) { _ in
@@ -77,6 +123,13 @@ struct SandboxTests {
 
 /// The errno with which a call failed; 0 if it didn't.
 private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
+
+/// The errno with which a file couldn't be opened; 0 if it could.
+private func opening(_ path: String, _ flags: Int32) -> Int32 {
+    let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    return code(descriptor)
+}
 
 /// The errno with which a program couldn't be started; 0 if it could.
 private func startProgram() -> Int32 {

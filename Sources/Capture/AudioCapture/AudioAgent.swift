@@ -44,7 +44,8 @@ public final class AudioAgent {
     /// sound is known, some 0.5 s of it gather, and are then sent at once.
     private static let maxDelay = Interval.milliseconds(750)
 
-    /// Prepares everything; `run` connects to PulseAudio and to the host.
+    /// Prepares everything; `run` connects to PulseAudio and to the host. From then on, only ``PulseFiles`` and those
+    /// of the system are opened.
     ///
     /// - Parameter stopDescriptor: Becomes readable when the capture has to end. The caller keeps it.
     /// - Throws: `library` if there is no memory, or `coding` if the Opus encoder can't be opened.
@@ -71,6 +72,8 @@ public final class AudioAgent {
         linkConfiguration.sendBuffer = Self.sendBuffer
         link = HostLink(linkConfiguration, log: log)
         watched = [pollfd(stopDescriptor), pollfd(-1)]
+        // Where no server is named, libpulse makes the folders in which it looks for one. A confined process couldn't.
+        if configuration.server == nil, getenv("PULSE_SERVER") == nil { pulse.advance(.now()) {} }
     }
 
     /// Captures until `stopDescriptor` is readable, or until the host is gone for good. A thrown error has been

@@ -32,6 +32,8 @@ enum CaptureProgram {
                 if options.has("check") { return DisplayReport.show(wanted) }
                 if options.has("pick-only") { return PickReport.show(wanted) }
                 let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
+                let sandbox = configuration.flatMap { options.sandbox(for: $0.link) }
+                if sandbox != nil { LineWriter.standardError.hold() }
                 // Under share the variable for it isn't there: share has warned already.
                 if let warning = wanted.waylandWarning { log.warning(warning) }
                 guard let configuration else { return Listing.show(display: wanted.display) }
@@ -43,7 +45,6 @@ enum CaptureProgram {
                         log.info("sharing \(choice.target.kindName) '\(choice.name)'")
                     }
                 }
-                let sandbox = options.sandbox(for: configuration.link)
                 return capture(wanted, configuration, sandbox, isAgain: options.has("again"), log: log)
             })
     }
@@ -59,13 +60,13 @@ enum CaptureProgram {
                 stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
                 takePauseToggle: signals.takePauseToggle)
             let agent = try CaptureAgent(
-                configuration, signals: agentSignals, session: session(options), log: log
+                configuration, signals: agentSignals, session: session(options), log: log,
+                confine: { sandbox?.enter(log: log) }
             ) { () throws(CaptureError) in
                 let screen = try screen(options, log)
                 isOpen = true
                 return screen
             }
-            sandbox?.enter(log: log)
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success

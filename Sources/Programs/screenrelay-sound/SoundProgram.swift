@@ -31,6 +31,9 @@ enum SoundProgram {
                 var sandbox = options.sandbox(for: configuration.link)
                 // The sound server may be on another machine.
                 sandbox?.sockets = .network
+                sandbox?.readable = PulseFiles.readable
+                sandbox?.listable = PulseFiles.runtimeFolders
+                if sandbox != nil { LineWriter.standardError.hold() }
                 return capture(configuration, sandbox, log: .standardError(program: program, level: level))
             })
     }
@@ -61,7 +64,11 @@ enum SoundProgram {
         do throws(AudioError) {
             guard let signals = ProcessSignals() else { throw .system(call: "eventfd", code: errno) }
             let agent = try AudioAgent(configuration, stopDescriptor: signals.descriptor, log: log)
-            sandbox?.enter(log: log)
+            if let sandbox {
+                // Each time that it connects, libpulse also asks the display for the server, and complains if it can't.
+                unsetenv("DISPLAY")
+                sandbox.enter(log: log)
+            }
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success

@@ -172,7 +172,7 @@ extension CaptureAgent {
         if now < statisticsDue || !link.takesMessages { return }
         statisticsDue = now + .seconds(1)
         statistics.bytes = link.bytesSent
-        statistics.residentBytes = residentBytes()
+        statistics.residentBytes = residentMemory.bytes
         statistics.recent = recentWork.take(statistics, processorTime: processorTime(), now: now)
         link.send(.statistics(statistics))
     }

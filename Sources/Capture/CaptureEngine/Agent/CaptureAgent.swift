@@ -31,6 +31,7 @@ public final class CaptureAgent {
     var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
     var recentWork: RecentWork
+    let residentMemory = ResidentMemory()
     /// The end of sharpening, at the latest; nil if nothing is being sharpened.
     var sharpensUntil: MonotonicTime?
     var sequenceNumber: UInt64 = 0
@@ -58,17 +59,24 @@ public final class CaptureAgent {
 
     /// Opens the screen; `run` opens the link.
     ///
+    /// - Parameter confine: Called once screen and recording are open, before the first thread is started: capture then
+    ///   opens no file any more, and no socket but the link's.
     /// - Throws: `link` if the folder of the link's socket doesn't exist, `recording` if the recording can't be
     ///   created, or the error of `openScreen`.
     public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals, session: LoginSession? = nil,
         log: EventLog,
+        confine: () -> Void = {},
         openScreen: () throws(CaptureError) -> any ScreenSource
     ) throws(CaptureError) {
         try self.init(configuration, signals: signals, session: session, log: log, openScreen: openScreen) {
             path throws(RecordingFileError) in
-            try CaptureRecorder(path: path, sizeLimit: configuration.recordingLimit, log: log)
+            let file = try RecordingFile(creating: path, sizeLimit: configuration.recordingLimit)
+            // A recorder has a thread.
+            confine()
+            return try CaptureRecorder(file, log: log)
         }
+        if configuration.recording == nil { confine() }
     }
 
     /// Opens the screen with a recorder of the caller's: `openRecorder` opens the recording that the configuration

@@ -15,13 +15,6 @@ final class CaptureRecorder {
     private var keyFrames: RecordedKeyFrames
     private let hadGap = Flag()
 
-    /// Creates the file, which must not exist and grows to `sizeLimit` bytes at most.
-    convenience init(
-        path: String, sizeLimit: UInt64?, log: EventLog
-    ) throws(RecordingFileError) {
-        try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), log: log)
-    }
-
     /// Records to a file that is already open. At most `limit` bytes wait to be written.
     init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,

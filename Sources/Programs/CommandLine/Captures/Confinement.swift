@@ -16,8 +16,9 @@ public enum Confinement {
         Option(
             long: "unconfined",
             help:
-                "keep the rights that aren't needed while capturing, such as to start programs, for example because a "
-                + "debugger's or sanitizer's report of a crash needs them"),
+                "keep the rights that aren't needed while capturing, such as to start programs and open files, for "
+                + "example because a name service or PulseAudio has files in unusual places, or because the report of "
+                + "a crash needs them"),
     ].under(.captureProcess)
 
     /// Applies the options.

@@ -18,6 +18,10 @@ public struct Sandbox: Sendable {
 
     /// The sockets that may still be opened.
     public var sockets: Sockets
+    /// The files that may still be read, and the folders below which everything may.
+    public var readable: [String] = []
+    /// The folders in which, and below which, folders may still be listed and made.
+    public var listable: [String] = []
 
     /// The rights that reaching the host at `link` again needs. A socket that was inherited is the only one.
     public init(for link: LinkAddress) {
@@ -29,10 +33,13 @@ public struct Sandbox: Sendable {
             }
     }
 
-    /// Gives up all other rights, for all threads. Logs what the kernel enforces: where it lacks something, the program
-    /// works without it.
+    /// Gives up all other rights. Logs what the kernel enforces: if it lacks something, the program works without it.
+    ///
+    /// Landlock confines only the calling thread and those that it starts. The log's thread is therefore held back
+    /// until now (``LineWriter/hold()``); the caller has to start its others later, too.
     public func enter(log: EventLog) {
         let outcome = enter()
+        LineWriter.standardError.resume()
         log.debug("confined: \(outcome)")
     }
 
@@ -40,17 +47,55 @@ public struct Sandbox: Sendable {
     struct Outcome: Equatable, Sendable, CustomStringConvertible {
         /// The errno with which seccomp(2) failed; 0 if it didn't.
         var seccompError: Int32
+        /// The version of Landlock that confines this thread; 0 if none does.
+        var landlockVersion: Int32
+        /// Whether there were other threads, which Landlock doesn't confine.
+        var hasOlderThreads: Bool
 
         var description: String {
-            "system calls " + (seccompError == 0 ? "by seccomp" : "not (\(String(cString: strerror(seccompError))))")
+            let calls = seccompError == 0 ? "by seccomp" : "not (\(String(cString: strerror(seccompError))))"
+            let files = landlockVersion > 0 ? "by Landlock \(landlockVersion)" : "not (no Landlock)"
+            return "system calls \(calls), files \(files)" + (hasOlderThreads ? " except on older threads" : "")
         }
     }
 
-    /// Gives up all other rights, for all threads, or for the calling thread and those that it starts.
+    /// Gives up all other rights: system calls for all threads, or for the calling thread and those that it starts.
     func enter(forAllThreads: Bool = true) -> Outcome {
-        // Without it, only root could do the rest. Cannot fail on a kernel that has seccomp.
+        // Without it, only root could do the rest. It can't fail on a kernel that has seccomp.
         _ = shim_refuse_privileges()
-        return Outcome(seccompError: shim_refuse_calls(families, forAllThreads ? 1 : 0))
+        // The log's times need the time zone's file.
+        tzset()
+        var tasks = stat()
+        // The folder has two links, and one for each thread.
+        let hasOlderThreads = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3
+        let version = refuseFiles()
+        return Outcome(
+            seccompError: shim_refuse_calls(families, forAllThreads ? 1 : 0), landlockVersion: version,
+            hasOlderThreads: hasOlderThreads)
+    }
+
+    /// Returns the version of Landlock that applies from now on; 0 if none does.
+    private func refuseFiles() -> Int32 {
+        let version = shim_landlock_version()
+        guard version > 0 else { return 0 }
+        let rules = shim_landlock_rules(version)
+        guard rules >= 0 else { return 0 }
+        defer { close(rules) }
+        let files = readable + (sockets == .network ? Self.filesForNames : [])
+        for path in files { shim_landlock_allow(rules, path, shim_landlock_read_file | shim_landlock_list) }
+        for path in listable { shim_landlock_allow(rules, path, shim_landlock_list | shim_landlock_make_folder) }
+        return shim_landlock_enter(rules) == 0 ? version : 0
+    }
+
+    /// The folders whose files getaddrinfo(3) reads: its settings, and its libraries. OpenSSL has settings there too.
+    private static var filesForNames: [String] {
+        var folders = ["/etc", "/lib", "/lib64", "/usr"]
+        // Often a link to a file that another program replaces.
+        if let path = realpath("/etc/resolv.conf", nil) {
+            folders.append(String(cString: dirname(path)))
+            free(path)
+        }
+        return folders
     }
 
     /// The address families of `sockets`, one bit for each.

@@ -26,7 +26,7 @@ public final class LineWriter: Sendable {
     }
 
     private enum ThreadState {
-        case none, running, impossible
+        case none, held, running, impossible
     }
 
     /// The most lines and bytes in the queue. Lines beyond that are only counted.
@@ -66,7 +66,7 @@ public final class LineWriter: Sendable {
 
     /// Queues lines that are written in one piece: a reader who sees the first can read them all. Doesn't block.
     public func write(_ lines: [String]) {
-        let hasThread = state.withLock { state in
+        let thread = state.withLock { state -> ThreadState in
             for line in lines {
                 let count = line.utf8.count
                 if state.lines.count < Self.limit, state.byteCount + count <= Self.byteLimit {
@@ -77,13 +77,34 @@ public final class LineWriter: Sendable {
                 }
             }
             if state.thread == .none { state.thread = startThread() ? .running : .impossible }
-            return state.thread == .running
+            return state.thread
         }
-        if hasThread { wake?.signal() } else { _ = writeWaiting() }
+        switch thread {
+        case .running: wake?.signal()
+        case .impossible: _ = writeWaiting()
+        case .none, .held: break
+        }
+    }
+
+    /// Keeps lines in the queue until ``resume()`` or ``flush()``, if the thread isn't running yet: a program that gives
+    /// up rights has no second thread until then, which would keep them.
+    public func hold() {
+        state.withLock { if $0.thread == .none { $0.thread = .held } }
+    }
+
+    /// Writes the lines that ``hold()`` has kept, and all later ones.
+    public func resume() {
+        let hasLines = state.withLock { state -> Bool in
+            guard state.thread == .held else { return false }
+            state.thread = .none
+            return !state.lines.isEmpty || state.missing > 0
+        }
+        if hasLines { write([]) }
     }
 
     /// Waits at most 1 s until everything is written.
     public func flush() {
+        resume()
         let deadline = MonotonicTime.now() + Self.timeout
         while MonotonicTime.now() < deadline {
             let isDone = state.withLock {

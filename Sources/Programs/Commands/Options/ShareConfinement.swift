@@ -17,8 +17,9 @@ struct ShareConfinement {
         Option(
             long: "capture-unconfined",
             help:
-                "let the captures of screen and sound keep the rights that they don't need, such as to start programs, "
-                + "for example because a debugger's or sanitizer's report of a crash needs them"),
+                "let the captures of screen and sound keep the rights that they don't need, such as to start programs "
+                + "and open files, for example because PulseAudio has files in unusual places, or because the report "
+                + "of a crash needs them"),
     ].under(.captureProcess)
 
     /// The confinement that the supervisor starts the capture in.
